@@ -1,0 +1,1 @@
+"""Roost: a cloud you run yourself."""

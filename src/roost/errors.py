@@ -1,0 +1,73 @@
+"""Errors that the API answers, with their exact texts (reference: errors)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+
+class ErrorItem(TypedDict):
+    """One entry of `errors` (spec A, Errors)."""
+
+    reason: str
+    field: NotRequired[str]
+
+
+class ErrorBody(TypedDict):
+    """The body of every refusal."""
+
+    errors: list[ErrorItem]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason for a refusal; `field` is a dotted path, or None for the whole request."""
+
+    reason: str
+    field: str | None = None
+
+    def item(self) -> ErrorItem:
+        if self.field is None:
+            return {"reason": self.reason}
+        return {"field": self.field, "reason": self.reason}
+
+
+class ApiError(Exception):
+    """A refusal: an HTTP status and at least one problem."""
+
+    def __init__(
+        self, status: int, problems: Sequence[Problem], headers: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        super().__init__("; ".join(p.reason for p in problems))
+        self.status = status
+        self.problems = tuple(problems)
+        self.headers = tuple(headers)
+
+
+def invalid(reason: str, field: str | None = None) -> ApiError:
+    """400: the request as a whole or one of its fields is refused."""
+    return ApiError(400, [Problem(reason, field)])
+
+
+def invalid_fields(problems: Sequence[Problem]) -> ApiError:
+    """400 with every field error of a body, in field order."""
+    return ApiError(400, problems)
+
+
+def unauthenticated() -> ApiError:
+    return ApiError(401, [Problem("Invalid Token")])
+
+
+def out_of_scope() -> ApiError:
+    return ApiError(
+        401, [Problem("Your OAuth token is not authorized to use this endpoint.")]
+    )
+
+
+def forbidden() -> ApiError:
+    return ApiError(403, [Problem("Unauthorized")])
+
+
+def not_found() -> ApiError:
+    return ApiError(404, [Problem("Not found")])

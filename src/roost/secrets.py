@@ -1,0 +1,58 @@
+"""Secrets at rest: hashes for what is only compared, a sealed box for what is needed again."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import crypt_r
+from argon2 import PasswordHasher
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+_NONCE_BYTES = 12
+
+
+def hash_token(token: str) -> bytes:
+    """SHA-256; enough for 256 random bits."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def hash_password(password: str) -> str:
+    """Argon2id for the passwords of Roost's own users. Slow: call it off the event loop."""
+    return PasswordHasher().hash(password)
+
+
+def hash_guest_password(password: str) -> str:
+    """SHA-512 crypt(3), what a guest's /etc/shadow holds. Slow: call it off the event loop."""
+    hashed: str = crypt_r.crypt(password, crypt_r.mksalt(crypt_r.METHOD_SHA512))
+    return hashed
+
+
+class Box:
+    """AES-256-GCM with a key file that lives outside the database."""
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESGCM(key)
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Box":
+        """The key in `path`, made there (mode 0600) when the file does not exist yet."""
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return cls(path.read_bytes())
+        with os.fdopen(descriptor, "wb") as file:
+            key = AESGCM.generate_key(bit_length=256)
+            file.write(key)
+        return cls(key)
+
+    def seal(self, plain: bytes) -> bytes:
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, plain, None)
+
+    def open(self, sealed: bytes) -> bytes:
+        """Raises ValueError when the key or the data are not the right ones."""
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], None)
+        except InvalidTag as error:
+            raise ValueError("sealed with another key") from error

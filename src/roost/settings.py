@@ -1,0 +1,28 @@
+"""What an operator sets, from the environment (prefix `ROOST_`) or the command line."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Every setting with its default; `docs/operating.md` explains them."""
+
+    model_config = SettingsConfigDict(env_prefix="ROOST_", populate_by_name=True)
+
+    state: Path = Path(".roost")
+    listen: str = "127.0.0.1:8080"
+    engines: Literal["auto", "simulated", "local"] = "auto"
+    catalog: Path | None = None
+    lab: bool = False
+    worker: bool = True
+    database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")
+    database_connections: int = 16
+    job_slots: int = 16
+    job_lease: float = Field(default=10.0, description="seconds until a silent worker is replaced")
+    rate_limit_scale: float = Field(default=1.0, ge=0, description="0 switches limits off")
+    max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
+    access_log: bool = True
+    simulated_latency: float = Field(default=1.0, ge=0, description="seconds of a transition")
