@@ -60,9 +60,7 @@ def unauthenticated() -> ApiError:
 
 
 def out_of_scope() -> ApiError:
-    return ApiError(
-        401, [Problem("Your OAuth token is not authorized to use this endpoint.")]
-    )
+    return ApiError(401, [Problem("Your OAuth token is not authorized to use this endpoint.")])
 
 
 def forbidden() -> ApiError:

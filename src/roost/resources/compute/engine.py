@@ -1,0 +1,132 @@
+"""What compute needs from a data plane that runs guests.
+
+An implementation keeps no truth of its own about what should exist: every call that makes
+something carries the whole specification. All methods are idempotent, so a repeated call after a
+crash is harmless; names on the host derive from the instance's id (`compute-100001`).
+"""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
+from typing import Literal, Protocol
+
+
+class EngineError(Exception):
+    """A fault of the data plane; the text is shown to the user in the event's message."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestAddress:
+    """A static IPv4 address of a guest with its prefix; `gateway` is None for private ones."""
+
+    interface: IPv4Interface
+    gateway: IPv4Address | None
+
+
+@dataclass(frozen=True, slots=True)
+class GuestSetup:
+    """What the guest applies at its first boot (cloud-init NoCloud)."""
+
+    hostname: str
+    root_password_hash: str | None
+    """crypt(3) text, as in /etc/shadow."""
+    authorized_keys: tuple[str, ...]
+    user_data: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceSpec:
+    """A guest as it should be."""
+
+    id: int
+    vcpus: int
+    memory: int
+    """MB"""
+    disk: int
+    """MB of the root disk."""
+    swap: int
+    """MB of the swap disk; 0 for none."""
+    image: str | None
+    """The image's id in the catalogue, such as `roost/debian12`; None: an empty disk."""
+    mac: str
+    ipv4: tuple[GuestAddress, ...]
+    ipv6: IPv6Interface | None
+    """The SLAAC address that the guest gives itself from its MAC address."""
+    setup: GuestSetup
+
+    @property
+    def name(self) -> str:
+        return f"compute-{self.id}"
+
+
+Power = Literal["running", "offline"]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceState:
+    """A guest as it is."""
+
+    id: int
+    power: Power
+    memory: int
+    """MB; of the last start."""
+    vcpus: int
+    disk: int
+    """MB of the root disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Totals since the guest was started."""
+
+    cpu_seconds: float
+    disk_read_bytes: int
+    disk_written_bytes: int
+    network_in_bytes: int
+    network_out_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether the data plane can serve, and how (`QEMU 7.2, TCG`) or why not."""
+
+    ok: bool
+    detail: str
+
+
+class InstanceEngine(Protocol):
+    """One data plane for guests. Every method may raise EngineError."""
+
+    async def create(self, spec: InstanceSpec) -> None:
+        """Make disks, set-up data and network attachment; the guest is left offline.
+
+        Existing disks are kept as they are.
+        """
+
+    async def start(self, spec: InstanceSpec) -> None:
+        """Power the guest on; returns when it runs. A running guest is left alone."""
+
+    async def stop(self, id: int, grace: float) -> None:
+        """Ask the guest to power off; after `grace` seconds pull the plug."""
+
+    async def delete(self, id: int) -> None:
+        """Remove the guest, its disks and its network attachment, running or not."""
+
+    async def inspect(self, id: int) -> InstanceState | None:
+        """The guest's state, or None when nothing of it exists."""
+
+    async def list(self) -> list[InstanceState]:
+        """All guests that this engine holds, also partly made ones, by id."""
+
+    async def counters(self, id: int) -> Counters | None:
+        """None while the guest is offline."""
+
+    async def console(self, id: int, limit: int) -> bytes:
+        """The last `limit` bytes that the guest wrote to its serial console."""
+
+    async def health(self) -> Health: ...
+
+    async def shut_down(self) -> None:
+        """Stop all guests and remove what the engine set up on the host (`roost down`)."""
+
+    async def close(self) -> None:
+        """Let go of the data plane; guests go on running."""
