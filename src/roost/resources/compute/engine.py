@@ -105,22 +105,22 @@ class InstanceEngine(Protocol):
     async def start(self, spec: InstanceSpec) -> None:
         """Power the guest on; returns when it runs. A running guest is left alone."""
 
-    async def stop(self, id: int, grace: float) -> None:
+    async def stop(self, compute_id: int, grace: float) -> None:
         """Ask the guest to power off; after `grace` seconds pull the plug."""
 
-    async def delete(self, id: int) -> None:
+    async def delete(self, compute_id: int) -> None:
         """Remove the guest, its disks and its network attachment, running or not."""
 
-    async def inspect(self, id: int) -> InstanceState | None:
+    async def inspect(self, compute_id: int) -> InstanceState | None:
         """The guest's state, or None when nothing of it exists."""
 
     async def list(self) -> list[InstanceState]:
         """All guests that this engine holds, also partly made ones, by id."""
 
-    async def counters(self, id: int) -> Counters | None:
+    async def counters(self, compute_id: int) -> Counters | None:
         """None while the guest is offline."""
 
-    async def console(self, id: int, limit: int) -> bytes:
+    async def console(self, compute_id: int, limit: int) -> bytes:
         """The last `limit` bytes that the guest wrote to its serial console."""
 
     async def health(self) -> Health: ...
