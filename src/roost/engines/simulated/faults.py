@@ -1,0 +1,80 @@
+"""What goes wrong in a simulated data plane, and how long it takes, as a lab sets it.
+
+The plan is kept in the state file, so that it holds for every process that uses the engine.
+"""
+
+import asyncio
+import json
+from dataclasses import asdict, dataclass
+from typing import Generic, TypeVar
+
+from roost.engines.simulated.state import StateFile
+
+OperationT = TypeVar("OperationT", bound=str)
+
+_ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A planned failure; `calls` is how many more calls fail, None means all of them."""
+
+    reason: str
+    calls: int | None
+
+
+class FaultPlan(Generic[OperationT]):
+    """Faults and latencies by operation."""
+
+    def __init__(self, state: StateFile, latency: float) -> None:
+        """`latency` in seconds holds for every operation that has none of its own."""
+        self._state = state
+        self._latency = latency
+
+    async def fail(self, operation: OperationT, reason: str, calls: int | None = None) -> None:
+        """Let the next `calls` calls of the operation fail, or every call."""
+        if calls is not None and calls < 1:
+            raise ValueError("calls must be at least 1")
+        body = json.dumps(asdict(Fault(reason, calls)))
+        await self._state.change("fault", operation, lambda _: body)
+
+    async def mend(self, operation: OperationT) -> None:
+        """Drop the operation's fault."""
+        await self._state.change("fault", operation, lambda _: None)
+
+    async def faults(self) -> dict[str, Fault]:
+        """Planned faults by operation."""
+        bodies = await self._state.read_all("fault")
+        return {operation: Fault(**json.loads(body)) for operation, body in bodies.items()}
+
+    async def set_latency(self, seconds: float, operation: OperationT | None = None) -> None:
+        """How long an operation takes from now on; None sets it for all without their own."""
+        if seconds < 0:
+            raise ValueError("seconds must not be negative")
+        await self._state.change("latency", operation or _ALL, lambda _: str(seconds))
+
+    async def latency(self, operation: OperationT) -> float:
+        """Seconds."""
+        latencies = await self._state.read_all("latency")
+        return float(latencies.get(operation, latencies.get(_ALL, self._latency)))
+
+    async def reason(self, operation: OperationT) -> str | None:
+        """Why this call of the operation fails, or None; uses up one planned failure."""
+        body = await self._state.change("fault", operation, _used)
+        return None if body is None else Fault(**json.loads(body)).reason
+
+    async def wait(self, operation: OperationT, at_most: float | None = None) -> None:
+        """Let the operation take its time, but no longer than `at_most` seconds."""
+        seconds = await self.latency(operation)
+        await asyncio.sleep(seconds if at_most is None else min(seconds, at_most))
+
+
+def _used(body: str | None) -> str | None:
+    if body is None:
+        return None
+    fault = Fault(**json.loads(body))
+    if fault.calls is None:
+        return body
+    if fault.calls == 1:
+        return None
+    return json.dumps(asdict(Fault(fault.reason, fault.calls - 1)))

@@ -1,0 +1,121 @@
+"""Durable state of a simulated data plane: JSON documents in one SQLite file.
+
+The file outlives the processes that use it, as a real data plane outlives the control plane, and
+several processes may use it at once. A process killed at any point leaves whole transactions.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+_Result = TypeVar("_Result")
+_DUMP = TypeAdapter(list[tuple[str, str, str]])
+_LOCK_SECONDS = 30.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS document (
+  kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, name)
+) WITHOUT ROWID
+"""
+
+
+class StateFile:
+    """Documents by kind and name. The file is made when it is first used."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._mutex = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    async def read(self, kind: str, name: str) -> str | None:
+        def query(connection: sqlite3.Connection) -> str | None:
+            return _body(connection, kind, name)
+
+        return await self._run(query)
+
+    async def read_all(self, kind: str) -> dict[str, str]:
+        """Bodies by name."""
+
+        def query(connection: sqlite3.Connection) -> dict[str, str]:
+            rows = connection.execute("SELECT name, body FROM document WHERE kind = ?", (kind,))
+            return dict(rows.fetchall())
+
+        return await self._run(query)
+
+    async def change(
+        self, kind: str, name: str, change: Callable[[str | None], str | None]
+    ) -> str | None:
+        """Replace a document by what `change` makes of it, in one transaction; None removes it.
+
+        Returns what the document was before.
+        """
+
+        def query(connection: sqlite3.Connection) -> str | None:
+            before = _body(connection, kind, name)
+            after = change(before)
+            if after is None:
+                connection.execute("DELETE FROM document WHERE kind=? AND name=?", (kind, name))
+            elif after != before:
+                connection.execute("REPLACE INTO document VALUES (?, ?, ?)", (kind, name, after))
+            return before
+
+        return await self._run(query)
+
+    async def dump(self) -> bytes:
+        """Every document, for `load`."""
+
+        def query(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
+            rows = connection.execute("SELECT kind, name, body FROM document ORDER BY kind, name")
+            return rows.fetchall()
+
+        return _DUMP.dump_json(await self._run(query))
+
+    async def load(self, dumped: bytes) -> None:
+        """Replace every document by those of a dump. Raises ValueError when it is not one."""
+        documents = _DUMP.validate_json(dumped)
+
+        def query(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM document")
+            connection.executemany("INSERT INTO document VALUES (?, ?, ?)", documents)
+
+        await self._run(query)
+
+    def close(self) -> None:
+        with self._mutex:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    async def _run(self, query: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        return await asyncio.to_thread(self._transact, query)
+
+    def _transact(self, query: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        with self._mutex:
+            if self._connection is None:
+                self._connection = _open(self._path)
+            connection = self._connection
+            connection.execute("BEGIN IMMEDIATE")
+            with connection:
+                return query(connection)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(
+        path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(_SCHEMA)
+    return connection
+
+
+def _body(connection: sqlite3.Connection, kind: str, name: str) -> str | None:
+    row: tuple[str] | None = connection.execute(
+        "SELECT body FROM document WHERE kind = ? AND name = ?", (kind, name)
+    ).fetchone()
+    return None if row is None else row[0]
