@@ -37,7 +37,7 @@ class ApiError(Exception):
     """A refusal: an HTTP status and at least one problem."""
 
     def __init__(
-        self, status: int, problems: Sequence[Problem], headers: Sequence[tuple[str, str]] = ()
+        self, status: int, problems: Sequence[Problem], headers: Sequence[tuple[bytes, bytes]] = ()
     ) -> None:
         super().__init__("; ".join(p.reason for p in problems))
         self.status = status

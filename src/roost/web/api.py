@@ -1,0 +1,166 @@
+"""The API's way from a request to an answer (DESIGN, section 2).
+
+The order of the checks is fixed: path 404, method 405, token 401, rate 429, scope 401, grant 403,
+then JSON and fields 400; an object's 404 and the state's 400 come from the handler.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import asyncpg
+import orjson
+import structlog
+from starlette.types import Receive, Scope, Send
+
+from roost.clock import Clock
+from roost.errors import ApiError, Problem, not_found, out_of_scope, unauthenticated
+from roost.services import Services
+from roost.store import Store
+from roost.web import exchange as http
+from roost.web.access_log import AccessLog
+from roost.web.auth import Authenticator
+from roost.web.bodies import Body, read_body
+from roost.web.call import Call
+from roost.web.exchange import Exchange, Reply
+from roost.web.filters import parse_filter
+from roost.web.grants import require
+from roost.web.headers import UNCACHED, Header, static_headers
+from roost.web.idempotency import answer_once, check_key
+from roost.web.metrics import EdgeMetrics
+from roost.web.pages import parse_page
+from roost.web.rates import RateLimiter
+from roost.web.registry import GENERAL_RATE, Endpoint, Page, Registry, Result
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What the API needs of the process around it."""
+
+    registry: Registry
+    store: Store
+    services: Services
+    clock: Clock
+    authenticator: Authenticator
+    limiter: RateLimiter
+    metrics: EdgeMetrics
+    access_log: AccessLog | None
+    max_body: int
+
+
+class Api:
+    """The ASGI application of everything below `/v4`."""
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+        self._headers: Mapping[str, tuple[Header, ...]] = {
+            e.name: static_headers(e) for e in edge.registry
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        exchange = Exchange.of(scope)
+        try:
+            reply = await self._answer(exchange, receive)
+        except ApiError as error:
+            reply = http.refusal(error)
+        except (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError) as error:
+            log.error("store_unavailable", request_id=exchange.request_id, error=repr(error))
+            reason = "The service is not yet available. Please try again later."
+            reply = http.refusal(ApiError(503, [Problem(reason)]))
+        except Exception:
+            log.exception("request_failed", request_id=exchange.request_id)
+            reply = http.refusal(ApiError(500, [Problem("An error occurred")]))
+        endpoint = exchange.endpoint
+        static = self._headers[endpoint.name] if endpoint is not None else UNCACHED
+        await http.send_reply(exchange, reply, static, send)
+        self._record(exchange, reply, time.perf_counter() - started)
+
+    async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
+        match = self._edge.registry.router.find(exchange.path)
+        if match is None or not match.methods:
+            raise not_found()
+        method = "GET" if exchange.method == "HEAD" else exchange.method
+        if method == "OPTIONS":
+            return Reply(200, b"{}", http.allow(match.methods))
+        endpoint = match.methods.get(method)
+        if endpoint is None:
+            problem = Problem(f"Method Not Allowed: {exchange.method}")
+            raise ApiError(405, [problem], http.allow(match.methods))
+        exchange.endpoint = endpoint
+        await self._authorize(exchange, endpoint)
+        edge = self._edge
+        call = Call(exchange.identity, match.params, edge.store, edge.services, edge.clock)
+        if endpoint.writes:
+            return Reply(200, await self._write(exchange, endpoint, call, receive))
+        self._select(exchange, endpoint, call)
+        return Reply(200, dump(await endpoint.handler(call)))
+
+    async def _authorize(self, exchange: Exchange, endpoint: Endpoint) -> None:
+        identity = await self._edge.authenticator.identify(exchange.header(b"authorization"))
+        exchange.identity = identity
+        if identity is None and not endpoint.public:
+            raise unauthenticated()
+        caller = str(identity.token_id) if identity else exchange.client
+        bucket = "general" if endpoint.rate is GENERAL_RATE else endpoint.name
+        exchange.window, in_time = self._edge.limiter.take(caller, bucket, endpoint.rate)
+        if not in_time:
+            raise ApiError(429, [Problem("Too many requests")])
+        if identity is not None:
+            if not identity.scopes.allow(endpoint.scopes):
+                raise out_of_scope()
+            require(endpoint.grant, identity)
+
+    def _select(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
+        if isinstance(endpoint.returns, Page):
+            call.page, call.page_size = parse_page(exchange.query())
+            call.selection = parse_filter(exchange.header(b"x-filter"), endpoint.filters)
+        elif exchange.scope["query_string"]:
+            call.query = exchange.query()
+
+    async def _write(
+        self, exchange: Exchange, endpoint: Endpoint, call: Call, receive: Receive
+    ) -> bytes:
+        raw = await http.read(exchange, receive, self._edge.max_body)
+        body = None
+        if endpoint.body is not None:
+            http.check_json(exchange)
+            body = read_body(endpoint.body, raw, self._edge.services)
+        key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
+        if key is not None:
+            check_key(key)
+        async with self._edge.store.transaction() as connection:
+            call.db = connection
+            if key is None or exchange.identity is None:
+                return await _handle(endpoint, call, body)
+            return await answer_once(
+                connection,
+                exchange.identity.account_id,
+                key,
+                (f"{endpoint.name} {exchange.path}", raw),
+                self._edge.clock.now(),
+                lambda: _handle(endpoint, call, body),
+            )
+
+    def _record(self, exchange: Exchange, reply: Reply, seconds: float) -> None:
+        endpoint = exchange.endpoint
+        name = endpoint.name if endpoint is not None else "unmatched"
+        self._edge.metrics.observe(name, reply.status, seconds)
+        if self._edge.access_log is not None:
+            now = self._edge.clock.now().isoformat(timespec="milliseconds")
+            self._edge.access_log.add(exchange.line(now, reply, seconds))
+
+
+async def _handle(endpoint: Endpoint, call: Call, body: Body | None) -> bytes:
+    return dump(await (endpoint.handler(call) if body is None else endpoint.handler(call, body)))
+
+
+def dump(result: Result) -> bytes:
+    """The body of a success."""
+    if result is None:
+        return b"{}"
+    if isinstance(result, bytes):
+        return result
+    return result.encode() if isinstance(result, str) else orjson.dumps(result)

@@ -1,0 +1,74 @@
+"""Who calls: bearer tokens, looked up once and remembered for a moment."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from typing import Protocol
+
+from roost.clock import Clock
+from roost.errors import unauthenticated
+from roost.secrets import hash_token
+from roost.web.scopes import Scopes
+
+CACHE_SECONDS = 5.0
+_CACHE_ENTRIES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The user behind a token, and what the token allows."""
+
+    account_id: int
+    account_uuid: str
+    user_id: int
+    username: str
+    restricted: bool
+    token_id: int
+    scopes: Scopes
+    expiry: datetime | None
+
+
+class TokenSource(Protocol):
+    """Where tokens are kept."""
+
+    async def find(self, hashed: bytes) -> Identity | None:
+        """The identity of a token by its hash; None when unknown or revoked."""
+
+
+class Authenticator:
+    """Turns an Authorization header into an Identity.
+
+    Answers are remembered for `CACHE_SECONDS`; `forget` drops them at once, when any process
+    says that a token or a user changed.
+    """
+
+    def __init__(self, source: TokenSource, clock: Clock) -> None:
+        self._source = source
+        self._clock = clock
+        self._known: dict[bytes, tuple[float, Identity]] = {}
+
+    async def identify(self, header: str | None) -> Identity | None:
+        """None without a header; raises 401 for anything that is not a valid token."""
+        if header is None:
+            return None
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise unauthenticated()
+        identity = await self._lookup(hash_token(token.strip()))
+        if identity is None or (identity.expiry and identity.expiry <= self._clock.now()):
+            raise unauthenticated()
+        return identity
+
+    def forget(self) -> None:
+        self._known.clear()
+
+    async def _lookup(self, hashed: bytes) -> Identity | None:
+        known = self._known.get(hashed)
+        if known is not None and known[0] > monotonic():
+            return known[1]
+        identity = await self._source.find(hashed)
+        if identity is not None:
+            if len(self._known) >= _CACHE_ENTRIES:
+                self._known.clear()
+            self._known[hashed] = (monotonic() + CACHE_SECONDS, identity)
+        return identity

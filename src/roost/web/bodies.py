@@ -1,0 +1,111 @@
+"""Request bodies: JSON text to a model, or every reason why not."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TypeVar, get_args
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from roost.errors import ApiError, Problem, invalid, invalid_fields
+from roost.services import Services
+
+B = TypeVar("B", bound="Body")
+
+
+class Body(BaseModel):
+    """Base of all request models.
+
+    Types are strict. Unknown keys are ignored, as clients send whole records back. `null` for a
+    field that is not declared nullable means that the field was omitted.
+    """
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_omitted(cls, data: object) -> object:
+        if not isinstance(data, dict):
+            return data
+        return {k: v for k, v in data.items() if v is not None or k in cls._nullable()}
+
+    @classmethod
+    @cache
+    def _nullable(cls) -> frozenset[str]:
+        fields = cls.model_fields.items()
+        return frozenset(name for name, f in fields if type(None) in get_args(f.annotation))
+
+
+def read_body(model: type[B], raw: bytes, services: Services) -> B:
+    """The validated body; raises 400 with all problems in field order."""
+    data = _parse(raw)
+    if b"\\u0000" in raw:
+        problems = [Problem("Must not contain NUL characters", path) for path in _nul_paths(data)]
+        if problems:
+            raise invalid_fields(problems)
+    try:
+        return model.model_validate(data, context=services)
+    except ValidationError as error:
+        raise _refusal(error) from None
+
+
+def _parse(raw: bytes) -> dict[str, object]:
+    if not raw.strip():
+        return {}
+    try:
+        data = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        raise invalid("Invalid JSON") from None
+    if not isinstance(data, dict):
+        raise invalid("The body must be a JSON object")
+    return data
+
+
+def _nul_paths(value: object, path: str = "") -> Iterator[str]:
+    if isinstance(value, str):
+        if "\0" in value:
+            yield path
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _nul_paths(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _nul_paths(item, f"{path}[{index}]")
+
+
+def _refusal(error: ValidationError) -> ApiError:
+    details = error.errors(include_url=False, include_input=False)
+    return invalid_fields([Problem(_reason(d), _path(d["loc"])) for d in details])
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{part}" if path else part
+    return path
+
+
+_TYPE_REASONS = {
+    "string_type": "Must be a string",
+    "int_type": "Must be an integer",
+    "int_parsing_size": "Must be an integer of at most 64 bits",
+    "bool_type": "Must be true or false",
+    "list_type": "Must be an array",
+    "dict_type": "Must be an object",
+    "model_type": "Must be an object",
+    "float_type": "Must be a number",
+}
+
+
+def _reason(detail: ErrorDetails) -> str:
+    kind = detail["type"]
+    if kind == "missing":
+        return f"{detail['loc'][-1]} is required"
+    if kind == "literal_error":
+        expected = str(detail["ctx"]["expected"])
+        return "Must be one of " + expected.replace("'", "").replace(" or ", ", ")
+    return _TYPE_REASONS.get(kind) or detail["msg"]

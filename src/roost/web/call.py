@@ -1,0 +1,62 @@
+"""What a handler knows about the request it answers."""
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from roost.clock import Clock
+from roost.errors import unauthenticated
+from roost.services import Services
+from roost.store import Queries
+from roost.store.paging import Listing, Selection, fetch_page
+from roost.web.auth import Identity
+from roost.web.routing import Params
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Call:
+    """One request, already authenticated, authorised and parsed.
+
+    `db` is the write's own transaction, or for a GET the store: a handler of a write does not
+    open or commit anything itself (DESIGN, section 3).
+    """
+
+    caller: Identity | None
+    params: Params
+    db: Queries
+    services: Services
+    clock: Clock
+    page: int = 1
+    page_size: int = 100
+    selection: Selection = field(default_factory=Selection)
+    query: dict[str, str] | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """The caller of an endpoint that wants a token."""
+        if self.caller is None:
+            raise unauthenticated()
+        return self.caller
+
+    @property
+    def account_id(self) -> int:
+        return self.identity.account_id
+
+    def number(self, name: str) -> int:
+        """A number in the path."""
+        return int(self.params[name])
+
+    def text(self, name: str) -> str:
+        """A text in the path."""
+        return str(self.params[name])
+
+    def get(self, kind: type[T]) -> T:
+        """A service of this process by its type."""
+        return self.services.get(kind)
+
+    async def collection(self, listing: Listing, *scope_args: object) -> bytes:
+        """The wanted page of a collection, filtered and ordered as the caller asked."""
+        return await fetch_page(
+            self.db, listing, scope_args, self.selection, self.page, self.page_size
+        )

@@ -1,0 +1,128 @@
+"""One HTTP exchange, close to ASGI: reading the request, writing the answer."""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+import orjson
+from starlette.types import Receive, Scope, Send
+
+from roost.errors import ApiError, ErrorBody, Problem
+from roost.web.access_log import AccessLine
+from roost.web.auth import Identity
+from roost.web.headers import Header, caller_headers
+from roost.web.rates import Window
+
+if TYPE_CHECKING:
+    from roost.web.registry import Endpoint
+
+_PREFIXES = ("/v4beta", "/v4")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    status: int
+    body: bytes
+    headers: tuple[Header, ...] = ()
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What is known of a request; filled in as it passes the checks."""
+
+    scope: Scope
+    method: str
+    path: str
+    headers: Mapping[bytes, bytes]
+    request_id: str
+    endpoint: "Endpoint | None" = None
+    identity: Identity | None = None
+    window: Window | None = None
+
+    @classmethod
+    def of(cls, scope: Scope) -> "Exchange":
+        path: str = scope["path"]
+        prefix = next((p for p in _PREFIXES if path.startswith(p)), "")
+        request_id = secrets.token_hex(8)
+        return cls(scope, scope["method"], path[len(prefix) :], dict(scope["headers"]), request_id)
+
+    @property
+    def client(self) -> str:
+        client = self.scope.get("client")
+        return str(client[0]) if client else "local"
+
+    def header(self, name: bytes) -> str | None:
+        value = self.headers.get(name)
+        return None if value is None else value.decode("utf-8", "replace")
+
+    def query(self) -> dict[str, str]:
+        text = self.scope["query_string"].decode("ascii", "replace")
+        return dict(parse_qsl(text, keep_blank_values=True)) if text else {}
+
+    def line(self, time: str, reply: Reply, seconds: float) -> AccessLine:
+        return {
+            "time": time,
+            "request_id": self.request_id,
+            "method": self.method,
+            "path": self.scope["path"],
+            "operation": self.endpoint.name if self.endpoint else None,
+            "status": reply.status,
+            "duration_ms": round(seconds * 1000, 3),
+            "bytes": len(reply.body),
+            "client": self.client,
+            "user": self.identity.username if self.identity else None,
+            "token_id": self.identity.token_id if self.identity else None,
+        }
+
+
+def refusal(error: ApiError) -> Reply:
+    body: ErrorBody = {"errors": [problem.item() for problem in error.problems]}
+    return Reply(error.status, orjson.dumps(body), error.headers)
+
+
+def allow(methods: Iterable[str]) -> tuple[tuple[bytes, bytes], ...]:
+    """The Allow header of a path."""
+    names = sorted({*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])})
+    return ((b"allow", ", ".join(names).encode()),)
+
+
+def check_json(exchange: Exchange) -> None:
+    """Raises 415 when a body is declared as something other than JSON."""
+    declared = exchange.header(b"content-type") or "application/json"
+    media_type = declared.partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise ApiError(415, [Problem("Content-Type must be application/json")])
+
+
+async def read(exchange: Exchange, receive: Receive, limit: int) -> bytes:
+    """The whole body; raises 413 when it is longer than `limit` bytes."""
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ApiError(408, [Problem("Request Timeout")])
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            raise ApiError(413, [Problem(f"The body must not be larger than {limit} bytes")])
+        chunks.append(chunk)
+        if not message.get("more_body"):
+            return b"".join(chunks)
+
+
+async def send_reply(
+    exchange: Exchange, reply: Reply, static: tuple[Header, ...], send: Send
+) -> None:
+    headers = [
+        *static,
+        *reply.headers,
+        *caller_headers(exchange.identity, exchange.window),
+        (b"x-request-id", exchange.request_id.encode()),
+        (b"content-length", b"%d" % len(reply.body)),
+    ]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    body = b"" if exchange.method == "HEAD" else reply.body
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,43 @@
+"""`Idempotency-Key` on any POST: the same key and body get the same answer for 24 h.
+
+The key is stored in the write's own transaction, so it exists exactly when the write does.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from roost.errors import invalid
+from roost.store import Queries
+from roost.web import queries
+
+HEADER = "Idempotency-Key"
+_MAX_LENGTH = 255
+
+
+def check_key(key: str) -> None:
+    """Raises 400 for a key that is not 1-255 printable ASCII characters."""
+    if not 1 <= len(key) <= _MAX_LENGTH or not key.isascii() or not key.isprintable():
+        raise invalid(f"Must be 1-{_MAX_LENGTH} printable ASCII characters", HEADER)
+
+
+async def answer_once(
+    db: Queries,
+    account_id: int,
+    key: str,
+    request: tuple[str, bytes],
+    now: datetime,
+    answer: Callable[[], Awaitable[bytes]],
+) -> bytes:
+    """The kept answer of an equal request, else a new one; raises 400 when the key was used for
+    another request. `request` is the operation with its path, and the body."""
+    operation, body = request
+    fingerprint = hashlib.sha256(operation.encode() + b"\0" + body).digest()
+    kept = await queries.claim_key(db, account_id, key, fingerprint, now)
+    if kept is None:
+        fresh = await answer()
+        await queries.keep_answer(db, account_id, key, fresh)
+        return fresh
+    if kept["fingerprint"] != fingerprint or kept["body"] is None:
+        raise invalid("This key was used for another request", HEADER)
+    return kept["body"]

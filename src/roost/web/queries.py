@@ -1,0 +1,62 @@
+"""SQL of the HTTP edge: answers kept for `Idempotency-Key`."""
+
+from datetime import datetime, timedelta
+
+from typing_extensions import TypedDict
+
+from roost.store import Queries
+
+KEPT = timedelta(hours=24)
+
+
+class KeptAnswer(TypedDict):
+    fingerprint: bytes
+    body: bytes | None
+
+
+async def claim_key(
+    db: Queries, account_id: int, key: str, fingerprint: bytes, now: datetime
+) -> KeptAnswer | None:
+    """Take the key for this transaction, or return what it was used for in the last 24 h.
+
+    Waits while another transaction holds the same key.
+    """
+    await db.execute(
+        "delete from idempotency where account_id = $1 and key = $2 and created <= $3",
+        account_id,
+        key,
+        now - KEPT,
+    )
+    claimed = await db.fetchval(
+        """
+        insert into idempotency (account_id, key, fingerprint, created) values ($1, $2, $3, $4)
+        on conflict do nothing returning true
+        """,
+        account_id,
+        key,
+        fingerprint,
+        now,
+    )
+    if claimed:
+        return None
+    row = await db.fetchrow(
+        "select fingerprint, body from idempotency where account_id = $1 and key = $2",
+        account_id,
+        key,
+    )
+    if row is None:
+        return None
+    return {"fingerprint": row["fingerprint"], "body": row["body"]}
+
+
+async def keep_answer(db: Queries, account_id: int, key: str, body: bytes) -> None:
+    await db.execute(
+        "update idempotency set body = $3 where account_id = $1 and key = $2",
+        account_id,
+        key,
+        body,
+    )
+
+
+async def drop_old_answers(db: Queries, now: datetime) -> None:
+    await db.execute("delete from idempotency where created <= $1", now - KEPT)

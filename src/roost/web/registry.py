@@ -1,0 +1,149 @@
+"""What the API offers: each endpoint is one declaration.
+
+Routing, authentication, scope and grant checks, body validation, rate limits, metrics and the
+OpenAPI document all come from the declarations that a Registry collects.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Literal, TypeVar, overload
+
+from typing_extensions import TypedDict, Unpack
+
+from roost.store.paging import Column
+from roost.web.bodies import Body
+from roost.web.call import Call
+from roost.web.grants import Anyone, Grant
+from roost.web.routing import Router
+
+Method = Literal["GET", "POST", "PUT", "DELETE"]
+Result = str | bytes | Mapping[str, object] | None
+"""JSON text as PostgreSQL made it, a row to dump, or nothing to say (`{}`)."""
+
+B = TypeVar("B", bound=Body)
+Handler = Callable[..., Awaitable[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`returns=Page(Row)`: the collection envelope (spec A, Collection envelope)."""
+
+    row: type
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """`returns=Array(Row)`: a bare JSON array, where the reference has one."""
+
+    row: type
+
+
+Returns = type | Page | Array | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most `calls` in `seconds`, for each token or, without one, each address."""
+
+    calls: int
+    seconds: int
+
+
+GENERAL_RATE = Rate(1600, 120)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one path."""
+
+    method: Method
+    path: str
+    handler: Handler
+    name: str
+    summary: str
+    area: str
+    scopes: tuple[str, ...] = ()
+    public: bool = False
+    """Whether it answers without a token."""
+    grant: Grant = field(default_factory=Anyone)
+    body: type[Body] | None = None
+    returns: Returns = None
+    filters: Mapping[str, Column] = field(default_factory=dict)
+    events: tuple[str, ...] = ()
+    rate: Rate = GENERAL_RATE
+    cache_seconds: int = 0
+
+    @property
+    def writes(self) -> bool:
+        return self.method != "GET"
+
+
+class Options(TypedDict, total=False):
+    """The optional parts of a declaration; see Endpoint."""
+
+    scopes: tuple[str, ...]
+    public: bool
+    grant: Grant
+    returns: Returns
+    filters: Mapping[str, Column]
+    events: tuple[str, ...]
+    rate: Rate
+    cache_seconds: int
+
+
+@overload
+def endpoint(
+    method: Method, path: str, *, body: None = None, **options: Unpack[Options]
+) -> Callable[[Callable[[Call], Awaitable[Result]]], Endpoint]: ...
+
+
+@overload
+def endpoint(
+    method: Method, path: str, *, body: type[B], **options: Unpack[Options]
+) -> Callable[[Callable[[Call, B], Awaitable[Result]]], Endpoint]: ...
+
+
+def endpoint(
+    method: Method, path: str, *, body: type[Body] | None = None, **options: Unpack[Options]
+) -> Callable[[Handler], Endpoint]:
+    """Declare an endpoint; `path` is relative to `/v4`.
+
+    The handler's name and the first line of its docstring become the operation's name and
+    summary, its package the area of the documentation.
+    """
+
+    def declare(handler: Handler) -> Endpoint:
+        return Endpoint(
+            method,
+            path,
+            handler,
+            name=handler.__name__,
+            summary=(handler.__doc__ or "").strip().split("\n")[0],
+            area=handler.__module__.split(".")[-2],
+            body=body,
+            **options,
+        )
+
+    return declare
+
+
+class Registry:
+    """All endpoints of some modules, by path and by name."""
+
+    def __init__(self, modules: Iterable[ModuleType]) -> None:
+        self.router: Router[Endpoint] = Router()
+        self._by_name: dict[str, Endpoint] = {}
+        for module in modules:
+            for value in vars(module).values():
+                if isinstance(value, Endpoint):
+                    self._add(value)
+
+    def __iter__(self) -> Iterator[Endpoint]:
+        return iter(self._by_name.values())
+
+    def _add(self, declared: Endpoint) -> None:
+        if declared.name in self._by_name:
+            raise ValueError(f"two endpoints are named {declared.name}")
+        self._by_name[declared.name] = declared
+        self.router.add(declared.method, declared.path, declared)
