@@ -1,0 +1,60 @@
+"""Bring a database to the newest revision.
+
+A revision is a file `NNNN_title.py` in `migrations/versions`; its number is its name. A start on
+a database that is up to date costs one query: Alembic is imported only when there is work.
+"""
+
+from pathlib import Path
+
+from roost.store.pool import DedicatedConnection, connect
+
+VERSIONS = Path(__file__).parent / "migrations" / "versions"
+
+_LOCK = 0x726F6F7374
+"""The advisory lock of a migrating process ("roost")."""
+
+
+def head() -> str:
+    """The newest revision that this program has."""
+    return max(path.name[:4] for path in VERSIONS.glob("[0-9][0-9][0-9][0-9]_*.py"))
+
+
+async def current(connection: DedicatedConnection) -> str | None:
+    """The revision of the database; None when it is empty."""
+    if await connection.fetchval("select to_regclass('alembic_version')") is None:
+        return None
+    revision: str | None = await connection.fetchval("select version_num from alembic_version")
+    return revision
+
+
+async def upgrade(dsn: str) -> None:
+    """To the newest revision. Any number of processes may do this at once.
+
+    Raises RuntimeError when the database belongs to a newer program.
+    """
+    connection = await connect(dsn)
+    try:
+        if await current(connection) == head():
+            return
+        await connection.execute("select pg_advisory_lock($1)", _LOCK)
+        found = await current(connection)
+        if found is not None and found > head():
+            raise RuntimeError(f"the database is at revision {found}, newer than this program")
+        if found != head():
+            from roost.store.migrations import runner
+
+            await runner.upgrade(dsn, head())
+    finally:
+        await connection.close()
+
+
+async def downgrade(dsn: str, revision: str) -> None:
+    """Back to `revision`, or to nothing with `base`; what the tables since then held is lost."""
+    from roost.store.migrations import runner
+
+    connection = await connect(dsn)
+    try:
+        await connection.execute("select pg_advisory_lock($1)", _LOCK)
+        await runner.downgrade(dsn, revision)
+    finally:
+        await connection.close()

@@ -1,0 +1,80 @@
+"""The one way to the database for everything above."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from asyncpg import Record
+
+from roost.settings import Settings
+from roost.store.embedded import EmbeddedServer
+from roost.store.listener import Callback, Listener
+from roost.store.pool import Connection, Pool, create_pool
+from roost.store.queries import notify
+
+
+class Store:
+    """A pool of connections, a listener and, unless the operator names a server, our own one.
+
+    Each of `fetch`, `fetchrow`, `fetchval` and `execute` is a transaction of its own.
+    """
+
+    def __init__(self, dsn: str, pool: Pool, server: EmbeddedServer | None) -> None:
+        self.dsn = dsn
+        self.pool = pool
+        self._server = server
+        self._listener = Listener(dsn)
+
+    @classmethod
+    async def open(cls, settings: Settings) -> "Store":
+        """Raises ClusterError, OSError or an error of asyncpg when there is no database."""
+        if settings.database_url is not None:
+            pool = await create_pool(settings.database_url, settings.database_connections)
+            return cls(settings.database_url, pool, None)
+        server = EmbeddedServer(settings.state)
+        await server.start()
+        try:
+            pool = await create_pool(server.dsn, settings.database_connections)
+        except BaseException:
+            await server.stop()
+            raise
+        return cls(server.dsn, pool, server)
+
+    async def close(self) -> None:
+        """Wait for queries that run, then stop our own server. At most 10 seconds."""
+        await self._listener.close()
+        await self.pool.close()
+        if self._server is not None:
+            await self._server.stop()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """A READ COMMITTED transaction: commits at the end, rolls back on an exception."""
+        async with (
+            self.pool.acquire() as connection,
+            connection.transaction(isolation="read_committed"),
+        ):
+            yield connection
+
+    async def fetch(self, query: str, /, *args: object) -> list[Record]:
+        return await self.pool.fetch(query, *args)
+
+    async def fetchrow(self, query: str, /, *args: object) -> Record | None:
+        return await self.pool.fetchrow(query, *args)
+
+    async def fetchval(self, query: str, /, *args: object) -> Any:
+        return await self.pool.fetchval(query, *args)
+
+    async def execute(self, query: str, /, *args: object) -> str:
+        return await self.pool.execute(query, *args)
+
+    async def listen(self, channel: str, callback: Callback) -> None:
+        """Call back with each payload, and with "" when notifications may have been missed."""
+        await self._listener.add(channel, callback)
+
+    async def notify(self, channel: str, payload: str = "") -> None:
+        await notify(self, channel, payload)
+
+    async def ping(self) -> None:
+        """Raises OSError or an error of asyncpg when the database does not answer."""
+        await self.pool.fetchval("select 1", timeout=5)
