@@ -1,0 +1,106 @@
+"""Conditions over the columns of a list, rendered to parameterised SQL."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+ColumnType = Literal["int", "number", "text", "bool", "time", "id", "texts"]
+"""`id` is text that may also be asked for as an integer; `texts` is a list of text."""
+
+Value = int | Decimal | str | bool | datetime | None
+
+Operator = Literal["=", "<>", "<", "<=", ">", ">=", "contains"]
+
+_MAX_BIGINT = 2**63 - 1
+
+_CASTS: dict[ColumnType, str] = {
+    "int": "bigint",
+    "number": "numeric",
+    "text": "text",
+    "bool": "boolean",
+    "time": "timestamp",
+    "id": "text",
+    "texts": "text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A field that a caller may filter by; `sql` is its value in the listing's source."""
+
+    sql: str
+    type: ColumnType
+    sortable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A column against a value of its type; a list-valued column equals each of its members."""
+
+    column: Column
+    operator: Operator
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """True when every part is."""
+
+    parts: tuple["Condition", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """True when one part is; false without parts."""
+
+    parts: tuple["Condition", ...]
+
+
+Condition = Compare | AllOf | AnyOf
+
+
+def render(condition: Condition, arguments: list[object]) -> str:
+    """The condition as SQL; its values are appended to the statement's `arguments`."""
+    match condition:
+        case AllOf(parts):
+            return _join(" AND ", parts, arguments) or "true"
+        case AnyOf(parts):
+            return _join(" OR ", parts, arguments) or "false"
+        case Compare(column, operator, None):
+            return f"{column.sql} IS {'NOT ' if operator == '<>' else ''}NULL"
+        case Compare(Column(type="texts")):
+            return _compare_members(condition, arguments)
+        case Compare(column, "contains", value):
+            return f"{column.sql} ILIKE {_pattern(value, arguments)}"
+        case Compare(column, "<>", value):
+            return f"{column.sql} IS DISTINCT FROM {_bind(column.type, value, arguments)}"
+        case Compare(column, operator, value):
+            return f"{column.sql} {operator} {_bind(column.type, value, arguments)}"
+
+
+def _join(word: str, parts: tuple[Condition, ...], arguments: list[object]) -> str:
+    rendered = word.join(render(part, arguments) for part in parts)
+    return f"({rendered})" if len(parts) > 1 else rendered
+
+
+def _compare_members(condition: Compare, arguments: list[object]) -> str:
+    sql = condition.column.sql
+    if condition.operator == "contains":
+        pattern = _pattern(condition.value, arguments)
+        return f"EXISTS (SELECT FROM unnest({sql}) AS member WHERE member ILIKE {pattern})"
+    has = f"{sql} @> ARRAY[{_bind('texts', condition.value, arguments)}]"
+    return has if condition.operator == "=" else f"NOT {has}"
+
+
+def _pattern(value: Value, arguments: list[object]) -> str:
+    escaped = str(value).replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return _bind("text", f"%{escaped}%", arguments)
+
+
+def _bind(type_: ColumnType, value: Value, arguments: list[object]) -> str:
+    cast = _CASTS[type_]
+    if isinstance(value, int) and abs(value) > _MAX_BIGINT:
+        cast = "numeric"
+    arguments.append(value)
+    return f"${len(arguments)}::{cast}"

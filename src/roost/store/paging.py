@@ -1,0 +1,158 @@
+"""Lists: one page of a collection as the JSON envelope, built by PostgreSQL.
+
+Every list is one statement, so that its rows and its totals belong together. The keys of a page
+are found first and its records made afterwards; past the middle the keys are read backwards.
+"""
+
+# ruff: noqa: S608  (statements are put together from the listings' own SQL, never from input)
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from roost.errors import not_found
+from roost.store import Queries
+from roost.store.conditions import Column, ColumnType, Condition, render
+
+__all__ = ["Column", "ColumnType", "Listing", "Selection", "fetch_page", "fetch_record"]
+
+_ABSURD = 2**64
+_BEYOND = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How a collection is read; every part is SQL in terms of `source`."""
+
+    record: str
+    """An expression of type json: one row's record."""
+    source: str
+    """The FROM clause, such as `compute_instance i`, with no more than scope and columns need."""
+    scope: str
+    """Which rows the caller may see, such as `i.account_id = $1`."""
+    key: str
+    """A unique expression that gives the default order; an index should serve scope and key."""
+    columns: Mapping[str, Column]
+    """The filterable fields (column F of the reference's records); dots reach nested ones."""
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a caller's X-Filter asks for."""
+
+    condition: Condition | None = None
+    order_by: Column | None = None
+    descending: bool = False
+    limit: int | None = None
+
+
+async def fetch_page(
+    db: Queries,
+    listing: Listing,
+    scope: tuple[object, ...],
+    selection: Selection,
+    page: int,
+    page_size: int,
+) -> bytes:
+    """The envelope `{"data", "page", "pages", "results"}` (spec A, Collection envelope).
+
+    ApiError 404 for a page after the last one; an absurd page (above 2^64 / page_size) is the
+    last one (reference, Pagination).
+    """
+    statement = _Statement(listing, scope, selection)
+    if page * page_size > _ABSURD:
+        results = await db.fetchval(statement.count(), *statement.arguments)
+        page = _pages(results, page_size)
+    sql, arguments = statement.page(min((page - 1) * page_size, _BEYOND), page_size)
+    row = await db.fetchrow(sql, *arguments)
+    assert row is not None
+    results, data = row["results"], row["data"] or ""
+    pages = _pages(results, page_size)
+    if page > pages:
+        raise not_found()
+    return f'{{"data":[{data}],"page":{page},"pages":{pages},"results":{results}}}'.encode()
+
+
+async def fetch_record(
+    db: Queries, listing: Listing, scope: tuple[object, ...], key: int | str
+) -> bytes:
+    """One record of a listing by its key; ApiError 404 when it is not there or out of scope."""
+    found = await db.fetchval(
+        f"SELECT ({listing.record})::text FROM {listing.source}"
+        f" WHERE ({listing.scope}) AND {listing.key} = ${len(scope) + 1}",
+        *scope,
+        key,
+    )
+    if found is None:
+        raise not_found()
+    return str(found).encode()
+
+
+def _pages(results: int, page_size: int) -> int:
+    return max(1, -(-results // page_size))
+
+
+class _Statement:
+    """The parts of a list's statement and the arguments that they share."""
+
+    def __init__(self, listing: Listing, scope: tuple[object, ...], selection: Selection) -> None:
+        self._listing = listing
+        self._limit = selection.limit
+        self.arguments: list[object] = list(scope)
+        self._where = f"({listing.scope})"
+        if selection.condition is not None:
+            self._where += f" AND {render(selection.condition, self.arguments)}"
+        self._order = [(listing.key, listing.descending)]
+        if selection.order_by is not None:
+            self._order = [
+                (selection.order_by.sql, selection.descending),
+                (listing.key, selection.descending),
+            ]
+
+    def count(self) -> str:
+        source = f"FROM {self._listing.source} WHERE {self._where}"
+        if self._limit is None:
+            return f"SELECT count(*) {source}"
+        return f"SELECT count(*) FROM (SELECT {source} LIMIT {self._limit}) AS capped"
+
+    def page(self, offset: int, size: int) -> tuple[str, list[object]]:
+        """Columns `results` and `data` (records with commas between them, or NULL)."""
+        arguments = list(self.arguments)
+        if self._limit is not None:
+            size = max(0, min(size, self._limit - offset))
+        if offset == 0:
+            data = self._records(f"LIMIT {size}", backwards=False)
+        else:
+            arguments.append(offset)
+            data = self._later_records(f"${len(arguments)}::bigint", size)
+        return (
+            f"SELECT results, ({data}) AS data FROM ({self.count()}) AS total (results)",
+            arguments,
+        )
+
+    def _later_records(self, skipped: str, size: int) -> str:
+        forward = self._records(f"LIMIT {size} OFFSET {skipped}", backwards=False)
+        if self._limit is not None:
+            return forward
+        left = f"total.results - {skipped}"
+        window = f"LIMIT least({size}, {left}) OFFSET greatest(0, {left} - {size})"
+        backward = self._records(window, backwards=True)
+        return (
+            f"CASE WHEN {left} <= 0 THEN NULL WHEN {left} > {skipped} THEN ({forward})"
+            f" ELSE ({backward}) END"
+        )
+
+    def _records(self, window: str, backwards: bool) -> str:
+        listing = self._listing
+        return (
+            f"SELECT string_agg(({listing.record})::text, ',' ORDER BY {self._sorting(False)})"
+            f" FROM {listing.source} JOIN (SELECT {listing.key} AS key FROM {listing.source}"
+            f" WHERE {self._where} ORDER BY {self._sorting(backwards)} {window}) AS page"
+            f" ON page.key = {listing.key}"
+        )
+
+    def _sorting(self, backwards: bool) -> str:
+        return ", ".join(
+            f"{sql} {'DESC' if descending != backwards else 'ASC'}"
+            for sql, descending in self._order
+        )
