@@ -1,0 +1,49 @@
+"""Fixtures and rules of the whole test run."""
+
+import os
+from collections.abc import AsyncIterator, Generator
+
+import pytest
+
+from roost.settings import Settings
+from roost.store import Store
+from tests.support import database
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        database.open_run()
+        config.add_cleanup(database.close_run)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where everything must be there, an engine test that is skipped has failed."""
+    report = yield
+    strict = os.environ.get("CI") or os.environ.get("ROOST_TEST_NO_SKIP")
+    if strict and report.skipped and item.get_closest_marker("qemu"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where nothing may be: {report.longreprtext}"
+    return report
+
+
+@pytest.fixture(scope="session")
+async def database_server() -> AsyncIterator[database.DatabaseServer]:
+    async with database.database_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def database_url(database_server: database.DatabaseServer) -> AsyncIterator[str]:
+    """A database with all tables that this test has for itself."""
+    async with database_server.database() as url:
+        yield url
+
+
+@pytest.fixture
+async def store(database_url: str) -> AsyncIterator[Store]:
+    store = await Store.open(Settings(database_url=database_url))
+    yield store
+    await store.close()

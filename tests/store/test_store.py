@@ -1,0 +1,90 @@
+"""The store: transactions, values, a pool without reset queries."""
+
+import asyncio
+from datetime import datetime
+
+import asyncpg
+import pytest
+
+from roost.store import Queries, Store
+
+INSERT = "insert into setting values ($1, $2)"
+
+
+async def test_a_transaction_commits_at_its_end(store: Store) -> None:
+    async with store.transaction() as connection:
+        await connection.execute(INSERT, "a", "1")
+        assert await store.fetch("select * from setting") == []
+    assert await store.fetchval("select count(*) from setting") == 1
+
+
+async def test_a_transaction_rolls_back_on_an_exception(store: Store) -> None:
+    async def fail() -> None:
+        async with store.transaction() as connection:
+            await connection.execute(INSERT, "a", "1")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await fail()
+    assert await store.fetchrow("select * from setting") is None
+
+
+async def test_a_cancelled_transaction_rolls_back(store: Store) -> None:
+    started = asyncio.Event()
+
+    async def write() -> None:
+        async with store.transaction() as connection:
+            await connection.execute(INSERT, "a", "1")
+            started.set()
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(write())
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await store.fetchval("select count(*) from setting") == 0
+
+
+async def test_the_isolation_is_read_committed(store: Store) -> None:
+    async with store.transaction() as connection:
+        assert await connection.fetchval("show transaction_isolation") == "read committed"
+
+
+async def test_json_comes_back_as_text(store: Store) -> None:
+    await store.execute(INSERT, "a", '{"b": [1, null]}')
+    assert await store.fetchval("select value from setting") == '{"b": [1, null]}'
+    assert await store.fetchval("select '{ }'::json") == "{ }"
+
+
+async def test_sessions_are_in_utc(store: Store) -> None:
+    assert await store.fetchval("show timezone") == "UTC"
+    found = await store.fetchval("select to_timestamp(0)::timestamp")
+    assert found == datetime(1970, 1, 1)
+
+
+async def test_both_a_store_and_a_connection_run_queries(store: Store) -> None:
+    async def count(db: Queries) -> int:
+        found: int = await db.fetchval("select count(*) from setting")
+        return found
+
+    async with store.transaction() as connection:
+        await connection.execute(INSERT, "a", "1")
+        assert await count(connection) == 1
+    assert await count(store) == 1
+
+
+async def test_releasing_a_connection_costs_no_round_trip(store: Store) -> None:
+    queries: list[str] = []
+    async with store.pool.acquire() as connection:
+        connection.add_query_logger(lambda record: queries.append(record.query))
+    await store.ping()
+    await store.ping()
+    assert queries == ["select 1", "select 1"]
+
+
+async def test_ping_fails_when_the_database_is_gone(store: Store) -> None:
+    await store.ping()
+    await store.pool.close()
+    with pytest.raises(asyncpg.InterfaceError):
+        await store.ping()
