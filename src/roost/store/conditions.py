@@ -64,17 +64,17 @@ def render(condition: Condition, arguments: list[object]) -> str:
     """The condition as SQL; its values are appended to the statement's `arguments`."""
     match condition:
         case AllOf(parts):
-            return _join(" AND ", parts, arguments) or "true"
+            return _join(" and ", parts, arguments) or "true"
         case AnyOf(parts):
-            return _join(" OR ", parts, arguments) or "false"
+            return _join(" or ", parts, arguments) or "false"
         case Compare(column, operator, None):
-            return f"{column.sql} IS {'NOT ' if operator == '<>' else ''}NULL"
+            return f"{column.sql} is {'not ' if operator == '<>' else ''}null"
         case Compare(Column(type="texts")):
             return _compare_members(condition, arguments)
         case Compare(column, "contains", value):
-            return f"{column.sql} ILIKE {_pattern(value, arguments)}"
+            return f"{column.sql} ilike {_pattern(value, arguments)}"
         case Compare(column, "<>", value):
-            return f"{column.sql} IS DISTINCT FROM {_bind(column.type, value, arguments)}"
+            return f"{column.sql} is distinct from {_bind(column.type, value, arguments)}"
         case Compare(column, operator, value):
             return f"{column.sql} {operator} {_bind(column.type, value, arguments)}"
 
@@ -88,9 +88,9 @@ def _compare_members(condition: Compare, arguments: list[object]) -> str:
     sql = condition.column.sql
     if condition.operator == "contains":
         pattern = _pattern(condition.value, arguments)
-        return f"EXISTS (SELECT FROM unnest({sql}) AS member WHERE member ILIKE {pattern})"
-    has = f"{sql} @> ARRAY[{_bind('texts', condition.value, arguments)}]"
-    return has if condition.operator == "=" else f"NOT {has}"
+        return f"exists (select from unnest({sql}) as member where member ilike {pattern})"
+    has = f"{sql} @> array[{_bind('texts', condition.value, arguments)}]"
+    return has if condition.operator == "=" else f"({has}) is not true"
 
 
 def _pattern(value: Value, arguments: list[object]) -> str:

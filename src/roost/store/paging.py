@@ -13,7 +13,15 @@ from roost.errors import not_found
 from roost.store import Queries
 from roost.store.conditions import Column, ColumnType, Condition, render
 
-__all__ = ["Column", "ColumnType", "Listing", "Selection", "fetch_page", "fetch_record"]
+__all__ = [
+    "Column",
+    "ColumnType",
+    "ListStatement",
+    "Listing",
+    "Selection",
+    "fetch_page",
+    "fetch_record",
+]
 
 _ABSURD = 2**64
 _BEYOND = 2**62
@@ -26,7 +34,7 @@ class Listing:
     record: str
     """An expression of type json: one row's record."""
     source: str
-    """The FROM clause, such as `compute_instance i`, with no more than scope and columns need."""
+    """The from clause, such as `compute_instance i`, with no more than scope and columns need."""
     scope: str
     """Which rows the caller may see, such as `i.account_id = $1`."""
     key: str
@@ -59,7 +67,7 @@ async def fetch_page(
     ApiError 404 for a page after the last one; an absurd page (above 2^64 / page_size) is the
     last one (reference, Pagination).
     """
-    statement = _Statement(listing, scope, selection)
+    statement = ListStatement(listing, scope, selection)
     if page * page_size > _ABSURD:
         results = await db.fetchval(statement.count(), *statement.arguments)
         page = _pages(results, page_size)
@@ -78,8 +86,8 @@ async def fetch_record(
 ) -> bytes:
     """One record of a listing by its key; ApiError 404 when it is not there or out of scope."""
     found = await db.fetchval(
-        f"SELECT ({listing.record})::text FROM {listing.source}"
-        f" WHERE ({listing.scope}) AND {listing.key} = ${len(scope) + 1}",
+        f"select ({listing.record})::text from {listing.source}"
+        f" where ({listing.scope}) and {listing.key} = ${len(scope) + 1}",
         *scope,
         key,
     )
@@ -92,7 +100,7 @@ def _pages(results: int, page_size: int) -> int:
     return max(1, -(-results // page_size))
 
 
-class _Statement:
+class ListStatement:
     """The parts of a list's statement and the arguments that they share."""
 
     def __init__(self, listing: Listing, scope: tuple[object, ...], selection: Selection) -> None:
@@ -101,7 +109,7 @@ class _Statement:
         self.arguments: list[object] = list(scope)
         self._where = f"({listing.scope})"
         if selection.condition is not None:
-            self._where += f" AND {render(selection.condition, self.arguments)}"
+            self._where += f" and {render(selection.condition, self.arguments)}"
         self._order = [(listing.key, listing.descending)]
         if selection.order_by is not None:
             self._order = [
@@ -110,10 +118,10 @@ class _Statement:
             ]
 
     def count(self) -> str:
-        source = f"FROM {self._listing.source} WHERE {self._where}"
+        source = f"from {self._listing.source} where {self._where}"
         if self._limit is None:
-            return f"SELECT count(*) {source}"
-        return f"SELECT count(*) FROM (SELECT {source} LIMIT {self._limit}) AS capped"
+            return f"select count(*) {source}"
+        return f"select count(*) from (select {source} limit {self._limit}) as capped"
 
     def page(self, offset: int, size: int) -> tuple[str, list[object]]:
         """Columns `results` and `data` (records with commas between them, or NULL)."""
@@ -121,38 +129,43 @@ class _Statement:
         if self._limit is not None:
             size = max(0, min(size, self._limit - offset))
         if offset == 0:
-            data = self._records(f"LIMIT {size}", backwards=False)
+            data = self._records(f"limit {size}", size)
         else:
             arguments.append(offset)
             data = self._later_records(f"${len(arguments)}::bigint", size)
         return (
-            f"SELECT results, ({data}) AS data FROM ({self.count()}) AS total (results)",
+            f"select results, ({data}) as data from ({self.count()}) as total (results)",
             arguments,
         )
 
     def _later_records(self, skipped: str, size: int) -> str:
-        forward = self._records(f"LIMIT {size} OFFSET {skipped}", backwards=False)
+        forward = self._records(f"limit {size} offset {skipped}", size)
         if self._limit is not None:
             return forward
         left = f"total.results - {skipped}"
-        window = f"LIMIT least({size}, {left}) OFFSET greatest(0, {left} - {size})"
-        backward = self._records(window, backwards=True)
+        window = f"limit least({size}, {left}) offset greatest(0, {left} - {size})"
+        backward = self._records(window, size, backwards=True)
         return (
-            f"CASE WHEN {left} <= 0 THEN NULL WHEN {left} > {skipped} THEN ({forward})"
-            f" ELSE ({backward}) END"
+            f"case when {left} <= 0 then null when {left} > {skipped} then ({forward})"
+            f" else ({backward}) end"
         )
 
-    def _records(self, window: str, backwards: bool) -> str:
+    def _records(self, window: str, size: int, backwards: bool = False) -> str:
         listing = self._listing
+        keys = (
+            f"select {listing.key} as key from {listing.source} where {self._where}"
+            f" order by {self._sorting(backwards)} {window}"
+        )
+        # A window that is not a number counts as a tenth of the table in the plan; this LIMIT
+        # tells the planner that the join meets few keys.
         return (
-            f"SELECT string_agg(({listing.record})::text, ',' ORDER BY {self._sorting(False)})"
-            f" FROM {listing.source} JOIN (SELECT {listing.key} AS key FROM {listing.source}"
-            f" WHERE {self._where} ORDER BY {self._sorting(backwards)} {window}) AS page"
-            f" ON page.key = {listing.key}"
+            f"select string_agg(({listing.record})::text, ',' order by {self._sorting()})"
+            f" from {listing.source} join (select key from ({keys}) as keys limit {size}) as page"
+            f" on page.key = {listing.key}"
         )
 
-    def _sorting(self, backwards: bool) -> str:
+    def _sorting(self, backwards: bool = False) -> str:
         return ", ".join(
-            f"{sql} {'DESC' if descending != backwards else 'ASC'}"
+            f"{sql} {'desc' if descending != backwards else 'asc'}"
             for sql, descending in self._order
         )
