@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from roost.errors import ApiError
 from roost.store.conditions import Column, render
+from roost.store.paging import Selection
 from roost.web.filters import FIELD, MAX_COMPARISONS, MAX_DEPTH, parse_filter
 
 COLUMNS = {
@@ -77,8 +78,8 @@ REFUSED: list[tuple[str, str]] = [
     ('""', "Filter not valid JSON"),
     ("null", "Filter not valid JSON"),
     ('{"id": NaN}', "Filter not valid JSON"),
-    ('{"label": "\xff"}', "Filter not valid JSON"),
-    ('{"label": "\u20ac"}', "Filter not valid JSON"),
+    ('{"label": "\ud800"}', "Filter not valid JSON"),
+    ('{"label": "\\ud800"}', "Filter not valid JSON"),
     ('{"nope": 1}', "Cannot filter on nope"),
     ('{"entity": 1}', "Cannot filter on entity"),
     ('{"+or": [{"nope": 1}]}', "Cannot filter on nope"),
@@ -138,8 +139,9 @@ def test_refuses(header: str, reason: str) -> None:
     assert [(p.reason, p.field) for p in refusal.value.problems] == [(reason, FIELD)]
 
 
-def test_no_conditions_no_filter() -> None:
-    assert parse_filter("{}", COLUMNS).condition is None
+@pytest.mark.parametrize("header", [None, "{}"])
+def test_no_conditions_no_filter(header: str | None) -> None:
+    assert parse_filter(header, COLUMNS) == Selection()
 
 
 def test_order_and_limit() -> None:
@@ -149,15 +151,6 @@ def test_order_and_limit() -> None:
     assert selection.descending
     assert selection.limit == 3
     assert selection.condition is None
-
-
-def test_text_is_utf8() -> None:
-    header = json.dumps({"label": "Zürich €"}, ensure_ascii=False).encode().decode("latin-1")
-    selection = parse_filter(header, COLUMNS)
-    arguments: list[object] = []
-    assert selection.condition is not None
-    render(selection.condition, arguments)
-    assert arguments == ["Zürich €"]
 
 
 def nested(depth: int) -> str:
@@ -208,6 +201,6 @@ def test_any_json_compiles_or_is_refused(value: object) -> None:
     assert status(json.dumps(value)) in (200, 400)
 
 
-@given(st.text() | st.binary().map(lambda data: data.decode("latin-1")))
+@given(st.text())
 def test_any_text_compiles_or_is_refused(header: str) -> None:
     assert status(header) in (200, 400)

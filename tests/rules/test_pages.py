@@ -7,40 +7,45 @@ from roost.web.pages import parse_page
 
 
 @pytest.mark.parametrize(
-    ("page", "page_size", "wanted"),
+    ("query", "wanted"),
     [
-        (None, None, (1, 100)),
-        ("2", None, (2, 100)),
-        ("007", "25", (7, 25)),
-        (None, "500", (1, 500)),
+        ({}, (1, 100)),
+        ({"page": "2"}, (2, 100)),
+        ({"page": "007", "page_size": "25"}, (7, 25)),
+        ({"page_size": "500", "other": "x"}, (1, 500)),
     ],
 )
-def test_accepts(page: str | None, page_size: str | None, wanted: tuple[int, int]) -> None:
-    assert parse_page(page, page_size) == wanted
+def test_accepts(query: dict[str, str], wanted: tuple[int, int]) -> None:
+    assert parse_page(query) == wanted
 
 
 def test_absurd_pages_stay_absurd() -> None:
-    assert parse_page("9" * 5000, None)[0] > 2**64
+    assert parse_page({"page": "9" * 5000})[0] > 2**64
+
+
+SMALL = ("page", "Must be 1 or greater")
+NO_INTEGER = ("page", "Must be an integer")
+SIZE = ("page_size", "Must be 25-500")
 
 
 @pytest.mark.parametrize(
-    ("page", "page_size", "problems"),
+    ("query", "problems"),
     [
-        ("0", None, [("page", "Must be 1 or greater")]),
-        ("-3", None, [("page", "Must be 1 or greater")]),
-        ("one", None, [("page", "Must be an integer")]),
-        ("", None, [("page", "Must be an integer")]),
-        ("1.0", None, [("page", "Must be an integer")]),
-        ("1_0", None, [("page", "Must be an integer")]),
-        ("\u0661", None, [("page", "Must be an integer")]),
-        (None, "24", [("page_size", "Must be 25-500")]),
-        (None, "501", [("page_size", "Must be 25-500")]),
-        (None, "many", [("page_size", "Must be 25-500")]),
-        ("0", "0", [("page", "Must be 1 or greater"), ("page_size", "Must be 25-500")]),
+        ({"page": "0"}, [SMALL]),
+        ({"page": "-3"}, [SMALL]),
+        ({"page": "one"}, [NO_INTEGER]),
+        ({"page": ""}, [NO_INTEGER]),
+        ({"page": "1.0"}, [NO_INTEGER]),
+        ({"page": "1_0"}, [NO_INTEGER]),
+        ({"page": "\u0661"}, [NO_INTEGER]),
+        ({"page_size": "24"}, [SIZE]),
+        ({"page_size": "501"}, [SIZE]),
+        ({"page_size": "many"}, [SIZE]),
+        ({"page": "0", "page_size": "0"}, [SMALL, SIZE]),
     ],
 )
-def test_refuses(page: str | None, page_size: str | None, problems: list[tuple[str, str]]) -> None:
+def test_refuses(query: dict[str, str], problems: list[tuple[str, str]]) -> None:
     with pytest.raises(ApiError) as refusal:
-        parse_page(page, page_size)
+        parse_page(query)
     assert refusal.value.status == 400
     assert [(p.field, p.reason) for p in refusal.value.problems] == problems

@@ -25,18 +25,17 @@ _OPERATORS: dict[str, Operator] = {
     "+neq": "<>",
     "+contains": "contains",
 }
+_TOP_LEVEL = frozenset({"+order_by", "+order", "+limit"})
 _ORDERED = frozenset({"int", "number", "time"})
 _TEXTUAL = frozenset({"text", "id", "texts"})
 
 
-def parse_filter(header: str, columns: Columns) -> Selection:
-    """The selection that a header asks for; ApiError 400 on field X-Filter.
-
-    `header` holds one character for each byte, as HTTP servers decode headers; the bytes
-    themselves are UTF-8.
-    """
+def parse_filter(header: str | None, columns: Columns) -> Selection:
+    """The selection that a header asks for; ApiError 400 on field X-Filter."""
+    if header is None:
+        return Selection()
     try:
-        value: Json = orjson.loads(header.encode("latin-1"))
+        value: Json = orjson.loads(header)
     except ValueError:
         raise invalid("Filter not valid JSON", FIELD) from None
     if not isinstance(value, dict):
@@ -45,9 +44,6 @@ def parse_filter(header: str, columns: Columns) -> Selection:
     rows = {key: part for key, part in value.items() if key not in _TOP_LEVEL}
     condition = _Parser(columns).filter(rows, 1) if rows else None
     return Selection(condition, order_by, descending, _limit(value))
-
-
-_TOP_LEVEL = frozenset({"+order_by", "+order", "+limit"})
 
 
 def _order(value: dict[str, Json], columns: Columns) -> tuple[Column | None, bool]:
