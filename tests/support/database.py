@@ -1,7 +1,8 @@
 """One PostgreSQL server for a test run, shared by its workers, and a fresh database a test.
 
 ROOST_TEST_POSTGRES names the server: `embedded`, the one of Roost's own dependency, or `debian`,
-PostgreSQL 15 as Debian packages it. Both are started here, below a temporary folder.
+as the system packages it: PostgreSQL 15 on Debian 12. Both are started here, below a temporary
+folder.
 """
 
 import asyncio
@@ -16,10 +17,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from roost.store import migrate
-from roost.store.cluster import SETTINGS, Cluster
+from roost.store.cluster import SETTINGS, Cluster, bundled_programs
 from roost.store.pool import DedicatedConnection, connect
 
-DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+DEBIAN_FOLDER = Path("/usr/lib/postgresql")
 
 _RUN = "ROOST_TEST_RUN_FOLDER"
 _PREFIX = "roost-test-"
@@ -108,9 +109,14 @@ def _parent() -> Path:
 
 
 def _cluster(folder: Path) -> Cluster:
-    kind = os.environ.get("ROOST_TEST_POSTGRES", "embedded")
-    programs = {"embedded": None, "debian": DEBIAN_PROGRAMS}[kind]
-    return Cluster(folder / "postgres", programs, _SETTINGS)
+    return Cluster(folder / "postgres", programs(), _SETTINGS)
+
+
+def programs() -> Path:
+    """The programs of the server that this run tests."""
+    if os.environ.get("ROOST_TEST_POSTGRES", "embedded") == "embedded":
+        return bundled_programs()
+    return min(DEBIAN_FOLDER.glob("*/bin"))
 
 
 def _remove(folder: Path) -> None:

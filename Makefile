@@ -1,0 +1,35 @@
+# Needs make, git and python3; uv and everything else is fetched.
+
+PYTHON := $(shell for p in /usr/bin/python3 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+# Where the system has no Python 3.11, uv brings one.
+export UV_PYTHON := $(or $(PYTHON),3.11)
+SETUP := $(or $(PYTHON),python3) scripts/setup.py
+UV := $(shell command -v uv || echo .boot/bin/uv)
+BOOT := $(filter .boot/bin/uv,$(UV))
+
+.PHONY: run test bench fmt clean
+
+run: $(BOOT)
+	@$(SETUP)
+	@$(UV) run --locked --no-dev roost serve
+
+test: $(BOOT)
+	@$(SETUP) --tests
+	@$(UV) run --locked scripts/test
+
+bench: $(BOOT)
+	@$(SETUP)
+	@$(UV) run --locked python -m bench
+
+fmt: $(BOOT)
+	@$(UV) run --locked ruff format .
+	@$(UV) run --locked ruff check --fix .
+
+# The state in .roost stays.
+clean:
+	rm -rf .venv .boot .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+.boot/bin/uv:
+	@scripts/get-uv

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Install the system packages that Roost's own engines need; with --tests, those of the tests.
+
+Root on Debian or Ubuntu gets them by apt-get. Everybody else is told what is missing: Roost then
+simulates the engines that it cannot run.
+"""
+
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = runpy.run_path(str(ROOT / "src/roost/engines/qemu/images/packages.py"))
+MISSING: Callable[[Iterable[str]], Sequence[str]] = IMAGES["missing_packages"]
+
+NETWORK = ("dnsmasq-base", "iproute2", "nftables")
+TOOLS = ("openssh-client",)
+POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
+CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
+
+
+def main() -> None:
+    wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *TOOLS]
+    if "--tests" in sys.argv[1:] and not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
+        wanted += [POSTGRES_COMMON, POSTGRES]
+    missing = list(MISSING(wanted))
+    if not missing:
+        say("all system packages are there")
+    elif os.geteuid() != 0 or shutil.which("apt-get") is None:
+        say(f"not installed, so some engines are simulated: {' '.join(missing)}")
+        say(f"on Debian or Ubuntu: sudo apt-get install {' '.join(missing)}")
+    else:
+        install(missing)
+
+
+def install(missing: list[str]) -> None:
+    say("apt-get update")
+    apt("update")
+    plain = [name for name in missing if name != POSTGRES]
+    say(f"installing {' '.join(plain)}")
+    if not apt("install", *plain):
+        for name in plain:
+            if not apt("install", name):
+                say(f"{name} cannot be installed; going on without it")
+    if POSTGRES in missing:
+        say("installing postgresql, without starting a server")
+        with no_cluster():
+            if not apt("install", POSTGRES):
+                say("postgresql cannot be installed; going on without it")
+
+
+@contextmanager
+def no_cluster() -> Iterator[None]:
+    """Debian's package makes and starts a server unless its configuration says otherwise."""
+    before = CLUSTERS.read_text() if CLUSTERS.exists() else None
+    if before is not None:
+        CLUSTERS.write_text(f"{before}\ncreate_main_cluster = false\n")
+    try:
+        yield
+    finally:
+        if before is not None:
+            CLUSTERS.write_text(before)
+
+
+def apt(action: str, *packages: str) -> bool:
+    options = ["-qq", "--no-install-recommends"] if action == "install" else ["-qq"]
+    answer = subprocess.run(  # noqa: S603
+        ["apt-get", *options, action, *packages],  # noqa: S607
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if answer.returncode != 0:
+        say(answer.stderr.strip())
+    return answer.returncode == 0
+
+
+def say(text: str) -> None:
+    print(f"setup: {text}", flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
