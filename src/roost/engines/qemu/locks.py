@@ -1,0 +1,34 @@
+"""Locks between tasks and processes, tied to a directory and free of lock files."""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+_POLL_SECONDS = 0.02
+
+
+@asynccontextmanager
+async def locked(directory: Path) -> AsyncIterator[None]:
+    """Hold the directory, which must exist; FileNotFoundError when it goes away meanwhile."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        while True:
+            if _try_lock(descriptor):
+                break
+            await asyncio.sleep(_POLL_SECONDS)
+        if not os.path.samestat(os.fstat(descriptor), os.stat(directory)):
+            raise FileNotFoundError(directory)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""Names and addresses of a region's network on the host."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
+from pathlib import Path
+
+BRIDGE = "br0"
+UPLINK = "uplink"
+"""The namespace's end of the cable to the host; the host's end is named as the namespace."""
+
+_LINK_LOCAL = IPv4Network("169.254.0.0/16")
+_RESERVED = (
+    IPv4Network("169.254.0.0/24"),
+    IPv4Network("169.254.169.0/24"),
+    IPv4Network("169.254.255.0/24"),
+)
+"""By RFC 3927, and by clouds for their metadata services."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """The gateways' addresses in the region's pools, each with the prefix of its pool."""
+
+    ipv4: tuple[IPv4Interface, ...]
+    ipv6: IPv6Interface
+    """Of a /64, from which guests give themselves addresses (SLAAC)."""
+
+    @property
+    def pools(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        return (*(gateway.network for gateway in self.ipv4), self.ipv6.network)
+
+
+def network_name(state_dir: Path) -> str:
+    """Name of the namespace, and of the host's network device to it."""
+    return f"roost-{_digest(state_dir).hex()[:8]}"
+
+
+def tap_name(compute_id: int) -> str:
+    """Name of a guest's network device inside the namespace."""
+    return f"tap{compute_id}"
+
+
+def bridge_mac(state_dir: Path) -> str:
+    """A locally administered address, so that the gateway keeps it whatever is attached."""
+    return ":".join(f"{octet:02x}" for octet in (2, *_digest(state_dir)[:5]))
+
+
+def ipv6_link(state_dir: Path) -> tuple[IPv6Interface, IPv6Interface]:
+    """The host's and the namespace's end of the cable: a unique local /64 (RFC 4193)."""
+    prefix = b"\xfd" + _digest(state_dir)[:5] + bytes(2)
+    near, far = (IPv6Interface((prefix + bytes(7) + bytes([n]), 64)) for n in (1, 2))
+    return near, far
+
+
+def ipv4_links(state_dir: Path) -> Iterator[IPv4Network]:
+    """Link-local /30 networks for the cable in the order of preference (RFC 3927)."""
+    count = _LINK_LOCAL.num_addresses // 4
+    first = int.from_bytes(_digest(state_dir)[:4], "big")
+    for index in range(first, first + count):
+        network = IPv4Network((int(_LINK_LOCAL.network_address) + index % count * 4, 30))
+        if not any(network.overlaps(reserved) for reserved in _RESERVED):
+            yield network
+
+
+def _digest(state_dir: Path) -> bytes:
+    return hashlib.sha256(str(state_dir.resolve()).encode()).digest()

@@ -1,0 +1,103 @@
+"""The namespace, its bridge, and the cable between it and the host, as `ip -batch` commands."""
+
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from roost.engines.qemu.network.config import (
+    BRIDGE,
+    UPLINK,
+    NetworkConfig,
+    bridge_mac,
+    ipv4_links,
+    ipv6_link,
+    network_name,
+)
+from roost.engines.qemu.network.host import Network, devices
+from roost.engines.qemu.network.namespace import namespace_path, set_up_forwarding, within
+from roost.engines.qemu.programs import run
+from roost.resources.compute.engine import EngineError
+
+_DOING = "The network could not be set up"
+
+
+async def ensure_namespace(name: str) -> None:
+    """Make the namespace, also in place of one that a crash left unusable."""
+    if namespace_path(name).exists():
+        try:
+            await within(name, set_up_forwarding)
+            return
+        except OSError:
+            await run(_DOING, "ip", "netns", "delete", name)
+    await run(_DOING, "ip", "netns", "add", name)
+    await within(name, set_up_forwarding)
+
+
+async def ensure_links(state_dir: Path, config: NetworkConfig) -> None:
+    """Bridge with the gateways' addresses, and the host's routes to the pools."""
+    name = network_name(state_dir)
+    outside, inside = await devices(), await devices(name)
+    cable = _cable(state_dir, outside)
+    if name not in outside or UPLINK not in inside:
+        await _plug_in(name, left_over=name in outside)
+    await _batch(_inside(state_dir, config, cable, BRIDGE in inside), "-n", name)
+    await _batch(_outside(state_dir, config, cable))
+
+
+async def remove_links(name: str) -> None:
+    """Remove the cable and the namespace with all that is in it."""
+    if name in await devices():
+        await run("The network could not be removed", "ip", "link", "delete", name)
+    if namespace_path(name).exists():
+        await run("The network could not be removed", "ip", "netns", "delete", name)
+
+
+async def _plug_in(name: str, left_over: bool) -> None:
+    if left_over:
+        await run(_DOING, "ip", "link", "delete", name)
+    cable = ("type", "veth", "peer", "name", UPLINK, "netns", name)
+    await run(_DOING, "ip", "link", "add", name, *cable)
+
+
+def _cable(state_dir: Path, outside: dict[str, list[Network]]) -> IPv4Network:
+    """The /30 that the cable has, or else the first that no other device of the host uses."""
+    for network in outside.get(network_name(state_dir), ()):
+        if isinstance(network, IPv4Network):
+            return network
+    used = [network for networks in outside.values() for network in networks]
+    for choice in ipv4_links(state_dir):
+        if not any(network.version == 4 and choice.overlaps(network) for network in used):
+            return choice
+    raise EngineError(f"{_DOING}: no link-local addresses are left")
+
+
+def _inside(state_dir: Path, config: NetworkConfig, cable: IPv4Network, has_bridge: bool) -> str:
+    ipv6 = ipv6_link(state_dir)[1]
+    lines = [
+        f"address replace {cable[2]}/{cable.prefixlen} dev {UPLINK}",
+        f"address replace {ipv6} dev {UPLINK} nodad",
+        *(f"address replace {gateway} dev {BRIDGE}" for gateway in config.ipv4),
+        f"address replace {config.ipv6} dev {BRIDGE} nodad",
+        *(f"link set {device} up" for device in ("lo", UPLINK, BRIDGE)),
+    ]
+    if not has_bridge:
+        mac = bridge_mac(state_dir)
+        lines.insert(0, f"link add {BRIDGE} address {mac} type bridge mcast_snooping 0")
+    return "\n".join(lines)
+
+
+def _outside(state_dir: Path, config: NetworkConfig, cable: IPv4Network) -> str:
+    name = network_name(state_dir)
+    near, far = ipv6_link(state_dir)
+    return "\n".join(
+        [
+            f"address replace {cable[1]}/{cable.prefixlen} dev {name}",
+            f"address replace {near} dev {name} nodad",
+            f"link set {name} up",
+            *(f"route replace {g.network} via {cable[2]} dev {name}" for g in config.ipv4),
+            f"route replace {config.ipv6.network} via {far.ip} dev {name}",
+        ]
+    )
+
+
+async def _batch(commands: str, *options: str) -> None:
+    await run(_DOING, "ip", *options, "-batch", "-", feed=commands + "\n")

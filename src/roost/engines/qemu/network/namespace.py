@@ -1,0 +1,75 @@
+"""Work inside a network namespace, in a thread of its own that ends with the work."""
+
+import asyncio
+import ctypes
+import fcntl
+import os
+import struct
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from roost.engines.qemu.network.config import tap_name
+
+_Result = TypeVar("_Result")
+_DIRECTORY = Path("/run/netns")
+_CLONE_NEWNET = 0x40000000
+_TUNSETIFF = 0x400454CA
+_TAP_WITHOUT_INFO_WITH_OFFLOADS = 0x0002 | 0x1000 | 0x4000
+
+_SYSCTLS = {
+    "ipv4/ip_forward": "1",
+    "ipv6/conf/all/forwarding": "1",
+    "ipv6/conf/all/accept_dad": "0",
+    "ipv6/conf/default/accept_dad": "0",
+}
+
+
+def namespace_path(name: str) -> Path:
+    return _DIRECTORY / name
+
+
+async def within(name: str, work: Callable[[], _Result]) -> _Result:
+    """What `work` returns inside the namespace; OSError when the namespace is not there."""
+
+    def enter() -> _Result:
+        descriptor = os.open(namespace_path(name), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.setns(descriptor, _CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        finally:
+            os.close(descriptor)
+        return work()
+
+    with ThreadPoolExecutor(1) as thread:
+        return await asyncio.get_running_loop().run_in_executor(thread, enter)
+
+
+def set_up_forwarding() -> None:
+    """Let the namespace route; addresses work at once instead of after a probe for duplicates."""
+    for key, value in _SYSCTLS.items():
+        Path("/proc/sys/net", key).write_text(value)
+
+
+def open_tap(compute_id: int) -> int:
+    """A descriptor that keeps the guest's network device alive for as long as it is open."""
+    descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
+    request = struct.pack("16sH22x", tap_name(compute_id).encode(), _TAP_WITHOUT_INFO_WITH_OFFLOADS)
+    try:
+        fcntl.ioctl(descriptor, _TUNSETIFF, request)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def read_traffic(compute_id: int) -> tuple[int, int] | None:
+    """Bytes to and from the guest; None when it has no network device."""
+    for line in Path("/proc/thread-self/net/dev").read_text().splitlines():
+        name, _, numbers = line.strip().partition(":")
+        if name == tap_name(compute_id):
+            fields = [int(number) for number in numbers.split()]
+            return fields[8], fields[0]
+    return None

@@ -1,0 +1,83 @@
+"""nftables rules that hold each guest to its own addresses.
+
+They need neither connection tracking nor other bridge modules of the kernel. A frame of a guest
+without rules is dropped.
+"""
+
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, IPv6Interface
+
+from roost.engines.qemu.network.config import tap_name
+from roost.resources.compute.engine import InstanceSpec
+
+_TABLE = "bridge roost"
+
+BASE = f"""\
+add table {_TABLE}
+add map {_TABLE} guests {{ type ifname : verdict; }}
+add chain {_TABLE} from_guests {{ type filter hook prerouting priority 100; policy accept; }}
+flush chain {_TABLE} from_guests
+add rule {_TABLE} from_guests iifname vmap @guests
+add rule {_TABLE} from_guests iifname "tap*" drop
+"""
+"""Can be applied again at any time; the guests' rules stay."""
+
+
+def guest_rules(spec: InstanceSpec) -> str:
+    """The rules of one guest in place of those that it had. `BASE` must have been applied."""
+    chain = _chain(spec.id)
+    rules = "".join(f"add rule {_TABLE} {chain} {rule}\n" for rule in _rules(spec))
+    return (
+        f"add chain {_TABLE} {chain}\nflush chain {_TABLE} {chain}\n{rules}"
+        f'add element {_TABLE} guests {{ "{tap_name(spec.id)}" : jump {chain} }}\n'
+    )
+
+
+def no_guest_rules(compute_id: int) -> str:
+    """Forget a guest that has rules or not."""
+    chain = _chain(compute_id)
+    element = f'{_TABLE} guests {{ "{tap_name(compute_id)}" : jump {chain} }}'
+    return (
+        f"add chain {_TABLE} {chain}\nadd element {element}\n"
+        f"delete element {element}\ndelete chain {_TABLE} {chain}\n"
+    )
+
+
+def link_local(mac: str) -> IPv6Address:
+    """The address that a guest gives itself on the link (RFC 4291, appendix A)."""
+    octets = bytes.fromhex(mac.replace(":", ""))
+    suffix = bytes([octets[0] ^ 2]) + octets[1:3] + b"\xff\xfe" + octets[3:]
+    return IPv6Address(b"\xfe\x80" + bytes(6) + suffix)
+
+
+def _rules(spec: InstanceSpec) -> Iterable[str]:
+    ipv4 = [address.interface.ip for address in spec.ipv4]
+    ipv6 = _own_ipv6(spec.mac, spec.ipv6)
+    yield f"ether saddr != {spec.mac} drop"
+    yield f"arp saddr ether != {spec.mac} drop"
+    yield f"arp saddr ip {_set([IPv4Address(0), *ipv4])} accept"
+    yield "ether type arp drop"
+    yield "udp sport { 67, 547 } drop"
+    yield "icmpv6 type { nd-router-advert, nd-redirect } drop"
+    yield f"icmpv6 type nd-neighbor-advert @th,64,128 != {_set(map(_number, ipv6))} drop"
+    if ipv4:
+        yield f"ip saddr {_set(ipv4)} accept"
+    yield f"ip6 saddr {_set([IPv6Address(0), *ipv6])} accept"
+    yield "drop"
+
+
+def _own_ipv6(mac: str, slaac: IPv6Interface | None) -> list[IPv6Address]:
+    return [link_local(mac)] if slaac is None else [link_local(mac), slaac.ip]
+
+
+def _number(address: IPv6Address) -> str:
+    """nftables 1.0.6 knows no address type for the target of a neighbour advertisement."""
+    return f"{int(address):#034x}"
+
+
+def _set(elements: Iterable[object]) -> str:
+    return "{ " + ", ".join(map(str, elements)) + " }"
+
+
+def _chain(compute_id: int) -> str:
+    return f"guest_{compute_id}"

@@ -1,0 +1,63 @@
+"""Processes that outlive us, found again by pid file and checked against /proc.
+
+A pid alone proves nothing: it may have been reused, and a slow init leaves zombies for seconds.
+"""
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_POLL_SECONDS = 0.02
+_CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process that runs with `marker` among its arguments."""
+
+    pid: int
+    marker: str
+
+    def alive(self) -> bool:
+        try:
+            state = _stat_fields(self.pid)[0]
+            arguments = Path(f"/proc/{self.pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return False
+        return state not in "ZX" and self.marker.encode() in arguments
+
+    def cpu_seconds(self) -> float:
+        """User and system time. Raises OSError when the process is gone."""
+        fields = _stat_fields(self.pid)
+        return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS
+
+    async def gone(self, seconds: float) -> bool:
+        """Whether the process ends within so many seconds."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        while self.alive():
+            if asyncio.get_running_loop().time() >= deadline:
+                return False
+            await asyncio.sleep(_POLL_SECONDS)
+        return True
+
+    def kill(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            if self.alive():
+                os.kill(self.pid, number)
+
+
+def find_process(pid_file: Path, marker: str) -> Process | None:
+    """The live process that a pid file names, if it is the one meant."""
+    try:
+        process = Process(int(pid_file.read_text()), marker)
+    except (OSError, ValueError):
+        return None
+    return process if process.alive() else None
+
+
+def _stat_fields(pid: int) -> list[str]:
+    """/proc/PID/stat from the state on; the command before it may contain spaces."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
