@@ -1,0 +1,1 @@
+"""IP addresses of the catalogue's pools: who has which."""

@@ -1,0 +1,97 @@
+"""SQL of IP addresses and their pools."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.store import Queries
+
+_LAYOUT = 256
+"""Addresses of a pool that become rows at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressRow:
+    address: str
+    prefix: int
+    gateway: str | None
+    public: bool
+
+
+async def take(
+    db: Queries, region: str, public: bool, account_id: int, compute_id: int
+) -> AddressRow | None:
+    """A free address: a fresh one, else the one that was released first."""
+    row = await db.fetchrow(
+        """
+        with free as (
+            select address from ip_address
+            where region = $1 and public = $2 and compute_id is null
+            order by released nulls first, address limit 1 for update skip locked)
+        update ip_address a set account_id = $3, compute_id = $4
+        from free where a.address = free.address
+        returning host(a.address) as address, a.prefix, host(a.gateway) as gateway, a.public
+        """,
+        region,
+        public,
+        account_id,
+        compute_id,
+    )
+    return None if row is None else AddressRow(**row)
+
+
+async def lock_layout(db: Queries, region: str) -> None:
+    """One transaction at a time lays out a region's pools."""
+    await db.execute("select pg_advisory_xact_lock(hashtext('addresses of ' || $1))", region)
+
+
+async def lay_out_more(db: Queries, region: str, public: bool) -> bool:
+    """Turn the next addresses of the region's pools into rows; False when all are rows."""
+    laid_out = await db.fetchval(
+        """
+        with pool as (
+            select p.cidr, p.gateway, coalesce(f.next, network(p.cidr)::inet + 1) as start,
+                p.region
+            from ip_pool p left join ip_address_fill f on f.pool = p.cidr
+            where p.region = $1 and p.kind = case when $2 then 'public' else 'private' end
+                and coalesce(f.next, network(p.cidr)::inet + 1) < broadcast(p.cidr)::inet
+            order by p.cidr limit 1),
+        filled as (
+            insert into ip_address_fill (pool, next)
+            select cidr, least(broadcast(cidr)::inet, start + $3::bigint) from pool
+            on conflict (pool) do update set next = excluded.next
+            returning pool, next)
+        insert into ip_address (address, region, public, prefix, gateway)
+        select set_masklen(pool.start + n, 32), pool.region, $2, masklen(pool.cidr),
+            case when $2 then pool.gateway end
+        from pool join filled on filled.pool = pool.cidr
+            cross join generate_series(0, $3::bigint - 1) n
+        where pool.start + n < filled.next and pool.start + n is distinct from pool.gateway
+        on conflict do nothing returning true
+        """,
+        region,
+        public,
+        _LAYOUT,
+    )
+    return bool(laid_out)
+
+
+async def release(db: Queries, compute_id: int, now: datetime) -> None:
+    await db.execute(
+        """
+        update ip_address set compute_id = null, account_id = null, released = $2
+        where compute_id = $1
+        """,
+        compute_id,
+        now,
+    )
+
+
+async def held_by(db: Queries, compute_id: int) -> list[AddressRow]:
+    rows = await db.fetch(
+        """
+        select host(address) as address, prefix, host(gateway) as gateway, public
+        from ip_address where compute_id = $1 order by public desc, address
+        """,
+        compute_id,
+    )
+    return [AddressRow(**row) for row in rows]

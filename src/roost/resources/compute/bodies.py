@@ -1,0 +1,220 @@
+"""Request bodies of compute instances (spec B, Create body fields; reference: operations)."""
+
+from typing import Annotated
+
+import orjson
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+
+from roost.resources.catalog import Catalog
+from roost.resources.compute import rules
+from roost.resources.compute.interfaces import Interface, check_together
+from roost.services import Services
+from roost.web.bodies import Body
+from roost.web.fields import Between, Length, Pattern, refuse
+
+Label = Annotated[str, Length(3, 64), Pattern(rules.LABEL_PATTERN, rules.LABEL_REASON)]
+Tags = list[Annotated[str, Length(3, 50)]]
+Id = Annotated[int, Between(1, 2**63 - 1)]
+Number = Annotated[int, Between(0, 2**31 - 1)]
+
+MAX_STACKSCRIPT_DATA = 65535
+
+
+class Metadata(Body):
+    """User-defined data for the guest."""
+
+    user_data: Annotated[str, AfterValidator(rules.decode_user_data)] | None = None
+
+
+class CreateInstance(Body):
+    """POST /compute/instances. The order of the fields is the order of their errors."""
+
+    type: str
+    region: str
+    image: str | None = None
+    root_pass: Annotated[str, Length(7, 128), AfterValidator(rules.strong_password)] | None = Field(
+        default=None, validate_default=True
+    )
+    label: Label | None = None
+    tags: Tags = []
+    group: Annotated[str, Length(0, 50)] = ""
+    booted: bool | None = None
+    authorized_keys: list[Annotated[str, AfterValidator(rules.public_key)]] = []
+    authorized_users: list[str] = []
+    backup_id: Id | None = None
+    backups_enabled: bool = False
+    firewall_id: Id | None = None
+    interfaces: list[Interface] = []
+    metadata: Metadata | None = None
+    private_ip: bool = False
+    stackscript_id: Id | None = None
+    stackscript_data: dict[str, object] | None = None
+    swap_size: Number = 512
+
+    @field_validator("type")
+    @classmethod
+    def _check_type(cls, value: str, info: ValidationInfo) -> str:
+        if _catalog(info).find_type(value) is None:
+            raise refuse("A valid plan type by that ID was not found")
+        return value
+
+    @field_validator("region")
+    @classmethod
+    def _check_region(cls, value: str, info: ValidationInfo) -> str:
+        region = _catalog(info).find_region(value)
+        if region is None:
+            raise refuse("region is not valid")
+        if "Computes" not in region.capabilities:
+            raise refuse("The region does not offer compute instances")
+        if not _catalog(info).offers(value, info.data.get("type", "")):
+            raise refuse("The region has no capacity for this plan type")
+        return value
+
+    @field_validator("image")
+    @classmethod
+    def _check_image(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and _catalog(info).find_image(value) is None:
+            raise refuse("image is not valid")
+        return value
+
+    @field_validator("root_pass")
+    @classmethod
+    def _check_root_pass(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and info.data.get("image") is not None:
+            raise refuse("root_pass is required")
+        return value
+
+    @field_validator("booted")
+    @classmethod
+    def _check_booted(cls, value: bool | None, info: ValidationInfo) -> bool | None:
+        if value and "image" in info.data and info.data["image"] is None:
+            raise refuse("An instance without an image has nothing to boot")
+        return value
+
+    @field_validator("authorized_users")
+    @classmethod
+    def _check_users(cls, value: list[str]) -> list[str]:
+        if value:
+            raise refuse("No user of these names has stored SSH keys")
+        return value
+
+    @field_validator("backup_id")
+    @classmethod
+    def _check_backup(cls, value: int | None) -> int | None:
+        if value is not None:
+            raise refuse("backup_id is not valid")
+        return value
+
+    @field_validator("backups_enabled")
+    @classmethod
+    def _check_backups_enabled(cls, value: bool) -> bool:
+        if value:
+            raise refuse("Backups are not available")
+        return value
+
+    @field_validator("firewall_id")
+    @classmethod
+    def _check_firewall(cls, value: int | None) -> int | None:
+        if value is not None:
+            raise refuse("firewall_id is not valid")
+        return value
+
+    @field_validator("interfaces")
+    @classmethod
+    def _check_interfaces(cls, value: list[Interface], info: ValidationInfo) -> list[Interface]:
+        check_together(value)
+        region = _catalog(info).find_region(info.data.get("region", ""))
+        wants_vlan = any(interface.purpose == "vlan" for interface in value)
+        if region is not None and wants_vlan and "Vlans" not in region.capabilities:
+            raise refuse("The region does not offer VLANs")
+        return value
+
+    @field_validator("metadata")
+    @classmethod
+    def _check_metadata(cls, value: Metadata | None, info: ValidationInfo) -> Metadata | None:
+        if value is None or value.user_data is None:
+            return value
+        image = _catalog(info).find_image(info.data.get("image") or "")
+        if image is None or "cloud-init" not in image.capabilities:
+            raise refuse("user_data needs an image with the cloud-init capability")
+        region = _catalog(info).find_region(info.data.get("region", ""))
+        if region is not None and "Metadata" not in region.capabilities:
+            raise refuse("user_data needs a region with the Metadata capability")
+        return value
+
+    @field_validator("stackscript_id", "stackscript_data")
+    @classmethod
+    def _check_stackscript(cls, value: object) -> object:
+        if isinstance(value, dict) and len(orjson.dumps(value)) > MAX_STACKSCRIPT_DATA:
+            raise refuse(f"Must be at most {MAX_STACKSCRIPT_DATA} characters of JSON")
+        if value is not None:
+            raise refuse("StackScripts are not available")
+        return value
+
+    @field_validator("swap_size")
+    @classmethod
+    def _check_swap(cls, value: int, info: ValidationInfo) -> int:
+        plan = _catalog(info).find_type(info.data.get("type", ""))
+        image = _catalog(info).find_image(info.data.get("image") or "")
+        free = None if plan is None else plan.disk - (image.size if image else 0)
+        if free is not None and value > free:
+            raise refuse(f"Must be 0-{max(free, 0)}: the plan's disk holds the image and the swap")
+        return value
+
+
+class UpdateAlerts(Body):
+    """Thresholds; 0 disables one."""
+
+    cpu: Number | None = None
+    io: Number | None = None
+    network_in: Number | None = None
+    network_out: Number | None = None
+    transfer_quota: Number | None = None
+
+
+class UpdateSchedule(Body):
+    """When backups are made; there are none yet, so only null can be sent back."""
+
+    day: str | None = None
+    window: str | None = None
+
+    @field_validator("day", "window")
+    @classmethod
+    def _check_enabled(cls, value: str | None) -> str | None:
+        if value is not None:
+            raise refuse("Backups are not enabled")
+        return value
+
+
+class UpdateBackups(Body):
+    schedule: UpdateSchedule | None = None
+
+
+class UpdateInstance(Body):
+    """PUT /compute/instances/{computeId}; what is omitted stays as it is."""
+
+    label: Label | None = None
+    tags: Tags | None = None
+    group: Annotated[str, Length(0, 50)] | None = None
+    alerts: UpdateAlerts | None = None
+    backups: UpdateBackups | None = None
+    watchdog_enabled: bool | None = None
+
+
+class BootInstance(Body):
+    """POST …/boot and …/reboot."""
+
+    config_id: Id | None = None
+
+    @field_validator("config_id")
+    @classmethod
+    def _check_config(cls, value: int | None) -> int | None:
+        if value is not None:
+            raise refuse("config_id is not valid")
+        return value
+
+
+def _catalog(info: ValidationInfo) -> Catalog:
+    services = info.context
+    assert isinstance(services, Services)
+    return services.get(Catalog)

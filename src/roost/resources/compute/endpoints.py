@@ -1,0 +1,166 @@
+"""What the API offers: compute instances (spec B, Compute instances)."""
+
+from asyncpg import UniqueViolationError
+
+from roost.errors import invalid, not_found
+from roost.jobs.kinds import JobKind
+from roost.jobs.queue import JobQueue
+from roost.resources.compute import creation, jobs, queries
+from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
+from roost.resources.compute.entity import entity_of, resource_of
+from roost.resources.compute.jobs import InstanceArgs, enqueue_power
+from roost.resources.compute.queries import INSTANCES, InstanceFacts
+from roost.resources.compute.records import InstanceRow
+from roost.resources.events import log
+from roost.store.paging import fetch_record
+from roost.web.call import Call
+from roost.web.grants import Global, Read, Write
+from roost.web.registry import Page, Rate, endpoint
+
+_READ = ("computes:read_only",)
+_WRITE = ("computes:read_write",)
+_ONE = "/compute/instances/{computeId:int}"
+
+
+@endpoint(
+    "GET",
+    "/compute/instances",
+    scopes=_READ,
+    grant=Read("compute"),
+    returns=Page(InstanceRow),
+    filters=INSTANCES.columns,
+)
+async def list_instances(call: Call) -> bytes:
+    """List compute instances."""
+    return await call.collection(INSTANCES, call.account_id)
+
+
+@endpoint(
+    "POST",
+    "/compute/instances",
+    scopes=_WRITE,
+    grant=Global("add_computes"),
+    body=CreateInstance,
+    returns=InstanceRow,
+    events=("compute_create", "compute_boot"),
+    rate=Rate(20, 30),
+)
+async def create_instance(call: Call, body: CreateInstance) -> bytes:
+    """Create a compute instance."""
+    return await _view(call, await creation.create(call, body))
+
+
+@endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=InstanceRow)
+async def view_instance(call: Call) -> bytes:
+    """View a compute instance."""
+    return await _view(call, call.number("computeId"))
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=UpdateInstance,
+    returns=InstanceRow,
+    events=("compute_update",),
+)
+async def update_instance(call: Call, body: UpdateInstance) -> bytes:
+    """Update a compute instance."""
+    facts = await _lock(call)
+    try:
+        await queries.update(call.db, facts.id, body, call.clock.now())
+    except UniqueViolationError:
+        raise invalid(creation.LABEL_TAKEN, "label") from None
+    entity = entity_of(facts.id, body.label or facts.label)
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "compute_update", entity)
+    return await _view(call, facts.id)
+
+
+@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("compute_delete",))
+async def delete_instance(call: Call) -> None:
+    """Delete a compute instance."""
+    facts = await _lock(call)
+    if facts.status == "deleting":
+        return
+    if facts.status in ("cloning", "restoring"):
+        raise invalid("Compute busy.")
+    queue = call.get(JobQueue)
+    await queue.preempt(call.db, resource_of(facts.id), "The instance was deleted.")
+    await queries.set_status(call.db, facts.id, "deleting", call.clock.now())
+    await enqueue_power(queue, call.db, jobs.DELETE, facts, log.Actor.of(call))
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/boot",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=BootInstance,
+    events=("compute_boot",),
+)
+async def boot_instance(call: Call, body: BootInstance) -> None:
+    """Boot a compute instance."""
+    facts = await _lock_idle(call)
+    if facts.status == "running":
+        raise invalid("Compute is already running.")
+    if facts.image is None:
+        raise invalid("Compute has no disk to boot from.")
+    await _power(call, jobs.BOOT, facts)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/shutdown",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    events=("compute_shutdown",),
+)
+async def shutdown_instance(call: Call) -> None:
+    """Shut down a compute instance."""
+    facts = await _lock_idle(call)
+    _must_run(facts)
+    await _power(call, jobs.SHUTDOWN, facts)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/reboot",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=BootInstance,
+    events=("compute_reboot",),
+)
+async def reboot_instance(call: Call, body: BootInstance) -> None:
+    """Reboot a compute instance."""
+    facts = await _lock_idle(call)
+    _must_run(facts)
+    await _power(call, jobs.REBOOT, facts)
+
+
+async def _view(call: Call, compute_id: int) -> bytes:
+    return await fetch_record(call.db, INSTANCES, (call.account_id,), compute_id)
+
+
+async def _lock(call: Call) -> InstanceFacts:
+    facts = await queries.lock(call.db, call.account_id, call.number("computeId"))
+    if facts is None:
+        raise not_found()
+    return facts
+
+
+async def _lock_idle(call: Call) -> InstanceFacts:
+    """Only one change at a time: 400 while another job of the instance is on its way."""
+    facts = await _lock(call)
+    if await call.get(JobQueue).busy(call.db, resource_of(facts.id)):
+        raise invalid("Compute busy.")
+    return facts
+
+
+def _must_run(facts: InstanceFacts) -> None:
+    if facts.status != "running":
+        raise invalid("Compute is not running.")
+
+
+async def _power(call: Call, kind: JobKind[InstanceArgs], facts: InstanceFacts) -> None:
+    await enqueue_power(call.get(JobQueue), call.db, kind, facts, log.Actor.of(call))

@@ -1,0 +1,77 @@
+"""From an instance's row to the specification that an engine works from."""
+
+import asyncio
+import base64
+from dataclasses import dataclass
+from ipaddress import IPv6Interface
+
+from pydantic import BaseModel
+
+from roost.resources.addresses import allocation
+from roost.resources.compute import rules
+from roost.resources.compute.engine import GuestAddress, GuestSetup, InstanceEngine, InstanceSpec
+from roost.resources.compute.queries import InstanceFacts
+from roost.secrets import Box, hash_guest_password
+from roost.store import Queries
+
+_IPV6_PREFIX = 64
+
+
+class SealedSetup(BaseModel):
+    """What a guest applies at its first boot, kept sealed in the instance's row.
+
+    The password is plain only until the instance is provisioned.
+    """
+
+    root_pass: str | None = None
+    root_password_hash: str | None = None
+    authorized_keys: list[str] = []
+    user_data: str | None = None
+
+    def seal(self, box: Box) -> bytes:
+        return box.seal(self.model_dump_json().encode())
+
+    @classmethod
+    def unseal(cls, box: Box, sealed: bytes) -> "SealedSetup":
+        return cls.model_validate_json(box.open(sealed))
+
+    async def hashed(self) -> "SealedSetup":
+        """The same without the plain password."""
+        if self.root_pass is None:
+            return self
+        hashed = await asyncio.to_thread(hash_guest_password, self.root_pass)
+        return self.model_copy(update={"root_pass": None, "root_password_hash": hashed})
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceEngines:
+    """The engine of each region."""
+
+    by_region: dict[str, InstanceEngine]
+
+    def of(self, region: str) -> InstanceEngine:
+        """Raises LookupError for a region that the catalogue no longer has."""
+        return self.by_region[region]
+
+
+async def specify(db: Queries, facts: InstanceFacts, setup: SealedSetup) -> InstanceSpec:
+    """What the engine should make of an instance."""
+    held = await allocation.held_by(db, facts.id)
+    address = (facts.ipv6 or "").partition("/")[0]
+    return InstanceSpec(
+        id=facts.id,
+        vcpus=facts.vcpus,
+        memory=facts.memory,
+        disk=facts.disk - facts.swap_size,
+        swap=facts.swap_size,
+        image=facts.image,
+        mac=rules.mac_address(facts.id),
+        ipv4=tuple(GuestAddress(a.interface, a.gateway) for a in held),
+        ipv6=IPv6Interface(f"{address}/{_IPV6_PREFIX}") if address else None,
+        setup=GuestSetup(
+            hostname=rules.hostname(facts.label),
+            root_password_hash=setup.root_password_hash,
+            authorized_keys=tuple(setup.authorized_keys),
+            user_data=base64.b64decode(setup.user_data) if setup.user_data else None,
+        ),
+    )

@@ -1,0 +1,130 @@
+"""Network interfaces of an instance, as declared at creation (spec B, Network interface object)."""
+
+import re
+from collections.abc import Sequence
+from ipaddress import IPv4Network, ip_interface
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from roost.resources.compute.rules import VLAN_LABEL_PATTERN, VLAN_LABEL_REASON
+from roost.web.bodies import Body
+from roost.web.fields import Between, refuse
+
+T = TypeVar("T")
+Purpose = Literal["public", "vlan", "vpc"]
+
+MAX_INTERFACES = 3
+
+
+class InterfaceIpv4(Body):
+    """Addresses of a vpc interface."""
+
+    vpc: str | None = None
+    nat_1_1: str | None = None
+
+
+class Interface(Body):
+    """One interface; its position in the array makes it eth0, eth1 or eth2."""
+
+    purpose: Purpose
+    label: str | None = Field(default=None, validate_default=True)
+    ipam_address: str | None = None
+    primary: bool = False
+    subnet_id: Annotated[int, Between(1, 2**63 - 1)] | None = Field(
+        default=None, validate_default=True
+    )
+    ipv4: InterfaceIpv4 | None = None
+    ip_ranges: list[str] | None = None
+
+    @field_validator("label")
+    @classmethod
+    def _check_label(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if not _is_vlan(info):
+            return _only_for("vlan", value)
+        if not value:
+            raise refuse("label is required")
+        if len(value) > 64:
+            raise refuse("Length must be 1-64 characters")
+        if not re.fullmatch(VLAN_LABEL_PATTERN, value):
+            raise refuse(VLAN_LABEL_REASON)
+        return value
+
+    @field_validator("ipam_address")
+    @classmethod
+    def _check_ipam_address(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if not _is_vlan(info):
+            return _only_for("vlan", value)
+        if value:
+            _check_cidr(value)
+        return value
+
+    @field_validator("primary")
+    @classmethod
+    def _check_primary(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and _is_vlan(info):
+            raise refuse("Must be false for a vlan interface")
+        return value
+
+    @field_validator("subnet_id")
+    @classmethod
+    def _check_subnet(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if info.data.get("purpose") != "vpc":
+            return _only_for("vpc", value)
+        if value is None:
+            raise refuse("subnet_id is required")
+        # There are no VPCs yet, so no subnet can be named.
+        raise refuse("subnet_id is not valid")
+
+    @field_validator("ipv4")
+    @classmethod
+    def _check_ipv4(cls, value: InterfaceIpv4 | None, info: ValidationInfo) -> InterfaceIpv4 | None:
+        return value if info.data.get("purpose") == "vpc" else _only_for("vpc", value)
+
+    @field_validator("ip_ranges")
+    @classmethod
+    def _check_ranges(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
+        if info.data.get("purpose") != "vpc":
+            return _only_for("vpc", value)
+        for text in value or ():
+            _check_network(text)
+        return value
+
+
+def check_together(interfaces: Sequence[Interface]) -> None:
+    """What holds among the interfaces of one instance."""
+    if len(interfaces) > MAX_INTERFACES:
+        raise refuse(f"Length must be 1-{MAX_INTERFACES} items")
+    if sum(i.purpose == "public" for i in interfaces) > 1:
+        raise refuse("At most one interface may be public")
+    if sum(i.primary for i in interfaces) > 1:
+        raise refuse("At most one interface may be primary")
+    labels = [i.label for i in interfaces if i.purpose == "vlan"]
+    if len(set(labels)) < len(labels):
+        raise refuse("The labels of vlan interfaces must differ")
+
+
+def _is_vlan(info: ValidationInfo) -> bool:
+    return info.data.get("purpose") == "vlan"
+
+
+def _only_for(purpose: Purpose, value: T) -> T:
+    if value:
+        raise refuse(f"Must be null or empty unless the purpose is {purpose}")
+    return value
+
+
+def _check_cidr(text: str) -> None:
+    try:
+        ip_interface(text)
+    except ValueError:
+        text = ""
+    if "/" not in text:
+        raise refuse("Must be an IP address with a prefix length")
+
+
+def _check_network(text: str) -> None:
+    try:
+        IPv4Network(text)
+    except ValueError:
+        raise refuse("Must be an IPv4 network") from None

@@ -1,0 +1,215 @@
+"""SQL of compute instances."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+from typing_extensions import TypedDict
+
+from roost.resources.compute.bodies import UpdateInstance
+from roost.resources.compute.records import Alerts, InstanceStatus
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+INSTANCES = Listing(
+    record="""json_build_object(
+        'id', i.id, 'label', i.label, 'group', i."group", 'status', i.status,
+        'created', i.created, 'updated', i.updated, 'type', i.type,
+        'ipv4', i.ipv4, 'ipv6', i.ipv6, 'image', i.image, 'region', i.region,
+        'specs', json_build_object('disk', i.disk, 'memory', i.memory, 'vcpus', i.vcpus,
+            'gpus', i.gpus, 'transfer', i.transfer),
+        'alerts', i.alerts,
+        'backups', json_build_object('enabled', false, 'available', false,
+            'schedule', json_build_object('day', null, 'window', null),
+            'last_successful', null),
+        'hypervisor', 'kvm', 'watchdog_enabled', i.watchdog_enabled, 'tags', i.tags,
+        'host_uuid', i.host_uuid, 'has_user_data', i.has_user_data)""",
+    source="compute_instance i",
+    scope="i.account_id = $1",
+    key="i.id",
+    columns={
+        "id": Column("i.id", "int"),
+        "label": Column("i.label", "text"),
+        "region": Column("i.region", "text"),
+        "image": Column("i.image", "text"),
+        "group": Column('i."group"', "text"),
+        "tags": Column("i.tags", "texts"),
+        "ipv4": Column("i.ipv4", "texts"),
+    },
+)
+
+
+class NewInstance(TypedDict):
+    """A row to insert."""
+
+    id: int
+    account_id: int
+    label: str
+    group: str
+    tags: list[str]
+    region: str
+    image: str | None
+    type: str
+    status: InstanceStatus
+    now: datetime
+    ipv6: str
+    disk: int
+    memory: int
+    vcpus: int
+    gpus: int
+    transfer: int
+    swap_size: int
+    alerts: Alerts
+    interfaces: str
+    has_user_data: bool
+    host_uuid: str
+    setup: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    account_id: int
+    label: str
+    status: InstanceStatus
+    region: str
+    image: str | None
+    type: str
+    disk: int
+    memory: int
+    vcpus: int
+    swap_size: int
+    ipv6: str | None
+    watchdog_enabled: bool
+    setup: bytes
+
+
+_FACTS = """
+    select id, account_id, label, status, region, image, type, disk, memory, vcpus, swap_size,
+        ipv6, watchdog_enabled, setup
+    from compute_instance
+"""
+
+
+async def next_id(db: Queries) -> int:
+    compute_id: int = await db.fetchval(
+        "select nextval(pg_get_serial_sequence('compute_instance', 'id'))"
+    )
+    return compute_id
+
+
+async def insert(db: Queries, new: NewInstance) -> bool:
+    """False when the account has an instance of this label."""
+    return bool(
+        await db.fetchval(
+            """
+            insert into compute_instance (id, account_id, label, "group", tags, region, image,
+                type, status, created, updated, ipv6, disk, memory, vcpus, gpus, transfer,
+                swap_size, alerts, interfaces, has_user_data, host_uuid, setup)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16,
+                $17, $18, $19, $20, $21, $22)
+            on conflict (account_id, label) do nothing returning true
+            """,
+            new["id"],
+            new["account_id"],
+            new["label"],
+            new["group"],
+            new["tags"],
+            new["region"],
+            new["image"],
+            new["type"],
+            new["status"],
+            new["now"],
+            new["ipv6"],
+            new["disk"],
+            new["memory"],
+            new["vcpus"],
+            new["gpus"],
+            new["transfer"],
+            new["swap_size"],
+            orjson.dumps(new["alerts"]).decode(),
+            new["interfaces"],
+            new["has_user_data"],
+            new["host_uuid"],
+            new["setup"],
+        )
+    )
+
+
+async def lock(db: Queries, account_id: int, compute_id: int) -> InstanceFacts | None:
+    """The caller's instance, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(
+        f"{_FACTS} where account_id = $1 and id = $2 for update", account_id, compute_id
+    )
+    return None if row is None else InstanceFacts(**row)
+
+
+async def find(db: Queries, compute_id: int) -> InstanceFacts | None:
+    """An instance of any account, for Roost's own work."""
+    row = await db.fetchrow(f"{_FACTS} where id = $1", compute_id)
+    return None if row is None else InstanceFacts(**row)
+
+
+async def in_region(db: Queries, region: str) -> list[InstanceFacts]:
+    rows = await db.fetch(f"{_FACTS} where region = $1 order by id", region)
+    return [InstanceFacts(**row) for row in rows]
+
+
+async def set_status(db: Queries, compute_id: int, status: InstanceStatus, now: datetime) -> None:
+    """The one place that writes a status. What is being deleted stays so."""
+    await db.execute(
+        """
+        update compute_instance set status = $2, updated = $3
+        where id = $1 and status <> 'deleting'
+        """,
+        compute_id,
+        status,
+        now.replace(microsecond=0),
+    )
+
+
+async def undelete(db: Queries, compute_id: int, now: datetime) -> None:
+    """A deletion that failed leaves the instance offline, to be deleted again."""
+    await db.execute(
+        """
+        update compute_instance set status = 'offline', updated = $2
+        where id = $1 and status = 'deleting'
+        """,
+        compute_id,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_setup(db: Queries, compute_id: int, setup: bytes) -> None:
+    await db.execute("update compute_instance set setup = $2 where id = $1", compute_id, setup)
+
+
+async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:
+    await db.execute("update compute_instance set ipv4 = $2 where id = $1", compute_id, addresses)
+
+
+async def update(db: Queries, compute_id: int, body: UpdateInstance, now: datetime) -> None:
+    """Change what the body names. asyncpg.UniqueViolationError for a label that is taken."""
+    alerts = body.alerts.model_dump(exclude_none=True) if body.alerts else {}
+    await db.execute(
+        """
+        update compute_instance set label = coalesce($2, label), tags = coalesce($3, tags),
+            "group" = coalesce($4, "group"),
+            alerts = (alerts::jsonb || $5::jsonb)::json,
+            watchdog_enabled = coalesce($6, watchdog_enabled), updated = $7
+        where id = $1
+        """,
+        compute_id,
+        body.label,
+        body.tags,
+        body.group,
+        orjson.dumps(alerts).decode(),
+        body.watchdog_enabled,
+        now.replace(microsecond=0),
+    )
+
+
+async def delete(db: Queries, compute_id: int) -> None:
+    await db.execute("delete from compute_instance where id = $1", compute_id)

@@ -1,0 +1,97 @@
+"""The rules of compute instances as pure functions (spec B, Compute instances)."""
+
+import base64
+import binascii
+import re
+from ipaddress import IPv6Address, IPv6Interface, IPv6Network
+
+from zxcvbn import zxcvbn
+
+from roost.web.fields import refuse
+
+LABEL_PATTERN = r"[A-Za-z0-9](?!.*(?:--|__|\.\.))(?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+LABEL_REASON = (
+    "Must begin and end with a letter or number, and hold only letters, numbers, hyphens, "
+    "underscores and periods, none of the last three twice in a row"
+)
+VLAN_LABEL_PATTERN = r"(?!.*--)[A-Za-z0-9-]+"
+VLAN_LABEL_REASON = "Must only use ASCII letters, numbers, and dashes, no two dashes in a row"
+
+MAX_USER_DATA = 65535
+"""Bytes, decoded (reference: Compute instance create)."""
+
+_STRENGTH = 2
+_SCORED_CHARACTERS = 64
+
+KEY_TYPES = frozenset(
+    (
+        "ssh-rsa",
+        "ssh-dss",
+        "ssh-ed25519",
+        "ecdsa-sha2-nistp256",
+        "ecdsa-sha2-nistp384",
+        "ecdsa-sha2-nistp521",
+        "sk-ecdsa-sha2-nistp256@openssh.com",
+        "sk-ssh-ed25519@openssh.com",
+    )
+)
+
+
+def strong_password(password: str) -> str:
+    """Rule 2: the score of zxcvbn, 0 to 4, must be 2 or more."""
+    if zxcvbn(password[:_SCORED_CHARACTERS])["score"] < _STRENGTH:
+        raise refuse("Password does not meet strength requirement")
+    return password
+
+
+def public_key(key: str) -> str:
+    """An OpenSSH public key on one line: type, base64 data and perhaps a comment."""
+    parts = key.strip().split(maxsplit=2)
+    if not key.isprintable() or len(parts) < 2 or not _is_key(parts[0], parts[1]):
+        raise refuse("Must be an SSH public key in OpenSSH format")
+    return key
+
+
+def _is_key(kind: str, data: str) -> bool:
+    try:
+        blob = base64.b64decode(data, validate=True)
+    except binascii.Error:
+        return False
+    length = int.from_bytes(blob[:4], "big")
+    return kind in KEY_TYPES and blob[4 : 4 + length] == kind.encode() and len(blob) > 4 + length
+
+
+def decode_user_data(text: str) -> str:
+    """Rule 3: base64 of at most `MAX_USER_DATA` bytes."""
+    try:
+        size = len(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        raise refuse("Must be base64-encoded") from None
+    if not 1 <= size <= MAX_USER_DATA:
+        raise refuse(f"Must be 1-{MAX_USER_DATA} bytes when decoded")
+    return text
+
+
+def default_label(compute_id: int, unique: str = "") -> str:
+    """`compute100001`; with a `unique` text for when that one is taken."""
+    return f"compute{compute_id}-{unique}" if unique else f"compute{compute_id}"
+
+
+def hostname(label: str) -> str:
+    """A label as a host name: underscores are not allowed there (RFC 1123)."""
+    return re.sub(r"[^A-Za-z0-9.-]", "-", label)
+
+
+def mac_address(compute_id: int) -> str:
+    """Locally administered, unique for ids below 2^40."""
+    octets = b"\x52" + compute_id.to_bytes(5, "big")
+    return ":".join(f"{octet:02x}" for octet in octets)
+
+
+def slaac_address(network: IPv6Network, mac: str) -> IPv6Interface:
+    """What the guest calls itself in a /64: the modified EUI-64 of its MAC (RFC 4291)."""
+    octets = bytearray(int(part, 16) for part in mac.split(":"))
+    octets[0] ^= 2
+    host = bytes(octets[:3]) + b"\xff\xfe" + bytes(octets[3:])
+    address = int(network.network_address) | int.from_bytes(host, "big")
+    return IPv6Interface((IPv6Address(address), network.prefixlen))

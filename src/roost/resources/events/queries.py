@@ -1,0 +1,130 @@
+"""SQL of events."""
+
+from datetime import datetime, timedelta
+
+import orjson
+
+from roost.resources.events.records import Entity, EventStatus
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+KEPT = timedelta(days=90)
+"""Spec B, Limits: events history."""
+
+EVENTS = Listing(
+    record="""json_build_object(
+        'id', e.id, 'action', e.action, 'created', e.created,
+        'duration', round(extract(epoch from e.ended - e.started), 3),
+        'entity', e.entity, 'secondary_entity', e.secondary_entity,
+        'percent_complete', e.percent_complete, 'rate', null, 'read', e.read, 'seen', e.seen,
+        'status', e.status, 'time_remaining', null, 'username', e.username,
+        'message', e.message)""",
+    source="event e",
+    scope="e.account_id = $1 and e.created > $2",
+    key="e.id",
+    descending=True,
+    columns={
+        "id": Column("e.id", "int"),
+        "action": Column("e.action", "text"),
+        "created": Column("e.created", "time"),
+        "read": Column("e.read", "bool"),
+        "seen": Column("e.seen", "bool"),
+        "entity.id": Column("e.entity_id", "id"),
+        "entity.type": Column("e.entity_type", "text"),
+    },
+)
+"""`seen` is filterable beside the reference's list, as clients of the Cloud UI filter on it."""
+
+
+async def add(
+    db: Queries,
+    account_id: int,
+    username: str | None,
+    action: str,
+    status: EventStatus,
+    now: datetime,
+    entity: Entity | None,
+    secondary: Entity | None,
+) -> int:
+    event_id: int = await db.fetchval(
+        """
+        insert into event (account_id, username, action, status, created, percent_complete,
+            entity, secondary_entity)
+        values ($1, $2, $3, $4, $5, case when $4 = 'notification' then null else 0 end, $6, $7)
+        returning id
+        """,
+        account_id,
+        username,
+        action,
+        status,
+        now,
+        None if entity is None else orjson.dumps(entity).decode(),
+        None if secondary is None else orjson.dumps(secondary).decode(),
+    )
+    return event_id
+
+
+async def start(db: Queries, event_id: int, now: datetime) -> None:
+    await db.execute(
+        "update event set status = 'started', started = coalesce(started, $2) where id = $1",
+        event_id,
+        now,
+    )
+
+
+async def progress(db: Queries, event_id: int, percent: int) -> None:
+    await db.execute("update event set percent_complete = $2 where id = $1", event_id, percent)
+
+
+async def finish(db: Queries, event_id: int, now: datetime) -> None:
+    await db.execute(
+        """
+        update event set status = 'finished', percent_complete = 100,
+            started = coalesce(started, $2), ended = $2 where id = $1
+        """,
+        event_id,
+        now,
+    )
+
+
+async def fail(db: Queries, event_id: int, now: datetime, message: str) -> None:
+    await db.execute(
+        """
+        update event set status = 'failed', message = $3,
+            started = coalesce(started, $2), ended = $2 where id = $1
+        """,
+        event_id,
+        now,
+        message,
+    )
+
+
+async def exists(db: Queries, account_id: int, since: datetime, event_id: int) -> bool:
+    return bool(
+        await db.fetchval(
+            """
+            select exists (select from event
+                where account_id = $1 and created > $2 and id = $3)
+            """,
+            account_id,
+            since,
+            event_id,
+        )
+    )
+
+
+async def mark_read(db: Queries, event_id: int) -> None:
+    await db.execute("update event set read = true where id = $1 and not read", event_id)
+
+
+async def mark_seen(db: Queries, account_id: int, event_id: int) -> None:
+    """This event and all before it (spec B, Account)."""
+    await db.execute(
+        "update event set seen = true where account_id = $1 and id <= $2 and not seen",
+        account_id,
+        event_id,
+    )
+
+
+async def drop_old(db: Queries, before: datetime) -> None:
+    await db.execute("delete from event where created <= $1", before)
