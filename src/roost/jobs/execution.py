@@ -1,0 +1,237 @@
+"""One claimed job: run its steps, or its undos, until it ends, waits or is no longer ours."""
+
+import asyncio
+import time
+from dataclasses import replace
+
+import structlog
+
+from roost.jobs import lease_queries, queries, transitions
+from roost.jobs.environment import Environment
+from roost.jobs.faults import Boundary, Point
+from roost.jobs.kinds import AnyKind, AnyStep
+from roost.jobs.model import Job
+from roost.jobs.run import Tools
+from roost.jobs.verdicts import Again, Done, Fail, Fatal, Next, Verdict, Write, next_step
+from roost.store import Queries
+
+_PROGRESS_SECONDS = 0.5
+
+_log = structlog.get_logger(__name__)
+
+
+class _InterruptedError(Exception):
+    """The step was cancelled so that the row can be looked at."""
+
+
+class _StaleError(Exception):
+    """The row is not as it was read: stopped by somebody, or another worker's."""
+
+
+class Execution:
+    """Drives one job. Every write is one transaction, fenced by the row as it was last read."""
+
+    def __init__(self, job: Job, environment: Environment) -> None:
+        self.job = job
+        self._env = environment
+        self._kind: AnyKind = environment.queue.kinds[job.kind]
+        self._step: asyncio.Task[Verdict] | None = None
+        self._interrupted = False
+        self._releasing = False
+        self._reported = -_PROGRESS_SECONDS
+
+    async def run(self) -> None:
+        """Until the job is not `running` here any more. Raises what the database raises."""
+        with structlog.contextvars.bound_contextvars(job=self.job.id, job_kind=self.job.kind):
+            while self.job.status == "running":
+                await self._turn()
+
+    def interrupt(self) -> None:
+        """Stop the step that runs and look at the row again."""
+        self._interrupted = True
+        if self._step is not None:
+            self._step.cancel()
+
+    def release(self) -> None:
+        """Hand the job to another worker at the next boundary of a step."""
+        self._releasing = True
+
+    async def _turn(self) -> None:
+        job = self.job
+        if self._interrupted:
+            self._interrupted = False
+            await self._refresh()
+        elif job.stop == "preempt":
+            await self._commit(transitions.preempt(job, self._env.queue.clock.now()))
+        elif job.stop == "cancel" and job.phase == "forward":
+            await self._commit(transitions.undo(job, job.stop_reason or "cancelled"))
+        elif self._releasing:
+            await lease_queries.release(self._env.store, job)
+            self.job = replace(job, status="waiting")
+        else:
+            await self._attempt()
+
+    async def _refresh(self) -> None:
+        row = await queries.find(self._env.store, self.job.id)
+        if row is None or row.fence != self.job.fence:
+            _log.warning("job_lost")
+            self.job = replace(self.job, status="waiting")
+        else:
+            self.job = row
+
+    async def _attempt(self) -> None:
+        try:
+            step = self._current()
+            if step is None:
+                await self._conclude(next_step())
+                return
+            if self.job.attempt >= self._kind.retry_of(step.name).attempts:
+                raise Fatal(f"the worker was lost during {step.name}, again and again")
+            self._reach(step, Point.BEFORE_STEP)
+            verdict = await self._call(step)
+            self._reach(step, Point.BEFORE_COMMIT)
+            if await self._conclude(verdict):
+                self._reach(step, Point.AFTER_COMMIT)
+        except _InterruptedError:
+            return
+        except Exception as error:
+            await self._handle(error)
+
+    def _current(self) -> AnyStep | None:
+        """The step to run or to undo; None when nothing is left to undo."""
+        if self.job.phase == "undo":
+            return self._kind.undoing(self.job.step)
+        step = self._kind.find(self.job.step)
+        if step is None:
+            raise Fatal(f"{self._kind.name} has no step {self.job.step} in this release")
+        return step
+
+    async def _call(self, step: AnyStep) -> Verdict:
+        """Run the action within its time, so that it can be interrupted. Raises its errors."""
+        self._step = asyncio.create_task(self._timed(step))
+        try:
+            return await self._step
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            if self._interrupted:
+                raise _InterruptedError from None
+            raise RuntimeError(f"{step.name} cancelled itself") from None
+        finally:
+            self._step = None
+
+    async def _timed(self, step: AnyStep) -> Verdict:
+        env = self._env
+        tools = Tools(env.store, env.queue.clock, env.services, self._report)
+        run = self._kind.prepare(self.job, tools)
+        action = step.undo if self.job.phase == "undo" and step.undo else step.action
+        try:
+            async with asyncio.timeout(step.timeout) as timer:
+                return await action(run)
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise TimeoutError(f"{step.name} took longer than {step.timeout:g} s") from None
+
+    def _reach(self, step: AnyStep, point: Point) -> None:
+        undo = self.job.phase == "undo"
+        self._env.faults.reach(Boundary(self.job.kind, step.name, point, undo))
+
+    async def _conclude(self, verdict: Verdict) -> bool:
+        """Commit what the step or undo has decided. Fatal when an undo gives up."""
+        job, kind, now = self.job, self._kind, self._env.queue.clock.now()
+        undoing = job.phase == "undo"
+        match verdict:
+            case Next(write, result):
+                forward = transitions.advance(job, kind, result, now)
+                new = transitions.undone(job, kind, now) if undoing else forward
+            case Done(write):
+                new = transitions.end(job, now) if undoing else transitions.succeed(job, now)
+            case Again(after, write):
+                new = transitions.wait(job, after, now)
+            case Fail(reason):
+                if undoing:
+                    raise Fatal(reason)
+                new, write = transitions.undo(job, reason), None
+        return await self._commit(new, write)
+
+    async def _handle(self, error: Exception) -> None:
+        """Another attempt later, or the end of this direction."""
+        job, now = self.job, self._env.queue.clock.now()
+        step = self._kind.undoing(job.step) if job.phase == "undo" else None
+        retry = self._kind.retry_of(step.name if step else job.step)
+        reason = str(error) or type(error).__name__
+        final = isinstance(error, (Fatal, *self._kind.permanent))
+        _log.warning("job_step_failed", step=job.step, phase=job.phase, exc_info=error)
+        if not final and job.attempt + 1 < retry.attempts:
+            self._env.metrics.retries.labels(job.kind).inc()
+            await self._commit(transitions.retry(job, reason, retry.delay(job.attempt + 1), now))
+        elif job.phase == "forward":
+            await self._commit(transitions.undo(job, reason))
+        else:
+            await self._give_up(transitions.end(job, now, reason))
+
+    async def _give_up(self, end: Job) -> None:
+        """Something could not be taken back: a person has to look at it."""
+        _log.error("job_undo_failed", step=end.step, error=end.error, undo_error=end.undo_error)
+        self._env.metrics.undo_failures.labels(end.kind).inc()
+        try:
+            await self._commit(end)
+        except Exception:
+            _log.exception("job_on_failed_failed")
+            await self._commit(end, effects=False)
+
+    async def _commit(self, new: Job, write: Write | None = None, *, effects: bool = True) -> bool:
+        """Write rows of the resource, the job and the listener, in this order, or none of them."""
+        try:
+            async with self._env.store.transaction() as conn:
+                if write is not None:
+                    await write(conn)
+                if effects:
+                    await self._affect(conn, new)
+                lease = self._env.settings.written_lease
+                if not await lease_queries.save(conn, self.job, new, lease):
+                    raise _StaleError
+                await self._tell(conn, new)
+        except _StaleError:
+            await self._refresh()
+            return False
+        self.job = replace(new, revision=new.revision + 1)
+        self._count()
+        return True
+
+    async def _affect(self, conn: Queries, new: Job) -> None:
+        if new.status == "done":
+            await self._kind.effect(self._kind.on_done, conn, new)
+        elif new.status in ("failed", "cancelled") and new.stop != "preempt":
+            await self._kind.effect(self._kind.on_failed, conn, new)
+
+    async def _tell(self, conn: Queries, new: Job) -> None:
+        if new.status == "done":
+            await self._env.queue.listener.finished(conn, new)
+        elif new.status in ("failed", "cancelled"):
+            await self._env.queue.listener.failed(conn, new)
+
+    def _count(self) -> None:
+        metrics = self._env.metrics
+        by_status = {
+            "done": metrics.finished,
+            "failed": metrics.failures,
+            "cancelled": metrics.cancellations,
+        }
+        if counter := by_status.get(self.job.status):
+            counter.labels(self.job.kind).inc()
+
+    async def _report(self, percent: int) -> None:
+        """Write how far the job is, at most twice a second."""
+        if percent == self.job.percent or time.monotonic() - self._reported < _PROGRESS_SECONDS:
+            return
+        self._reported = time.monotonic()
+        new = replace(self.job, percent=percent)
+        async with self._env.store.transaction() as conn:
+            if await lease_queries.save_percent(conn, new, percent):
+                await self._env.queue.listener.progressed(conn, new)
+                self.job = new
+                return
+        self.interrupt()

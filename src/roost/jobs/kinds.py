@@ -1,0 +1,136 @@
+"""Job kinds: a table of named steps with their undos."""
+
+import random
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Generic, Never, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from roost.jobs.model import Job
+from roost.jobs.run import Run, Tools
+from roost.jobs.verdicts import Fatal, Verdict
+from roost.store import Queries
+
+
+class JobArgs(BaseModel):
+    """Base of a kind's arguments; what a newer release added has defaults."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+# Contravariant, so that any kind is an AnyKind: nobody makes arguments through that type.
+Args = TypeVar("Args", bound=JobArgs, contravariant=True)
+
+Action: TypeAlias = Callable[[Run[Args]], Awaitable[Verdict]]
+
+Effect: TypeAlias = Callable[[Queries, Job, Args], Awaitable[None]]
+"""Rows to change when a job is enqueued or ends, in the same transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """After failure n wait min(base * 2^n, longest) seconds, less a random part up to half."""
+
+    attempts: int = 8
+    base: float = 1.0
+    longest: float = 300.0
+
+    def delay(self, failures: int) -> float:
+        return min(self.base * 2.0**failures, self.longest) * random.uniform(0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[Args]):
+    """One re-runnable piece of work: it may run again after any crash, also when it was done.
+
+    `undo` takes back what the step did, wholly, partly or not at all. A step must stop working
+    when it is cancelled, which happens when `timeout` seconds have passed or the job is stopped.
+    """
+
+    name: str
+    action: Action[Args]
+    undo: Action[Args] | None = None
+    timeout: float = 60.0
+    retry: Retry | None = None
+    """The kind's when None."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind(Generic[Args]):
+    """A named sequence of steps.
+
+    `deadline`: seconds from due time until an alert is raised; the job goes on.
+    `permanent`: exceptions that fail the job at once.
+    `on_failed` leaves the resource in a named state; it is not called for a pre-empted job.
+    """
+
+    name: str
+    args: type[Args]
+    steps: tuple[Step[Args], ...]
+    deadline: float = 3600.0
+    retry: Retry = Retry()
+    permanent: tuple[type[Exception], ...] = ()
+    on_enqueued: Effect[Args] | None = None
+    on_done: Effect[Args] | None = None
+    on_failed: Effect[Args] | None = None
+
+    def __post_init__(self) -> None:
+        names = [step.name for step in self.steps]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"the steps of {self.name} need distinct names")
+
+    def find(self, name: str) -> Step[Args] | None:
+        """None for a step of another release."""
+        return next((step for step in self.steps if step.name == name), None)
+
+    def after(self, name: str) -> Step[Args] | None:
+        """The step after `name`; None after the last."""
+        return dict(zip((s.name for s in self.steps), self.steps[1:], strict=False)).get(name)
+
+    def undoing(self, name: str) -> Step[Args] | None:
+        """The nearest step with an undo, from `name` (or the end, if unknown) backwards."""
+        names = [step.name for step in self.steps]
+        last = names.index(name) if name in names else len(names) - 1
+        return next((step for step in self.steps[last::-1] if step.undo), None)
+
+    def before(self, name: str) -> Step[Args] | None:
+        """The nearest step with an undo before `name`."""
+        names = [step.name for step in self.steps]
+        first = names.index(name)
+        return self.undoing(names[first - 1]) if first else None
+
+    def retry_of(self, name: str) -> Retry:
+        step = self.find(name)
+        return step.retry if step and step.retry else self.retry
+
+    def prepare(self, job: Job, tools: Tools) -> Run[Args]:
+        """What the job's current step is given. Fatal when the arguments do not fit the kind."""
+        try:
+            args = self.args.model_validate(job.args)
+        except ValidationError as error:
+            raise Fatal(f"the arguments do not fit {self.name}: {error}") from error
+        return Run(args, job, tools)
+
+    async def effect(self, effect: Effect[Args] | None, conn: Queries, job: Job) -> None:
+        """Run one of this kind's effects with the job's arguments."""
+        if effect is not None:
+            await effect(conn, job, self.args.model_validate(job.args))
+
+
+AnyKind: TypeAlias = JobKind[Never]
+AnyStep: TypeAlias = Step[Never]
+
+
+class Kinds:
+    """All kinds of an installation, by name."""
+
+    def __init__(self, kinds: Iterable[AnyKind]) -> None:
+        kinds = tuple(kinds)
+        self.by_name = MappingProxyType({kind.name: kind for kind in kinds})
+        if len(self.by_name) < len(kinds):
+            raise ValueError("two job kinds have the same name")
+
+    def __getitem__(self, name: str) -> AnyKind:
+        return self.by_name[name]

@@ -1,0 +1,42 @@
+"""Who is told about jobs, in the very transactions that change them."""
+
+from typing import Protocol
+
+from roost.jobs.model import Job
+from roost.store import Queries
+
+
+class JobListener(Protocol):
+    """The public face of jobs. What a method writes commits together with the job's row."""
+
+    async def enqueued(self, conn: Queries, job: Job) -> None: ...
+
+    async def started(self, conn: Queries, job: Job) -> None:
+        """A worker takes the job for the first time."""
+
+    async def progressed(self, conn: Queries, job: Job) -> None:
+        """`job.percent` has changed."""
+
+    async def finished(self, conn: Queries, job: Job) -> None: ...
+
+    async def failed(self, conn: Queries, job: Job) -> None:
+        """The job ended `failed` or `cancelled`; `job.error` is the reason."""
+
+
+class NullListener:
+    """Tells nobody."""
+
+    async def enqueued(self, conn: Queries, job: Job) -> None:
+        pass
+
+    async def started(self, conn: Queries, job: Job) -> None:
+        pass
+
+    async def progressed(self, conn: Queries, job: Job) -> None:
+        pass
+
+    async def finished(self, conn: Queries, job: Job) -> None:
+        pass
+
+    async def failed(self, conn: Queries, job: Job) -> None:
+        pass

@@ -1,0 +1,46 @@
+"""Figures of the jobs for Prometheus."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge
+
+from roost.jobs.model import Status
+from roost.jobs.upkeep_queries import Count
+
+_UNFINISHED: tuple[Status, ...] = ("queued", "running", "waiting")
+
+
+class Metrics:
+    """By kind: gauges of the whole database, counters of this process."""
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+        self._jobs = Gauge("roost_jobs", "Unfinished jobs", ["kind", "status"], registry=registry)
+        self._age = Gauge(
+            "roost_job_queue_age_seconds",
+            "Time since the oldest job that has not begun became due",
+            ["kind"],
+            registry=registry,
+        )
+
+        def counter(name: str, text: str) -> Counter:
+            return Counter(name, text, ["kind"], registry=registry)
+
+        self.retries = counter("roost_job_retries", "Attempts of steps and undos that failed")
+        self.lost_leases = counter("roost_job_lost_leases", "Jobs taken from silent workers")
+        self.finished = counter("roost_jobs_finished", "Jobs that ended well")
+        self.failures = counter("roost_jobs_failed", "Jobs that failed")
+        self.cancellations = counter("roost_jobs_cancelled", "Jobs that were stopped")
+        self.undo_failures = counter("roost_job_undo_failures", "Jobs that left a trace behind")
+        self.overdue = counter("roost_jobs_overdue", "Jobs that passed their deadline")
+
+    def show(self, kinds: Iterable[str], counts: Iterable[Count], now: datetime) -> None:
+        """Set the gauges."""
+        for kind in kinds:
+            self._age.labels(kind).set(0)
+            for status in _UNFINISHED:
+                self._jobs.labels(kind, status).set(0)
+        for count in counts:
+            self._jobs.labels(count.kind, count.status).set(count.jobs)
+            if count.status == "queued" and count.oldest:
+                self._age.labels(count.kind).set((now - count.oldest).total_seconds())

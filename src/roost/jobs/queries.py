@@ -1,0 +1,157 @@
+"""The SQL of jobs. Due times are the clock's (`now`), leases the database's.
+
+Who locks more than one row takes them in this order, or PostgreSQL finds deadlocks: rows of
+resources, rows of jobs, what a listener writes.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from asyncpg import Record
+
+from roost.jobs.model import Job, Stop
+from roost.store import Queries
+
+READY = "job_ready"
+"""Channel: some job may have become due."""
+
+STOP = "job_stop"
+"""Channel: the job whose id is the payload is to be stopped."""
+
+COLUMNS = """
+    job.id, job.kind, job.args, job.resource, job.account_id, job.event_id, job.schedule, job.tick,
+    job.status, job.phase, job.step, job.attempt, job.results, job.percent, job.error,
+    job.undo_error, job.stop, job.stop_reason, job.owner, job.fence, job.revision, job.run_at,
+    job.created, job.started, job.finished
+"""
+
+
+def to_job(record: Record) -> Job:
+    fields = dict(record)
+    fields["args"] = json.loads(fields["args"])
+    fields["results"] = json.loads(fields["results"])
+    return Job(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """What an enqueuer decides."""
+
+    kind: str
+    args: str
+    """JSON."""
+    step: str
+    resource: str | None
+    account_id: int | None
+    event_id: int | None
+    schedule: str | None
+    tick: datetime | None
+    run_at: datetime
+    deadline: datetime
+    created: datetime
+
+
+async def insert(db: Queries, new: NewJob) -> Job:
+    record = await db.fetchrow(
+        f"""
+        with job as (
+            insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
+                run_at, deadline, created)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            returning *
+        )
+        select {COLUMNS} from job, pg_notify('{READY}', '')
+        """,  # noqa: S608 - constants
+        new.kind,
+        new.args,
+        new.step,
+        new.resource,
+        new.account_id,
+        new.event_id,
+        new.schedule,
+        new.tick,
+        new.run_at,
+        new.deadline,
+        new.created,
+    )
+    assert record is not None
+    return to_job(record)
+
+
+async def find(db: Queries, job_id: int) -> Job | None:
+    record = await db.fetchrow(f"select {COLUMNS} from job where id = $1", job_id)  # noqa: S608
+    return to_job(record) if record else None
+
+
+async def lock(db: Queries, job_id: int) -> Job | None:
+    """The job, which nobody else changes until the end of the transaction."""
+    record = await db.fetchrow(
+        f"select {COLUMNS} from job where id = $1 for update",  # noqa: S608
+        job_id,
+    )
+    return to_job(record) if record else None
+
+
+async def lock_resource(db: Queries, resource: str) -> list[Job]:
+    """The unfinished jobs of a resource, in their order."""
+    records = await db.fetch(
+        f"""
+        select {COLUMNS} from job
+        where resource = $1 and status in ('queued', 'running', 'waiting')
+        order by id for update
+        """,  # noqa: S608
+        resource,
+    )
+    return [to_job(record) for record in records]
+
+
+async def is_busy(db: Queries, resource: str, now: datetime) -> bool:
+    busy: bool = await db.fetchval(
+        """
+        select exists (
+            select from job where resource = $1
+                and (status in ('running', 'waiting') or (status = 'queued' and run_at <= $2))
+        )
+        """,
+        resource,
+        now,
+    )
+    return busy
+
+
+async def flag(db: Queries, job_id: int, stop: Stop, reason: str) -> None:
+    """Have the worker stop the job. The lock of the job is held."""
+    await db.execute(
+        f"""
+        with flagged as (
+            update job set stop = $2, stop_reason = $3, revision = revision + 1,
+                run_at = case when status = 'running' then run_at else '-infinity' end
+            where id = $1 returning status
+        )
+        select pg_notify(case status when 'running' then '{STOP}' else '{READY}' end, $1::text)
+        from flagged
+        """,  # noqa: S608
+        job_id,
+        stop,
+        reason,
+    )
+
+
+async def end(db: Queries, job_id: int, reason: str, now: datetime) -> Job:
+    """Cancel a job that nobody runs. The lock of the job is held."""
+    record = await db.fetchrow(
+        f"""
+        with job as (
+            update job set status = 'cancelled', error = $2, finished = $3, stop_reason = $2,
+                revision = revision + 1
+            where id = $1 returning *
+        )
+        select {COLUMNS} from job, pg_notify('{READY}', '')
+        """,  # noqa: S608
+        job_id,
+        reason,
+        now,
+    )
+    assert record is not None
+    return to_job(record)

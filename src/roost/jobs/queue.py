@@ -1,0 +1,104 @@
+"""The way in: enqueue, cancel and pre-empt jobs inside the caller's transaction."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from roost.clock import Clock
+from roost.jobs import queries
+from roost.jobs.kinds import AnyKind, JobArgs, JobKind, Kinds
+from roost.jobs.listener import JobListener
+from roost.jobs.model import AT_ONCE, Job
+from roost.jobs.retention import RETENTION
+from roost.store import Queries
+
+Args = TypeVar("Args", bound=JobArgs)
+
+
+class JobQueue:
+    """Jobs of an installation's kinds, with the one who tells users about them.
+
+    Every method works in the caller's transaction: nothing has happened if that rolls back.
+    """
+
+    def __init__(self, kinds: Iterable[AnyKind], clock: Clock, listener: JobListener) -> None:
+        self.kinds = Kinds((*kinds, RETENTION))
+        self.clock = clock
+        self.listener = listener
+
+    async def enqueue(
+        self,
+        conn: Queries,
+        kind: JobKind[Args],
+        args: Args,
+        *,
+        resource: str | None = None,
+        account_id: int | None = None,
+        event_id: int | None = None,
+        run_at: datetime | None = None,
+        schedule: str | None = None,
+        tick: datetime | None = None,
+    ) -> Job:
+        """Add a job, to be run at once or at `run_at`.
+
+        Jobs of one `resource`, such as `compute:100001`, run one at a time, first come first
+        served; a job that waits for another attempt keeps its resource.
+        """
+        now = self.clock.now()
+        due = run_at or now
+        new = queries.NewJob(
+            kind=kind.name,
+            args=args.model_dump_json(),
+            step=kind.steps[0].name,
+            resource=resource,
+            account_id=account_id,
+            event_id=event_id,
+            schedule=schedule,
+            tick=tick,
+            run_at=run_at or AT_ONCE,
+            deadline=due + timedelta(seconds=kind.deadline),
+            created=now,
+        )
+        job = await queries.insert(conn, new)
+        await kind.effect(kind.on_enqueued, conn, job)
+        await self.listener.enqueued(conn, job)
+        return job
+
+    async def cancel(self, conn: Queries, job_id: int, reason: str) -> bool:
+        """Stop a job and undo what it did; it ends `cancelled` with this reason.
+
+        False when there is nothing to stop: the job has ended or is being undone already.
+        """
+        job = await queries.lock(conn, job_id)
+        if job is None or job.stop or job.phase == "undo":
+            return False
+        if job.status == "queued":
+            ended = await queries.end(conn, job_id, reason, self.clock.now())
+            kind = self.kinds[job.kind]
+            await kind.effect(kind.on_failed, conn, ended)
+            await self.listener.failed(conn, ended)
+            return True
+        if job.status in ("running", "waiting"):
+            await queries.flag(conn, job_id, "cancel", reason)
+            return True
+        return False
+
+    async def preempt(self, conn: Queries, resource: str, reason: str) -> None:
+        """End all jobs of a resource as `cancelled`, without undos and without `on_failed`.
+
+        For a deletion, which removes everything itself. What it enqueues next runs as soon as
+        a step that is running now has been stopped, or its worker's lease has lapsed.
+        """
+        for job in await queries.lock_resource(conn, resource):
+            if job.status == "running":
+                await queries.flag(conn, job.id, "preempt", reason)
+            else:
+                ended = await queries.end(conn, job.id, reason, self.clock.now())
+                await self.listener.failed(conn, ended)
+
+    async def busy(self, conn: Queries, resource: str) -> bool:
+        """Whether a job of the resource runs, waits for another attempt, or is due."""
+        return await queries.is_busy(conn, resource, self.clock.now())
+
+    async def find(self, conn: Queries, job_id: int) -> Job | None:
+        return await queries.find(conn, job_id)

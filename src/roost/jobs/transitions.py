@@ -1,0 +1,62 @@
+"""What becomes of a job: pure functions from its row to the next one."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from roost.jobs.kinds import AnyKind
+from roost.jobs.model import Job, Status
+from roost.jobs.verdicts import JsonObject
+
+
+def advance(job: Job, kind: AnyKind, result: JsonObject | None, now: datetime) -> Job:
+    """The step has done its work."""
+    results = job.results if result is None else {**job.results, job.step: dict(result)}
+    following = kind.after(job.step)
+    if following is None:
+        return succeed(replace(job, results=results), now)
+    return replace(job, step=following.name, attempt=0, error=None, results=results)
+
+
+def succeed(job: Job, now: datetime) -> Job:
+    return replace(job, status="done", error=None, finished=now)
+
+
+def wait(job: Job, seconds: float, now: datetime) -> Job:
+    """The step asks to be called again; that is not a failure."""
+    return _until(replace(job, attempt=0), seconds, now)
+
+
+def retry(job: Job, reason: str, seconds: float, now: datetime) -> Job:
+    """The step or undo has failed, but not for good."""
+    failed = replace(job, attempt=job.attempt + 1)
+    if job.phase == "undo":
+        return _until(replace(failed, undo_error=reason), seconds, now)
+    return _until(replace(failed, error=reason), seconds, now)
+
+
+def _until(job: Job, seconds: float, now: datetime) -> Job:
+    return replace(job, status="waiting", run_at=now + timedelta(seconds=seconds))
+
+
+def undo(job: Job, reason: str) -> Job:
+    """The job has failed: begin with the undo of the step in which it is."""
+    return replace(job, phase="undo", attempt=0, error=reason)
+
+
+def undone(job: Job, kind: AnyKind, now: datetime) -> Job:
+    """The undo of the current step has done its work, or there is none."""
+    step = kind.undoing(job.step)
+    earlier = kind.before(step.name) if step else None
+    if earlier is None:
+        return end(job, now)
+    return replace(job, step=earlier.name, attempt=0, undo_error=None)
+
+
+def end(job: Job, now: datetime, undo_error: str | None = None) -> Job:
+    """The job ends badly; `undo_error` says why something could not be taken back."""
+    status: Status = "cancelled" if job.stop and undo_error is None else "failed"
+    return replace(job, status=status, undo_error=undo_error, finished=now)
+
+
+def preempt(job: Job, now: datetime) -> Job:
+    return replace(job, status="cancelled", error=job.stop_reason, finished=now)

@@ -1,0 +1,46 @@
+"""What every worker does for all of them, again and again."""
+
+import time
+
+import structlog
+
+from roost.jobs import lease_queries, upkeep_queries
+from roost.jobs.environment import Environment
+from roost.jobs.schedules import Scheduler
+
+_METRICS_SECONDS = 5.0
+
+_log = structlog.get_logger(__name__)
+
+
+class Upkeep:
+    """Lapsed leases, due schedules, passed deadlines and figures."""
+
+    def __init__(self, environment: Environment, scheduler: Scheduler) -> None:
+        self._env = environment
+        self._scheduler = scheduler
+        self._measured = -_METRICS_SECONDS
+
+    async def run(self) -> None:
+        await self._recover()
+        await self._scheduler.tick()
+        await self._mark_overdue()
+        if time.monotonic() - self._measured >= _METRICS_SECONDS:
+            self._measured = time.monotonic()
+            await self._measure()
+
+    async def _recover(self) -> None:
+        for kind in await lease_queries.recover(self._env.store):
+            _log.warning("job_lease_lapsed", job_kind=kind)
+            self._env.metrics.lost_leases.labels(kind).inc()
+
+    async def _mark_overdue(self) -> None:
+        now = self._env.queue.clock.now()
+        for job in await upkeep_queries.mark_overdue(self._env.store, now):
+            _log.error("job_overdue", job=job.id, job_kind=job.kind, step=job.step)
+            self._env.metrics.overdue.labels(job.kind).inc()
+
+    async def _measure(self) -> None:
+        now = self._env.queue.clock.now()
+        counts = await upkeep_queries.count(self._env.store, now)
+        self._env.metrics.show(self._env.queue.kinds.by_name, counts, now)

@@ -1,0 +1,153 @@
+"""Runs jobs. Any number of workers share one database, on any number of machines."""
+
+import asyncio
+import os
+import secrets
+import socket
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+
+import structlog
+
+from roost.jobs import lease_queries, queries
+from roost.jobs.claims import claim
+from roost.jobs.environment import Environment
+from roost.jobs.execution import Execution
+from roost.jobs.model import Job
+from roost.jobs.retention import RETENTION, RetentionArgs
+from roost.jobs.schedules import AnySchedule, Schedule, Scheduler
+from roost.jobs.upkeep import Upkeep
+
+_LAST_SECONDS = 2.0
+"""For steps that have been interrupted, when the worker stops."""
+
+_log = structlog.get_logger(__name__)
+
+_Key = tuple[int, int]
+"""The id and the fence of a job."""
+
+
+class Worker:
+    """Claims due jobs and runs up to `slots` of them at the same time."""
+
+    def __init__(self, environment: Environment, schedules: Iterable[AnySchedule] = ()) -> None:
+        self.owner = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._env = environment
+        retention = RetentionArgs(days=environment.settings.retention)
+        nightly = Schedule("job_retention", "17 3 * * *", RETENTION, retention)
+        scheduler = Scheduler(environment.store, environment.queue, (*schedules, nightly))
+        self._upkeep = Upkeep(environment, scheduler)
+        self._running: dict[_Key, Execution] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self._renewed = time.monotonic()
+
+    async def run(self) -> None:
+        """Work until `stop`, or until this task is cancelled, which is as rude as a crash."""
+        await self._env.store.listen(queries.READY, lambda _payload: self.wake())
+        await self._env.store.listen(queries.STOP, self._on_stop)
+        settings = self._env.settings
+        helpers = [
+            asyncio.create_task(self._repeat(self._beat, settings.heartbeat)),
+            asyncio.create_task(self._repeat(self._upkeep.run, settings.poll)),
+        ]
+        try:
+            while not self._stopping:
+                await self._claim()
+            await self._drain()
+        finally:
+            for task in (*helpers, *self._tasks):
+                task.cancel()
+            await asyncio.gather(*helpers, *self._tasks, return_exceptions=True)
+
+    def stop(self) -> None:
+        """Take no more jobs and hand over those that run; `run` ends within 10 seconds."""
+        self._stopping = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Look for due jobs now, for example because the clock has been moved."""
+        self._wake.set()
+
+    async def _claim(self) -> None:
+        self._wake.clear()
+        free = self._env.settings.slots - len(self._running)
+        try:
+            for job in await claim(self._env, self.owner, free) if free > 0 else ():
+                self._start(job)
+        except Exception:
+            _log.exception("job_claim_failed")
+        try:
+            await asyncio.wait_for(self._wake.wait(), self._env.settings.poll)
+        except TimeoutError:
+            return
+
+    def _start(self, job: Job) -> None:
+        execution = Execution(job, self._env)
+        self._running[job.id, job.fence] = execution
+        task = asyncio.create_task(execution.run())
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._ended, execution, (job.id, job.fence)))
+
+    def _ended(self, execution: Execution, key: _Key, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        del self._running[key]
+        self.wake()
+        if task.cancelled():
+            return
+        if error := task.exception():
+            _log.error("job_abandoned", job=key[0], exc_info=error)
+        elif execution.job.status == "waiting":
+            left = (execution.job.run_at - self._env.queue.clock.now()).total_seconds()
+            if left > 0:
+                asyncio.get_running_loop().call_later(left, self.wake)
+
+    def _on_stop(self, payload: str) -> None:
+        for (job_id, _fence), execution in self._running.items():
+            if payload == str(job_id):
+                execution.interrupt()
+
+    async def _beat(self) -> None:
+        """Renew all leases; have a look at jobs that were stopped or are no longer ours."""
+        started, claims = time.monotonic(), list(self._running)
+        try:
+            if claims:
+                await self._renew(claims)
+            self._renewed = started
+        finally:
+            if time.monotonic() - self._renewed > self._env.settings.written_lease:
+                for execution in self._running.values():
+                    execution.interrupt()
+
+    async def _renew(self, claims: list[_Key]) -> None:
+        job_ids, settings = [job_id for job_id, _ in claims], self._env.settings
+        async with asyncio.timeout(settings.heartbeat):
+            held = await lease_queries.renew(
+                self._env.store, self.owner, job_ids, settings.written_lease
+            )
+        stops = {(row.id, row.fence): row.stop for row in held}
+        for key in claims:
+            execution = self._running.get(key)
+            lost = key not in stops
+            if execution and (lost or stops[key] != execution.job.stop):
+                execution.interrupt()
+
+    async def _repeat(self, action: Callable[[], Awaitable[None]], seconds: float) -> None:
+        while True:
+            try:
+                await action()
+            except Exception:
+                _log.exception("worker_upkeep_failed")
+            await asyncio.sleep(seconds)
+
+    async def _drain(self) -> None:
+        for execution in self._running.values():
+            execution.release()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=self._env.settings.grace)
+        for execution in self._running.values():
+            execution.interrupt()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_LAST_SECONDS)
