@@ -1,0 +1,37 @@
+"""Running the system's programs while an image is made."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class ImageError(Exception):
+    """An image cannot be built, imported or found; the text is meant for the operator."""
+
+
+async def run(*command: str | Path, cwd: Path | None = None, feed: bytes | None = None) -> bytes:
+    """What the program prints; ImageError when it is missing or fails."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            stdin=asyncio.subprocess.PIPE if feed is not None else asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except FileNotFoundError as error:
+        raise ImageError(f"{command[0]} is not installed") from error
+    try:
+        out, err = await process.communicate(feed)
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    if process.returncode:
+        raise ImageError(_failure(command, err))
+    return out
+
+
+def _failure(command: Sequence[str | Path], err: bytes) -> str:
+    lines = err.decode(errors="replace").strip().splitlines()
+    return f"{Path(command[0]).name} failed: {' / '.join(lines[-3:]) or 'no message'}"

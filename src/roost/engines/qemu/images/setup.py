@@ -1,0 +1,46 @@
+"""How a guest of `roost/mini` learns its set-up: named texts in QEMU's firmware configuration.
+
+The guest finds them under `/sys/firmware/qemu_fw_cfg/by_name`. Name, password and keys are applied
+when they differ from what was applied last, so a change made inside the guest stays; addresses are
+applied at every boot; user data that starts with `#!` runs once.
+"""
+
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv6Address
+
+from roost.resources.compute.engine import InstanceSpec
+
+PREFIX = "opt/roost/"
+HOSTNAME = PREFIX + "hostname"
+PASSWORD = PREFIX + "password"
+AUTHORIZED_KEYS = PREFIX + "authorized_keys"
+ADDRESSES = PREFIX + "addresses"
+GATEWAY = PREFIX + "gateway"
+NAMESERVERS = PREFIX + "nameservers"
+USER_DATA = PREFIX + "user_data"
+
+SWAP_LABEL = "roost-swap"
+"""Every image uses the swap space with this label (`mkswap -L`), wherever it is attached."""
+
+
+def fw_cfg_files(
+    spec: InstanceSpec, dns: Sequence[IPv4Address | IPv6Address] = ()
+) -> dict[str, bytes]:
+    """The items to pass as `-fw_cfg name=...,file=...`; an empty one is left out."""
+    setup = spec.setup
+    gateway = next((a.gateway for a in spec.ipv4 if a.gateway is not None), None)
+    items = {
+        HOSTNAME: _lines([setup.hostname]),
+        PASSWORD: _lines([setup.root_password_hash] if setup.root_password_hash else []),
+        AUTHORIZED_KEYS: _lines(setup.authorized_keys),
+        ADDRESSES: _lines(str(a.interface) for a in spec.ipv4),
+        GATEWAY: _lines([str(gateway)] if gateway is not None else []),
+        NAMESERVERS: _lines(str(server) for server in dns),
+        USER_DATA: setup.user_data or b"",
+    }
+    return {name: text for name, text in items.items() if text}
+
+
+def _lines(values: Iterable[str]) -> bytes:
+    """One value per line; white space inside a value cannot start another line."""
+    return "".join(" ".join(value.split()) + "\n" for value in values).encode()

@@ -1,0 +1,159 @@
+"""Images of guests on disk: `<root>/<maker>/<name>` is a link to one finished version.
+
+A version is built in a hidden directory and becomes visible by one rename of its link, so nobody
+sees half of one. Guests do not refer to a version by its path: `GuestImage.link` gives them their
+own hard link, which keeps the blocks alive when the image is replaced or removed.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from roost.engines.qemu.images.commands import ImageError
+
+ROOT = "root.qcow2"
+KERNEL = "kernel"
+INITRD = "initrd"
+INFO = "image.json"
+
+_VERSIONS = ".versions"
+_SEGMENT = "[a-z0-9][a-z0-9._-]{0,62}"
+_ID = re.compile(f"{_SEGMENT}/{_SEGMENT}")
+
+
+class ImageInfo(BaseModel):
+    """What the engine must know to start a guest from an image (`image.json`)."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    id: str
+    boot: Literal["kernel", "firmware"]
+    """Directly with the image's kernel, or by what the disk's own boot sector says."""
+    kernel_args: str
+    """Empty for firmware boot."""
+    setup: Literal["fw_cfg", "nocloud"]
+    """How the guest learns its name, keys and addresses."""
+    cloud_init: bool
+    """Whether user data of every cloud-init format is understood."""
+    virtual_size: int
+    """MB; the smallest root disk that holds the image."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestImage:
+    """A finished image and its files."""
+
+    info: ImageInfo
+    directory: Path
+
+    @property
+    def root(self) -> Path:
+        """The qcow2 root disk. A guest's overlay uses a `link` to it as its backing file."""
+        return self.directory / ROOT
+
+    @property
+    def kernel(self) -> Path | None:
+        return self.directory / KERNEL if self.info.boot == "kernel" else None
+
+    @property
+    def initrd(self) -> Path | None:
+        return self.directory / INITRD if self.info.boot == "kernel" else None
+
+    def link(self, directory: Path) -> "GuestImage":
+        """The same image with its files hard-linked, or copied, into `directory`."""
+        directory.mkdir(parents=True, exist_ok=True)
+        for source in self.directory.iterdir():
+            _link_or_copy(source, directory / source.name)
+        return GuestImage(self.info, directory)
+
+
+def check_id(image_id: str) -> str:
+    """`image_id` when it has the form `maker/name`; ImageError else, before it becomes a path."""
+    if _ID.fullmatch(image_id) is None:
+        raise ImageError(f"{image_id!r} is not an image id such as roost/debian12")
+    return image_id
+
+
+class ImageStore:
+    """All images of one host. Calls from several processes do not disturb each other."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def find(self, image_id: str) -> GuestImage | None:
+        """None for an image that is not here; ImageError for a malformed id."""
+        return _load((self.root / check_id(image_id)).resolve())
+
+    def list(self) -> list[GuestImage]:
+        """All images by id."""
+        links = sorted(path for path in self.root.glob("[!.]*/[!.]*") if path.is_symlink())
+        return [image for link in links if (image := _load(link.resolve())) is not None]
+
+    def remove(self, image_id: str) -> None:
+        """Forget an image; nothing happens when it is not here."""
+        link = self.root / check_id(image_id)
+        version = link.resolve()
+        link.unlink(missing_ok=True)
+        self._discard(version)
+
+    @asynccontextmanager
+    async def build(self, info: ImageInfo) -> AsyncIterator[Path]:
+        """A directory for the files of `info`; at the end of the block they become the image.
+
+        Nothing is left of it when the block raises.
+        """
+        link = self.root / check_id(info.id)
+        versions = self.root / _VERSIONS
+        versions.mkdir(parents=True, exist_ok=True)
+        version = Path(tempfile.mkdtemp(prefix=f"{link.name}-", dir=versions))
+        try:
+            yield version
+            (version / INFO).write_text(info.model_dump_json(indent=2))
+        except BaseException:
+            await asyncio.to_thread(shutil.rmtree, version)
+            raise
+        self._publish(link, version)
+
+    def _publish(self, link: Path, version: Path) -> None:
+        old = link.resolve()
+        link.parent.mkdir(exist_ok=True)
+        fresh = link.parent / f".{version.name}"
+        fresh.symlink_to(Path("..", _VERSIONS, version.name))
+        os.replace(fresh, link)
+        self._discard(old)
+
+    def _discard(self, version: Path) -> None:
+        if version.parent == (self.root / _VERSIONS).resolve():
+            shutil.rmtree(version, ignore_errors=True)
+
+
+def _load(directory: Path) -> GuestImage | None:
+    try:
+        text = (directory / INFO).read_text()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        return GuestImage(ImageInfo.model_validate_json(text), directory)
+    except ValidationError as error:
+        raise ImageError(f"{directory / INFO}: {error}") from error
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    """`target` afterwards is `source`'s file; one that is there already is kept."""
+    if target.exists():
+        return
+    try:
+        os.link(source, target)
+    except OSError:
+        partial = target.with_name(f".{target.name}.partial")
+        shutil.copyfile(source, partial)
+        os.replace(partial, target)
