@@ -27,23 +27,24 @@ async def current(connection: DedicatedConnection) -> str | None:
     return revision
 
 
-async def upgrade(dsn: str) -> None:
-    """To the newest revision. Any number of processes may do this at once.
+async def upgrade(dsn: str, revision: str | None = None) -> None:
+    """To `revision`, or to the newest one. Any number of processes may do this at once.
 
     Raises RuntimeError when the database belongs to a newer program.
     """
+    wanted = revision or head()
     connection = await connect(dsn)
     try:
-        if await current(connection) == head():
+        if await current(connection) == wanted:
             return
         await connection.execute("select pg_advisory_lock($1)", _LOCK)
         found = await current(connection)
         if found is not None and found > head():
             raise RuntimeError(f"the database is at revision {found}, newer than this program")
-        if found != head():
+        if found != wanted:
             from roost.store.migrations import runner
 
-            await runner.upgrade(dsn, head())
+            await runner.upgrade(dsn, wanted)
     finally:
         await connection.close()
 
