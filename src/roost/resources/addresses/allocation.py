@@ -52,7 +52,7 @@ async def held_by(db: Queries, compute_id: int) -> list[Allocated]:
 def _allocated(row: queries.AddressRow) -> Allocated:
     gateway = row.gateway
     return Allocated(
-        IPv4Interface(f"{row['address']}/{row['prefix']}"),
+        IPv4Interface(f"{row.address}/{row.prefix}"),
         None if gateway is None else IPv4Address(gateway),
         row.public,
     )
