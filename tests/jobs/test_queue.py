@@ -1,0 +1,219 @@
+"""Enqueueing: in the caller's transaction, at once, in turn."""
+
+import asyncio
+from datetime import timedelta
+
+from roost.jobs import (
+    Job,
+    JobArgs,
+    JobKind,
+    JobQueue,
+    NullListener,
+    Run,
+    Step,
+    Verdict,
+    WorkerSettings,
+    next_step,
+)
+from roost.store import Queries, Store
+from tests.jobs.bench import Bench, until
+from tests.jobs.notes import NotingListener, note, notes, noting
+
+
+class Nothing(JobArgs):
+    pass
+
+
+async def work(run: Run[Nothing]) -> Verdict:
+    return next_step(noting(run.job, "ran"))
+
+
+async def _mark(db: Queries, job: Job, args: Nothing) -> None:
+    await note(db, job.id, "marked")
+
+
+WORK = JobKind("work", Nothing, (Step("work", work),), on_enqueued=_mark)
+
+
+class Gate:
+    """Steps that wait until a test opens it."""
+
+    def __init__(self) -> None:
+        self.opened = asyncio.Event()
+
+
+async def wait(run: Run[Nothing]) -> Verdict:
+    await run.get(Gate).opened.wait()
+    return next_step(noting(run.job, "ran"))
+
+
+_LAZY = WorkerSettings(lease=60)
+
+WAIT = JobKind("wait", Nothing, (Step("wait", wait),))
+
+
+class _RolledBack(Exception):
+    pass
+
+
+async def test_a_rollback_leaves_nothing(noted: Store) -> None:
+    bench = Bench(noted, WORK, listener=NotingListener())
+    try:
+        async with noted.transaction() as conn:
+            await bench.queue.enqueue(conn, WORK, Nothing())
+            raise _RolledBack
+    except _RolledBack:
+        pass
+    assert await noted.fetchval("select count(*) from job") == 0
+    assert await noted.fetchval("select count(*) from note") == 0
+
+
+async def test_nothing_starts_before_the_commit(noted: Store) -> None:
+    bench = Bench(noted, WORK)
+    async with bench.worker():
+        async with noted.transaction() as conn:
+            first = (await bench.queue.enqueue(conn, WORK, Nothing())).id
+            later = await bench.enqueue(WORK, Nothing())
+            await bench.ended(later)
+            assert await bench.queue.find(noted, first) is None
+        await bench.ended(first)
+
+
+async def test_a_commit_wakes_the_worker(noted: Store) -> None:
+    bench = Bench(noted, WORK, settings=_LAZY)
+    async with bench.worker():
+        await bench.ended(await bench.enqueue(WORK, Nothing()))
+        started = asyncio.get_running_loop().time()
+        await bench.ended(await bench.enqueue(WORK, Nothing()))
+        assert asyncio.get_running_loop().time() - started < _LAZY.poll / 2
+
+
+async def test_a_lost_notification_is_made_good_by_polling(noted: Store) -> None:
+    bench = Bench(noted, WORK)
+    async with bench.worker():
+        await bench.ended(await bench.enqueue(WORK, Nothing()))
+        insert = """insert into job (kind, args, step, run_at, deadline, created)
+            values ('work', '{}', 'work', now(), now(), now()) returning id"""
+        await bench.ended(await noted.fetchval(insert))
+
+
+async def test_one_resource_one_job_first_come_first_served(noted: Store) -> None:
+    gate = Gate()
+    bench = Bench(noted, WAIT, services=[gate])
+    async with bench.worker(), bench.worker():
+        first = await bench.enqueue(WAIT, Nothing(), "x:1")
+        second = await bench.enqueue(WAIT, Nothing(), "x:1")
+        third = await bench.enqueue(WAIT, Nothing(), "x:1")
+        other = await bench.enqueue(WAIT, Nothing(), "x:2")
+        await bench.reached(first, "running")
+        await bench.reached(other, "running")
+        assert (await bench.job(second)).status == "queued"
+        gate.opened.set()
+        jobs = [await bench.ended(job_id) for job_id in (first, second, third)]
+    for earlier, later in zip(jobs, jobs[1:], strict=False):
+        assert earlier.finished is not None
+        assert later.started is not None
+        assert earlier.finished <= later.started
+
+
+async def test_a_lower_id_that_commits_later_waits_for_its_turn(noted: Store) -> None:
+    gate = Gate()
+    bench = Bench(noted, WAIT, services=[gate])
+    async with bench.worker():
+        async with noted.transaction() as conn:
+            late = (await bench.queue.enqueue(conn, WAIT, Nothing(), resource="x:1")).id
+            early = await bench.enqueue(WAIT, Nothing(), "x:1")
+            await bench.reached(early, "running")
+        others = [await bench.enqueue(WAIT, Nothing(), f"y:{n}") for n in range(5)]
+        for job_id in others:
+            await bench.reached(job_id, "running")
+        assert (await bench.job(late)).status == "queued"
+        gate.opened.set()
+        assert (await bench.ended(late)).status == "done"
+
+
+async def test_a_conflict_of_two_claims_does_not_hold_up_others(noted: Store) -> None:
+    """One worker has begun a later job of a resource, another sees the earlier one as free."""
+    bench = Bench(noted, WORK, WAIT)
+    async with noted.transaction() as conn:
+        earlier = (await bench.queue.enqueue(conn, WORK, Nothing(), resource="x:1")).id
+        later = await bench.enqueue(WORK, Nothing(), "x:1")
+        begin = "update job set status = 'waiting', run_at = 'infinity' where id = $1"
+        claimer = await noted.pool.acquire()
+        transaction = claimer.transaction()
+        await transaction.start()
+        await claimer.execute(begin, later)
+    others = [await bench.enqueue(WORK, Nothing()) for _ in range(5)]
+    async with bench.worker():
+
+        async def is_blocked() -> bool:
+            query = "select exists (select from pg_locks where not granted)"
+            blocked: bool = await noted.fetchval(query)
+            return blocked
+
+        await until(is_blocked)
+        await transaction.commit()
+        await noted.pool.release(claimer)
+        for job_id in others:
+            await bench.ended(job_id)
+        assert (await bench.job(earlier)).status == "queued"
+        await noted.execute("update job set run_at = '-infinity' where id = $1", later)
+        await bench.ended(earlier)
+
+
+async def test_a_job_starts_when_the_clock_says_so(noted: Store) -> None:
+    bench = Bench(noted, WORK)
+    tomorrow = bench.clock.now() + timedelta(days=1)
+    planned = await bench.enqueue(WORK, Nothing(), "x:1", run_at=tomorrow)
+    assert not await bench.queue.busy(noted, "x:1")
+    async with bench.worker() as worker:
+        await bench.ended(await bench.enqueue(WORK, Nothing(), "x:1"))
+        assert (await bench.job(planned)).status == "queued"
+        bench.clock.advance(timedelta(days=1))
+        worker.wake()
+        await bench.ended(planned)
+
+
+async def test_busy_tells_of_due_and_running_jobs(noted: Store) -> None:
+    gate = Gate()
+    bench = Bench(noted, WAIT, services=[gate])
+    assert not await bench.queue.busy(noted, "x:1")
+    job_id = await bench.enqueue(WAIT, Nothing(), "x:1")
+    assert await bench.queue.busy(noted, "x:1")
+    async with bench.worker():
+        await bench.reached(job_id, "running")
+        assert await bench.queue.busy(noted, "x:1")
+        gate.opened.set()
+        await bench.ended(job_id)
+    assert not await bench.queue.busy(noted, "x:1")
+
+
+async def test_a_listener_that_refuses_one_start_does_not_hold_up_others(noted: Store) -> None:
+    class Refusing(NullListener):
+        async def started(self, conn: Queries, job: Job) -> None:
+            if job.resource == "x:bad":
+                raise ValueError("no event")
+
+    bench = Bench(noted, WORK, listener=Refusing())
+    bad = await bench.enqueue(WORK, Nothing(), "x:bad")
+    good = [await bench.enqueue(WORK, Nothing()) for _ in range(3)]
+    async with bench.worker() as worker:
+        for job_id in good:
+            await bench.ended(job_id)
+        assert (await bench.job(bad)).status == "queued"
+        bench.environment.queue.listener = NullListener()
+        bench.clock.advance(timedelta(minutes=1))
+        worker.wake()
+        await bench.ended(bad)
+
+
+async def test_jobs_of_kinds_that_a_worker_does_not_know_are_left_alone(noted: Store) -> None:
+    bench = Bench(noted, WORK)
+    newer = JobQueue([WAIT], bench.clock, NullListener())
+    async with noted.transaction() as conn:
+        unknown = (await newer.enqueue(conn, WAIT, Nothing())).id
+    async with bench.worker():
+        job_id = await bench.enqueue(WORK, Nothing())
+        await bench.ended(job_id)
+    assert (await bench.job(unknown)).status == "queued"
+    assert await notes(noted, job_id) == ["marked", "ran"]
