@@ -58,6 +58,12 @@ def find_process(pid_file: Path, marker: str) -> Process | None:
     return process if process.alive() else None
 
 
+def search_process(marker: str) -> Process | None:
+    """The live process of this host that has the marker among its arguments."""
+    pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
+    return next((found for pid in pids if (found := Process(pid, marker)).alive()), None)
+
+
 def _stat_fields(pid: int) -> list[str]:
     """/proc/PID/stat from the state on; the command before it may contain spaces."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -3,7 +3,9 @@
 It knows nothing that the kernel does not know, so that any process may take over at any time.
 """
 
+import asyncio
 import os
+import shutil
 from pathlib import Path
 
 from roost.engines.qemu.locks import locked
@@ -88,6 +90,7 @@ class GuestNetwork:
             async with locked(self._directory):
                 await stop_advertiser(self._directory)
                 await remove_links(self.name)
+                await asyncio.to_thread(shutil.rmtree, self._directory)
 
     async def _apply(self, rules: str) -> None:
         inside = f"--net={namespace_path(self.name)}"

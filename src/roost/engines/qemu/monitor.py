@@ -1,0 +1,74 @@
+"""QEMU's monitor (QMP), connected to anew for every use."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pydantic import BaseModel, TypeAdapter
+from qemu.qmp import QMPClient, QMPError
+
+from roost.engines.qemu.guests import MONITOR
+
+_CONNECT_SECONDS = 5.0
+
+
+class MonitorError(Exception):
+    """QEMU does not answer, or refuses."""
+
+
+class _DiskTotals(BaseModel):
+    rd_bytes: int
+    wr_bytes: int
+
+
+class _Disk(BaseModel):
+    stats: _DiskTotals
+
+
+_DISKS = TypeAdapter(list[_Disk])
+
+
+async def answers(directory: Path) -> None:
+    """Returns when QEMU answers; MonitorError when it does not."""
+    async with _connected(directory):
+        pass
+
+
+async def press_power_button(directory: Path) -> None:
+    async with _connected(directory) as client:
+        await client.execute("system_powerdown")
+
+
+async def quit_now(directory: Path) -> None:
+    """As if the plug were pulled, but QEMU writes out what it holds."""
+    async with _connected(directory) as client:
+        await client.execute("quit")
+
+
+async def disk_totals(directory: Path) -> tuple[int, int]:
+    """Bytes read and written since the start, over all disks."""
+    async with _connected(directory) as client:
+        disks = _DISKS.validate_python(await client.execute("query-blockstats"))
+    return sum(disk.stats.rd_bytes for disk in disks), sum(disk.stats.wr_bytes for disk in disks)
+
+
+@asynccontextmanager
+async def _connected(directory: Path) -> AsyncIterator[QMPClient]:
+    """QEMU serves one client at a time; another one waits for its turn."""
+    client = QMPClient()
+    try:
+        descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            # The name of a socket may have 107 bytes, and state directories may be deep.
+            address = f"/proc/self/fd/{descriptor}/{MONITOR}"
+            await asyncio.wait_for(client.connect(address), _CONNECT_SECONDS)
+        finally:
+            os.close(descriptor)
+        try:
+            yield client
+        finally:
+            await client.disconnect()
+    except (OSError, QMPError, TimeoutError) as error:
+        raise MonitorError(str(error)) from error
