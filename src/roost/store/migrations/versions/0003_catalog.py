@@ -72,11 +72,9 @@ create table image (
     vendor text,
     status text not null check (status in ('creating', 'pending_upload', 'available')),
     capabilities text[] not null default '{}',
-    engines text[] not null default '{local,simulated}',
     retired boolean not null default false
 );
 comment on column image.account_id is 'Null for public images';
-comment on column image.engines is 'Kinds of regions that can start instances from it';
 create index on image (account_id, id);
 
 create table ip_pool (

@@ -1,0 +1,61 @@
+"""The catalogue in memory: what validators and job steps ask without a query."""
+
+from collections.abc import Iterable
+from ipaddress import IPv6Network
+
+from roost.resources.catalog.entries import Entries, ImageEntry, PlanEntry, RegionEntry
+
+_CLASS_NEEDS = {"premium": "Premium Plans", "gpu": "GPU Computes"}
+
+
+class Catalog:
+    """What an operator offers. Entries do not change while the process runs."""
+
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
+        self._regions = {region.id: region for region in entries.regions}
+        self._types = {plan.id: plan for plan in entries.compute_types}
+        self._images = {image.id: image for image in entries.images}
+        self._local_images: frozenset[str] = frozenset()
+
+    @property
+    def regions(self) -> list[RegionEntry]:
+        return self.entries.regions
+
+    def find_region(self, region_id: str) -> RegionEntry | None:
+        return self._regions.get(region_id)
+
+    def find_type(self, type_id: str) -> PlanEntry | None:
+        return self._types.get(type_id)
+
+    def find_image(self, image_id: str) -> ImageEntry | None:
+        """A public image."""
+        return self._images.get(image_id)
+
+    def type(self, type_id: str) -> PlanEntry:
+        """Raises KeyError when there is no such plan."""
+        return self._types[type_id]
+
+    def ipv6_network(self, region_id: str) -> IPv6Network:
+        """The /64 of the region's guests; raises KeyError when there is no such region."""
+        return self._regions[region_id].ipv6.cidr
+
+    def offers(self, region_id: str, type_id: str) -> bool:
+        """Whether instances of this plan can be created in the region."""
+        region, plan = self.find_region(region_id), self.find_type(type_id)
+        if region is None or plan is None:
+            return False
+        needed = _CLASS_NEEDS.get(plan.class_)
+        has_class = needed is None or needed in region.capabilities
+        return has_class and region.availability.get(type_id, True)
+
+    def set_local_images(self, image_ids: Iterable[str]) -> None:
+        """Tell which images this machine's engine has on disk, built or imported."""
+        self._local_images = frozenset(image_ids)
+
+    def offers_image(self, region_id: str, image_id: str) -> bool:
+        """Whether the region can start guests from the image; simulated ones know them all."""
+        region = self.find_region(region_id)
+        if region is None or image_id not in self._images:
+            return False
+        return region.engine == "simulated" or image_id in self._local_images

@@ -1,0 +1,165 @@
+"""What a catalogue file holds, entry by entry (docs/catalog.md)."""
+
+from datetime import datetime
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+ImageId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}/[a-z0-9][a-z0-9._-]{0,62}$")]
+Label = Annotated[str, Field(min_length=1, max_length=128)]
+Positive = Annotated[int, Field(gt=0, lt=2**31)]
+Natural = Annotated[int, Field(ge=0, lt=2**31)]
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+# Addresses are text in the file; strict mode would want them as Python objects.
+V4 = Annotated[IPv4Address, Field(strict=False)]
+V6 = Annotated[IPv6Address, Field(strict=False)]
+V4Network = Annotated[IPv4Network, Field(strict=False)]
+V6Network = Annotated[IPv6Network, Field(strict=False)]
+
+EngineKind = Literal["local", "simulated"]
+PlanClass = Literal["nanode", "standard", "dedicated", "premium", "gpu", "highmem"]
+Capability = Literal[
+    "Backups",
+    "Block Storage",
+    "Block Storage Migrations",
+    "Cloud Firewall",
+    "Computes",
+    "GPU Computes",
+    "Kubernetes",
+    "Managed Databases",
+    "Metadata",
+    "NodeBalancers",
+    "Object Storage",
+    "Premium Plans",
+    "StackScripts",
+    "VPCs",
+    "Vlans",
+]
+
+
+class Entry(BaseModel):
+    """Types are exact, and a key that means nothing is an error."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Resolvers(Entry):
+    """DNS servers for the region's guests."""
+
+    ipv4: list[V4]
+    ipv6: list[V6]
+
+
+class PublicPool(Entry):
+    """Public IPv4 addresses; network, broadcast and gateway address are not handed out."""
+
+    cidr: V4Network
+    gateway: V4
+
+
+class Ipv6Pool(Entry):
+    """The /64 in which the region's guests give themselves an address (SLAAC)."""
+
+    cidr: V6Network
+    gateway: V6
+
+
+class RegionEntry(Entry):
+    """A region and the kind of engine that runs its guests."""
+
+    id: Slug
+    label: Label
+    country: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+    engine: EngineKind
+    capabilities: list[Capability]
+    status: Literal["ok", "outage"] = "ok"
+    resolvers: Resolvers
+    public_ipv4: Annotated[list[PublicPool], Field(min_length=1)]
+    private_ipv4: Annotated[list[V4Network], Field(min_length=1)]
+    ipv6: Ipv6Pool
+    availability: dict[str, bool] = {}
+    """Plans with a limited supply: whether the region has any left."""
+
+
+class Price(Entry):
+    """US dollars."""
+
+    hourly: Dollars
+    monthly: Dollars
+
+
+class RegionPrice(Price):
+    id: str
+    """The region that differs."""
+
+
+class Priced(Entry):
+    price: Price
+    region_prices: list[RegionPrice] = []
+
+
+class Addons(Entry):
+    backups: Priced
+
+
+class PlanEntry(Entry):
+    """A compute type. memory and disk in MB, transfer in GB a month, network_out in Mbit/s."""
+
+    id: Slug
+    label: Label
+    class_: PlanClass = Field(alias="class")
+    vcpus: Positive
+    memory: Positive
+    disk: Positive
+    transfer: Natural
+    network_out: Positive
+    gpus: Natural = 0
+    price: Price
+    region_prices: list[RegionPrice] = []
+    addons: Addons
+    successor: str | None = None
+
+
+class KernelEntry(Entry):
+    """A kernel that a configuration may name."""
+
+    id: ImageId
+    label: Label
+    version: str
+    kvm: bool = True
+    architecture: Literal["x86_64", "i386"]
+    pvops: bool
+    deprecated: bool = False
+    built: datetime
+
+
+class ImageEntry(Entry):
+    """A public image. size in MB: the smallest disk that holds it."""
+
+    id: ImageId
+    label: Label
+    vendor: Label
+    description: str = ""
+    size: Positive
+    created: datetime
+    eol: datetime | None = None
+    deprecated: bool = False
+    capabilities: list[Literal["cloud-init"]] = []
+    runs_scripts: bool = False
+    """Takes user data that begins with `#!`, without understanding the rest of cloud-init."""
+
+    @property
+    def takes_user_data(self) -> bool:
+        return self.runs_scripts or "cloud-init" in self.capabilities
+
+
+class Entries(Entry):
+    """A whole file."""
+
+    regions: Annotated[list[RegionEntry], Field(min_length=1)]
+    compute_types: Annotated[list[PlanEntry], Field(min_length=1)]
+    kernels: list[KernelEntry]
+    images: list[ImageEntry]

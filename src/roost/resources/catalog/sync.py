@@ -1,0 +1,77 @@
+"""Brings the catalogue into the tables, where lists, filters and joins read it."""
+
+from collections.abc import Iterator
+
+from roost.resources.catalog import queries
+from roost.resources.catalog.catalog import Catalog
+from roost.resources.catalog.entries import ImageEntry, PlanEntry, RegionEntry
+from roost.resources.catalog.queries import Row
+from roost.store import Store
+
+CREATOR = "roost"
+"""`created_by` of public images."""
+
+
+async def sync(store: Store, catalog: Catalog) -> None:
+    """Make the tables say what the catalogue says; called at every start.
+
+    An entry that is no longer in the file is retired: not listed, but still there by its id for
+    what was made with it.
+    """
+    entries = catalog.entries
+    async with store.transaction() as db:
+        await queries.lock(db)
+        await queries.replace(db, "region", [_region(entry) for entry in entries.regions])
+        await queries.replace(db, "compute_type", [_plan(entry) for entry in entries.compute_types])
+        await queries.replace(db, "kernel", [k.model_dump(mode="json") for k in entries.kernels])
+        await queries.replace(
+            db, "image", [_image(entry) for entry in entries.images], among="account_id is null"
+        )
+        await queries.refill(db, "region_availability", list(_availability(entries.regions)))
+        await queries.refill(db, "ip_pool", list(_pools(entries.regions)))
+
+
+def _region(entry: RegionEntry) -> Row:
+    return {
+        "id": entry.id,
+        "label": entry.label,
+        "country": entry.country,
+        "capabilities": list(entry.capabilities),
+        "status": entry.status,
+        "resolvers_ipv4": ",".join(map(str, entry.resolvers.ipv4)),
+        "resolvers_ipv6": ",".join(map(str, entry.resolvers.ipv6)),
+        "engine": entry.engine,
+    }
+
+
+def _plan(entry: PlanEntry) -> Row:
+    return entry.model_dump(mode="json", by_alias=True)
+
+
+def _image(entry: ImageEntry) -> Row:
+    row: Row = entry.model_dump(mode="json", exclude={"runs_scripts"})
+    return row | {
+        "updated": row["created"],
+        "created_by": CREATOR,
+        "type": "manual",
+        "status": "available",
+    }
+
+
+def _availability(regions: list[RegionEntry]) -> Iterator[Row]:
+    for region in regions:
+        for plan, available in region.availability.items():
+            yield {"region": region.id, "plan": plan, "available": available}
+
+
+def _pools(regions: list[RegionEntry]) -> Iterator[Row]:
+    for region in regions:
+        for public in region.public_ipv4:
+            yield _pool(region, "public", str(public.cidr), str(public.gateway))
+        for private in region.private_ipv4:
+            yield _pool(region, "private", str(private), None)
+        yield _pool(region, "ipv6", str(region.ipv6.cidr), str(region.ipv6.gateway))
+
+
+def _pool(region: RegionEntry, kind: str, cidr: str, gateway: str | None) -> Row:
+    return {"region": region.id, "kind": kind, "cidr": cidr, "gateway": gateway}
