@@ -48,3 +48,9 @@ async def sources() -> list[str]:
 
 def _wanted(suite: str) -> bool:
     return suite == RELEASE or suite in (f"{RELEASE}-updates", f"{RELEASE}-security")
+
+
+async def proxy_options() -> list[str]:
+    """The host's apt proxy as options of mmdebstrap."""
+    answer = await run("apt-config", "dump", "Acquire::http::Proxy", "Acquire::https::Proxy")
+    return [f"--aptopt={line}" for line in answer.decode().splitlines() if '""' not in line]

@@ -1,0 +1,81 @@
+"""`roost/debian12`: Debian 12 with cloud-init, for real work.
+
+Kernel and initial RAM disk lie beside the root disk, which has neither partitions nor a boot
+loader: the guest starts faster and its file system grows without more ado.
+"""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from roost.engines.qemu.images import apt
+from roost.engines.qemu.images.commands import run
+from roost.engines.qemu.images.disks import make_disk
+from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, ImageInfo, ImageStore
+
+DEBIAN12 = ImageInfo(
+    id="roost/debian12",
+    boot="kernel",
+    kernel_args="root=LABEL=roost-root ro console=ttyS0 net.ifnames=0 mitigations=off nokaslr"
+    " audit=0 apparmor=0 random.trust_cpu=on quiet",
+    setup="nocloud",
+    cloud_init=True,
+    virtual_size=2048,
+)
+
+_LABEL = "roost-root"
+
+_PACKAGES = (
+    *("systemd", "systemd-sysv", "systemd-resolved", "systemd-timesyncd", "udev", "dbus", "kmod"),
+    *("linux-image-cloud-amd64", "initramfs-tools", "zstd", "e2fsprogs", "fdisk"),
+    *("cloud-init", "cloud-guest-utils", "netplan.io", "locales", "openssh-server"),
+    *("iproute2", "iputils-ping", "netbase", "netcat-openbsd", "ca-certificates", "less", "nano"),
+)
+
+_FILES = {
+    "etc/fstab": f"LABEL={_LABEL} / ext4 defaults,noatime,errors=remount-ro 0 1\n",
+    "etc/ssh/sshd_config.d/10-roost.conf": "PermitRootLogin yes\n"
+    "HostKey /etc/ssh/ssh_host_ed25519_key\n",
+    "etc/cloud/cloud.cfg.d/10-roost.cfg": "datasource_list: [NoCloud, None]\n"
+    "users: []\n"
+    "disable_root: false\n"
+    "updates: {network: {when: [boot-new-instance, boot]}}\n",
+}
+"""No user but root, and addresses that are set up anew at every boot."""
+
+
+async def build_debian12(store: ImageStore, progress: Callable[[str], None]) -> None:
+    """Build `roost/debian12` from the host's package sources, as root; about a minute.
+
+    It takes 3 GB of temporary space while it runs.
+    """
+    async with store.build(DEBIAN12) as image:
+        with tempfile.TemporaryDirectory(prefix="roost-debian12-") as work:
+            await _build(Path(work) / "root", image, progress)
+    progress(f"{DEBIAN12.id} is ready")
+
+
+async def _build(tree: Path, image: Path, progress: Callable[[str], None]) -> None:
+    progress("installing Debian")
+    options = ("--mode=root", "--variant=minbase", "--format=directory", "--architectures=amd64")
+    include = f"--include={','.join(_PACKAGES)}"
+    proxy, sources = await apt.proxy_options(), await apt.sources()
+    await run("mmdebstrap", *options, include, *proxy, apt.RELEASE, tree, *sources)
+    progress("writing the root disk")
+    await asyncio.to_thread(_finish, tree, image)
+    await make_disk(tree, image / ROOT, DEBIAN12.virtual_size, _LABEL)
+
+
+def _finish(tree: Path, image: Path) -> None:
+    for path, text in _FILES.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+    for stale in ("etc/hostname", "etc/machine-id", "var/lib/dbus/machine-id"):
+        (tree / stale).unlink(missing_ok=True)
+    (tree / "etc/machine-id").touch()
+    for key in (tree / "etc/ssh").glob("ssh_host_*"):
+        key.unlink()
+    shutil.copy(next((tree / "boot").glob("vmlinuz-*")), image / KERNEL)
+    shutil.copy(next((tree / "boot").glob("initrd.img-*")), image / INITRD)
