@@ -117,8 +117,11 @@ class Cluster:
                 os.kill(server.pid, number)
             await self._until_gone(server.pid, seconds)
         if self._process is not None:
-            await asyncio.to_thread(self._process.wait)
+            self._process.kill()
+            self._process.wait()
             self._process = None
+        with contextlib.suppress(OSError):
+            self.sockets.rmdir()
 
     async def _initialise(self, identity: Identity) -> None:
         fresh = self.directory / "fresh"

@@ -58,7 +58,7 @@ class EmbeddedServer:
                     raise ClusterError("another Roost process does not get its server ready")
                 await asyncio.sleep(_GUEST_POLL)
         except BaseException:
-            self._unlock()
+            await self.stop()
             raise
         self._watch = asyncio.create_task(self._keep_running())
 

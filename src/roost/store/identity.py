@@ -1,9 +1,11 @@
 """The user that runs PostgreSQL, which refuses to run as root.
 
 An ordinary user runs it as itself. Root runs it in a user namespace, where root has another
-number but still owns its files; where namespaces are forbidden, as another user of the machine.
+number but still owns its files. Where namespaces are forbidden, as in most containers, another user
+of the machine runs it, if need be with root's right to enter folders.
 """
 
+import contextlib
 import os
 import pwd
 import subprocess
@@ -14,6 +16,14 @@ from typing import IO
 
 _NOBODY = 65534
 _NAMESPACE = ("unshare", "--user", f"--map-user={_NOBODY}", f"--map-group={_NOBODY}")
+_CAPABLE = (
+    "setpriv",
+    f"--reuid={_NOBODY}",
+    f"--regid={_NOBODY}",
+    "--clear-groups",
+    "--inh-caps=+dac_override",
+    "--ambient-caps=+dac_override",
+)
 _ENVIRONMENT: Mapping[str, str] = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 
 
@@ -27,7 +37,7 @@ class Identity:
 
     def spawn(self, command: Sequence[str], output: IO[bytes] | int) -> subprocess.Popen[bytes]:
         """Start `command` apart from our terminal, with the environment that it needs only."""
-        other = self.uid != os.geteuid()
+        other = not self.prefix and self.uid != os.geteuid()
         return subprocess.Popen(  # noqa: S603
             [*self.prefix, *command],
             stdin=subprocess.DEVNULL,
@@ -55,28 +65,35 @@ def choose(directory: Path, program: Path) -> Identity:
     """
     if os.geteuid() != 0:
         return Identity(os.geteuid(), os.getegid())
-    owner = directory.stat()
-    if owner.st_uid != 0:
-        return Identity(owner.st_uid, owner.st_gid)
+    owner = directory.stat().st_uid
     for identity in _candidates(directory):
-        if identity.can(str(program), "--version") and identity.can("test", "-e", f"{directory}/."):
-            os.chown(directory, identity.uid, identity.gid)
+        if owner in (0, identity.uid) and _reaches(identity, directory, program):
+            if owner != identity.uid:
+                _give(directory, identity)
             return identity
     raise PermissionError(
         "PostgreSQL does not run as root, user namespaces are not allowed here, and no other user "
-        f"can read both {program} and {directory}"
+        f"can read {program} and write to {directory}"
     )
 
 
 def _candidates(directory: Path) -> Iterator[Identity]:
     yield Identity(0, 0, _NAMESPACE)
-    for parent in directory.parents:
-        owner = parent.stat()
+    for path in (directory, *directory.parents):
+        owner = path.stat()
         if owner.st_uid != 0:
             yield Identity(owner.st_uid, owner.st_gid)
     for name in ("postgres", "nobody"):
-        try:
+        with contextlib.suppress(KeyError):
             user = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        yield Identity(user.pw_uid, user.pw_gid)
+            yield Identity(user.pw_uid, user.pw_gid)
+    yield Identity(_NOBODY, _NOBODY, _CAPABLE)
+
+
+def _reaches(identity: Identity, directory: Path, program: Path) -> bool:
+    return identity.can(str(program), "--version") and identity.can("test", "-e", str(directory))
+
+
+def _give(directory: Path, identity: Identity) -> None:
+    for path in (directory, *directory.rglob("*")):
+        os.chown(path, identity.uid, identity.gid, follow_symlinks=False)

@@ -4,15 +4,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-_PID_LINE, _SOCKET_LINE, _STATUS_LINE = 0, 4, 7
+_PID_LINE, _STATUS_LINE = 0, 7
 
 
 @dataclass(frozen=True, slots=True)
 class Postmaster:
-    """A living server: its process and the directory of its socket."""
+    """A living server; `ready` when it accepts connections."""
 
     pid: int
-    sockets: Path
     ready: bool
 
 
@@ -21,13 +20,12 @@ def find(data: Path) -> Postmaster | None:
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
         pid = int(lines[_PID_LINE])
-        sockets = Path(lines[_SOCKET_LINE])
     except (OSError, ValueError, IndexError):
         return None
     if not works_in(pid, data):
         return None
     ready = len(lines) > _STATUS_LINE and lines[_STATUS_LINE].strip() == "ready"
-    return Postmaster(pid, sockets, ready)
+    return Postmaster(pid, ready)
 
 
 def works_in(pid: int, data: Path) -> bool:
