@@ -6,19 +6,16 @@ that a layer never imports the one that builds these objects.
 
 from typing import TypeVar
 
-T = TypeVar("T")
+Service = TypeVar("Service")
 
 
 class Services:
     def __init__(self, *services: object) -> None:
-        self._services = {type(service): service for service in services}
+        self._services = services
 
-    def add(self, service: object) -> None:
-        self._services[type(service)] = service
-
-    def get(self, kind: type[T]) -> T:
-        """Raises LookupError when the composition root gave none of this type."""
-        service = self._services.get(kind)
-        if not isinstance(service, kind):
-            raise LookupError(f"no service of type {kind.__name__}")
-        return service
+    def get(self, kind: type[Service]) -> Service:
+        """The first service that is a `kind`. LookupError when there is none."""
+        for service in self._services:
+            if isinstance(service, kind):
+                return service
+        raise LookupError(f"no service of type {kind.__qualname__}")

@@ -22,6 +22,8 @@ class Settings(BaseSettings):
     database_connections: int = 16
     job_slots: int = 16
     job_lease: float = Field(default=10.0, description="seconds until a silent worker is replaced")
+    images: Path | None = Field(default=None, description="default: images in the state")
+    key_file: Path | None = Field(default=None, description="default: secret.key in the state")
     rate_limit_scale: float = Field(default=1.0, ge=0, description="0 switches limits off")
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True

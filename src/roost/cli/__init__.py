@@ -1,0 +1,5 @@
+"""The command line; every command is thin."""
+
+from roost.cli.main import main
+
+__all__ = ["main"]

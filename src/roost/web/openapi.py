@@ -153,7 +153,9 @@ def _body_schemas(bodies: Iterable[type[Body]]) -> dict[str, object]:
 
 
 def _row_schemas(rows: Iterable[type]) -> dict[str, object]:
-    adapters = [(r.__name__, TypeAdapter(r)) for r in sorted(rows, key=lambda r: r.__name__)]
+    adapters: list[tuple[str, TypeAdapter[object]]] = [
+        (r.__name__, TypeAdapter(r)) for r in sorted(rows, key=lambda r: r.__name__)
+    ]
     _, schema = TypeAdapter.json_schemas(
         [(name, "serialization", adapter) for name, adapter in adapters], ref_template=_REF
     )

@@ -73,8 +73,14 @@ class CreateInstance(Body):
     @field_validator("image")
     @classmethod
     def _check_image(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is not None and _catalog(info).find_image(value) is None:
+        if value is None:
+            return value
+        catalog = _catalog(info)
+        if catalog.find_image(value) is None:
             raise refuse("image is not valid")
+        region = info.data.get("region")
+        if region is not None and not catalog.offers_image(region, value):
+            raise refuse("The region does not have this image")
         return value
 
     @field_validator("root_pass")

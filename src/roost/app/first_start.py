@@ -1,0 +1,41 @@
+"""The first start: an account, its unrestricted user `admin` and that user's token."""
+
+import os
+from pathlib import Path
+
+from roost.clock import Clock
+from roost.ids import new_uuid
+from roost.resources.account import queries
+from roost.resources.profile.tokens import issue_token
+from roost.store import Store
+from roost.web.scopes import Scopes
+
+TOKEN_FILE = "admin.token"  # noqa: S105  (a file's name)
+ADMIN = "admin"
+
+
+async def ensure_admin(store: Store, clock: Clock, state: Path) -> bool:
+    """Make account, user and token file unless there is an account; True when made now.
+
+    The file is written before the commit: a crash in between leaves a file that the next start
+    overwrites, never an account whose token nobody knows.
+    """
+    async with store.transaction() as connection:
+        await queries.lock_first_start(connection)
+        if await queries.has_account(connection):
+            return False
+        now = clock.seconds()
+        account_id = await queries.create_account(connection, new_uuid(), now)
+        user_id = await queries.create_user(connection, account_id, ADMIN, False, now)
+        token = await issue_token(connection, clock, user_id, ADMIN, Scopes.parse("*"))
+        _write_private(state / TOKEN_FILE, token + "\n")
+    return True
+
+
+def _write_private(path: Path, text: str) -> None:
+    draft = path.with_suffix(".new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+        os.fsync(file.fileno())
+    draft.replace(path)

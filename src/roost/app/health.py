@@ -1,0 +1,42 @@
+"""Whether this Roost can serve: store, workers, engines (`GET /healthz`)."""
+
+import asyncio
+
+import asyncpg
+
+from roost.app.roost import Roost
+from roost.jobs.worker_queries import count_alive
+from roost.resources.compute.engine import EngineError
+from roost.web.site import HealthRow
+
+_ENGINE_SECONDS = 5
+
+
+async def check_health(roost: Roost) -> HealthRow:
+    """Broken is: the store does not answer, nobody runs jobs, or an engine says so."""
+    store, count = await _check_store(roost)
+    checks = await asyncio.gather(*(_check_engine(roost, n) for n in range(len(roost.bindings))))
+    engines = {b.region: detail for b, (_, detail) in zip(roost.bindings, checks, strict=True)}
+    healthy = store == "ok" and count > 0 and all(ok for ok, _ in checks)
+    return {
+        "status": "ok" if healthy else "broken",
+        "store": store,
+        "workers": count,
+        "engines": engines,
+    }
+
+
+async def _check_store(roost: Roost) -> tuple[str, int]:
+    try:
+        return "ok", await count_alive(roost.store, roost.settings.job_lease)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        return type(error).__name__, 0
+
+
+async def _check_engine(roost: Roost, number: int) -> tuple[bool, str]:
+    try:
+        async with asyncio.timeout(_ENGINE_SECONDS):
+            health = await roost.bindings[number].engine.health()
+    except (EngineError, TimeoutError) as error:
+        return False, str(error) or "no answer in time"
+    return health.ok, health.detail

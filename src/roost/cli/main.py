@@ -1,0 +1,34 @@
+"""`roost`: the operator's command. Commands are imported when they are used."""
+
+import importlib
+
+import click
+
+_COMMANDS = {
+    "serve": "roost.cli.serve",
+    "worker": "roost.cli.serve",
+    "down": "roost.cli.down",
+    "token": "roost.cli.token",
+    "image": "roost.cli.image",
+    "fsck": "roost.cli.fsck",
+    "clock": "roost.cli.clock",
+}
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command = getattr(importlib.import_module(module), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_Lazy)
+@click.version_option(package_name="roost")
+def main() -> None:
+    """Roost: a cloud you run yourself."""

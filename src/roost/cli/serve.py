@@ -1,0 +1,86 @@
+"""`roost serve` and `roost worker`."""
+
+import socket
+from collections.abc import Coroutine
+from pathlib import Path
+
+import click
+import uvloop
+
+from roost.app.engines import EngineUnavailableError, describe
+from roost.app.first_start import TOKEN_FILE
+from roost.app.logs import configure_logs
+from roost.app.roost import Roost, open_roost
+from roost.app.serve import serve as serve_api
+from roost.app.serve import work
+from roost.cli.options import read_settings, roost_options
+from roost.settings import Settings
+
+
+@click.command()
+@roost_options
+@click.option("--listen", metavar="HOST:PORT", help="Default 127.0.0.1:8080; port 0: any free.")
+@click.option("--lab", is_flag=True, default=None, help="Offer /lab: clock, latency, faults.")
+@click.option("--no-worker", is_flag=True, help="Answer requests only; run jobs elsewhere.")
+def serve(
+    state: Path | None,
+    engines: str | None,
+    catalog: Path | None,
+    listen: str | None,
+    lab: bool | None,
+    no_worker: bool,
+) -> None:
+    """Serve the API, and run jobs in the same process."""
+    settings = read_settings(
+        state=state,
+        engines=engines,
+        catalog=catalog,
+        listen=listen,
+        lab=lab,
+        worker=False if no_worker else None,
+    )
+    configure_logs()
+    _run(_serve(settings, _bind(settings.listen)))
+
+
+@click.command()
+@roost_options
+def worker(state: Path | None, engines: str | None, catalog: Path | None) -> None:
+    """Run jobs only; any number of workers share one DATABASE_URL."""
+    configure_logs()
+    _run(_work(read_settings(state=state, engines=engines, catalog=catalog)))
+
+
+def _run(coroutine: Coroutine[None, None, None]) -> None:
+    try:
+        uvloop.run(coroutine)
+    except EngineUnavailableError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _bind(listen: str) -> socket.socket:
+    host, _, port = listen.rpartition(":")
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host.strip("[]"), int(port)), family=family, backlog=1024)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"cannot listen on {listen}: {error}") from error
+
+
+async def _serve(settings: Settings, listening: socket.socket) -> None:
+    async with open_roost(settings) as roost:
+        _greet(roost)
+        await serve_api(roost, listening)
+
+
+async def _work(settings: Settings) -> None:
+    async with open_roost(settings) as roost:
+        click.echo(describe(roost.bindings))
+        await work(roost)
+
+
+def _greet(roost: Roost) -> None:
+    click.echo(describe(roost.bindings))
+    token = roost.settings.state / TOKEN_FILE
+    if token.exists():
+        click.echo(f"token of user admin: {token}")
