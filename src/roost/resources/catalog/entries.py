@@ -1,10 +1,9 @@
 """What a catalogue file holds, entry by entry (docs/catalog.md)."""
 
-from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 ImageId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}/[a-z0-9][a-z0-9._-]{0,62}$")]
@@ -133,7 +132,7 @@ class KernelEntry(Entry):
     architecture: Literal["x86_64", "i386"]
     pvops: bool
     deprecated: bool = False
-    built: datetime
+    built: NaiveDatetime
 
 
 class ImageEntry(Entry):
@@ -144,8 +143,8 @@ class ImageEntry(Entry):
     vendor: Label
     description: str = ""
     size: Positive
-    created: datetime
-    eol: datetime | None = None
+    created: NaiveDatetime
+    eol: NaiveDatetime | None = None
     deprecated: bool = False
     capabilities: list[Literal["cloud-init"]] = []
     runs_scripts: bool = False

@@ -1,0 +1,1 @@
+"""Images that instances are made from."""

@@ -1,0 +1,1 @@
+"""Regions and what is available in them."""

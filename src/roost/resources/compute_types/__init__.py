@@ -1,0 +1,1 @@
+"""Compute types: the plans of instances with their prices."""

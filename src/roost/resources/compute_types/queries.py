@@ -1,0 +1,28 @@
+"""SQL of compute types."""
+
+from dataclasses import replace
+
+from roost.store.paging import Column, Listing
+
+TYPES = Listing(
+    record="""json_build_object(
+        'id', t.id, 'label', t.label, 'class', t.class, 'disk', t.disk, 'memory', t.memory,
+        'vcpus', t.vcpus, 'gpus', t.gpus, 'network_out', t.network_out, 'transfer', t.transfer,
+        'price', t.price, 'region_prices', t.region_prices, 'addons', t.addons,
+        'successor', t.successor)""",
+    source="compute_type t",
+    scope="not t.retired",
+    key="t.id",
+    columns={
+        "label": Column("t.label", "text"),
+        "class": Column("t.class", "text"),
+        "disk": Column("t.disk", "int"),
+        "memory": Column("t.memory", "int"),
+        "vcpus": Column("t.vcpus", "int"),
+        "gpus": Column("t.gpus", "int"),
+        "network_out": Column("t.network_out", "int"),
+        "transfer": Column("t.transfer", "int"),
+    },
+)
+EVERY_TYPE = replace(TYPES, scope="true")
+"""With those that the catalogue no longer has: their instances still name them."""

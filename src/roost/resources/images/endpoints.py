@@ -1,0 +1,34 @@
+"""What the API offers: public images for everyone, private ones with a token (spec A, Images)."""
+
+from roost.resources.images import queries
+from roost.resources.images.records import ImageRow
+from roost.store.paging import fetch_record
+from roost.web.call import Call
+from roost.web.registry import Page, Rate, endpoint
+
+_SCOPE = ("images:read_only",)
+_LIST_RATE = Rate(20, 60)
+
+
+def _account(call: Call) -> int | None:
+    return call.caller.account_id if call.caller is not None else None
+
+
+@endpoint(
+    "GET",
+    "/images",
+    scopes=_SCOPE,
+    public=True,
+    returns=Page(ImageRow),
+    filters=queries.IMAGES.columns,
+    rate=_LIST_RATE,
+)
+async def list_images(call: Call) -> bytes:
+    """List public images and, with a token, the account's own."""
+    return await call.collection(queries.IMAGES, _account(call))
+
+
+@endpoint("GET", "/images/{imageId:path}", scopes=_SCOPE, public=True, returns=ImageRow)
+async def view_image(call: Call) -> bytes:
+    """View an image."""
+    return await fetch_record(call.db, queries.EVERY_IMAGE, (_account(call),), call.text("imageId"))

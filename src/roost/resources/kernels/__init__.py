@@ -1,0 +1,1 @@
+"""Kernels that an instance's configuration may name."""

@@ -1,0 +1,25 @@
+"""SQL of kernels."""
+
+from dataclasses import replace
+
+from roost.store.paging import Column, Listing
+
+KERNELS = Listing(
+    record="""json_build_object(
+        'id', k.id, 'label', k.label, 'version', k.version, 'kvm', k.kvm,
+        'architecture', k.architecture, 'pvops', k.pvops, 'deprecated', k.deprecated,
+        'built', k.built)""",
+    source="kernel k",
+    scope="not k.retired",
+    key="k.id",
+    columns={
+        "label": Column("k.label", "text"),
+        "version": Column("k.version", "text"),
+        "kvm": Column("k.kvm", "bool"),
+        "architecture": Column("k.architecture", "text"),
+        "pvops": Column("k.pvops", "bool"),
+        "deprecated": Column("k.deprecated", "bool"),
+    },
+)
+EVERY_KERNEL = replace(KERNELS, scope="true")
+"""With those that the catalogue no longer has: configurations still name them."""
