@@ -16,11 +16,11 @@ class Nothing(JobArgs):
     pass
 
 
-class Temporary(Exception):
+class TemporaryError(Exception):
     pass
 
 
-class Permanent(Exception):
+class PermanentError(Exception):
     pass
 
 
@@ -70,7 +70,7 @@ UNDONE = ["a", "b", "undo c", "undo a", "resource failed"]
 
 
 async def test_a_passing_fault_is_retried(noted: Store) -> None:
-    kind = JobKind("k", Nothing, steps(raising(Temporary("busy"), 2)), retry=QUICK)
+    kind = JobKind("k", Nothing, steps(raising(TemporaryError("busy"), 2)), retry=QUICK)
     bench = Bench(noted, kind)
     job, said = await run(bench, kind)
     assert (job.status, job.error) == ("done", None)
@@ -79,7 +79,7 @@ async def test_a_passing_fault_is_retried(noted: Store) -> None:
 
 
 async def test_after_the_last_attempt_undos_run_backwards(noted: Store) -> None:
-    broken = steps(raising(Temporary("busy")))
+    broken = steps(raising(TemporaryError("busy")))
     kind = JobKind("k", Nothing, broken, retry=QUICK, on_failed=on_failed)
     bench = Bench(noted, kind, listener=NotingListener())
     job, said = await run(bench, kind)
@@ -95,12 +95,12 @@ async def failing(_run: Run[Nothing]) -> Verdict:
 
 @pytest.mark.parametrize(
     "action",
-    [raising(Fatal("no")), raising(Permanent("no")), failing],
+    [raising(Fatal("no")), raising(PermanentError("no")), failing],
     ids=["fatal", "permanent", "verdict"],
 )
 async def test_some_failures_are_final_at_once(noted: Store, action: Action) -> None:
     kind = JobKind(
-        "k", Nothing, steps(action), permanent=(Permanent,), retry=QUICK, on_failed=on_failed
+        "k", Nothing, steps(action), permanent=(PermanentError,), retry=QUICK, on_failed=on_failed
     )
     bench = Bench(noted, kind)
     job, said = await run(bench, kind)
@@ -109,7 +109,7 @@ async def test_some_failures_are_final_at_once(noted: Store, action: Action) -> 
 
 
 async def test_a_step_may_have_its_own_retry(noted: Store) -> None:
-    broken = steps(raising(Temporary("busy"), 5), retry=Retry(attempts=6, base=0.0001))
+    broken = steps(raising(TemporaryError("busy"), 5), retry=Retry(attempts=6, base=0.0001))
     kind = JobKind("k", Nothing, broken, retry=QUICK)
     job, said = await run(Bench(noted, kind), kind)
     assert (job.status, said) == ("done", ["a", "b", "attempt 6", "d"])
@@ -131,7 +131,7 @@ async def test_a_write_that_fails_is_a_failed_attempt(noted: Store) -> None:
     async def work(run: Run[Nothing]) -> Verdict:
         async def write(db: Queries) -> None:
             await note(db, run.job.id, "never seen")
-            raise Temporary("no such row")
+            raise TemporaryError("no such row")
 
         return next_step(write)
 
@@ -141,7 +141,7 @@ async def test_a_write_that_fails_is_a_failed_attempt(noted: Store) -> None:
 
 
 async def test_undos_are_retried(noted: Store) -> None:
-    broken = steps(raising(Fatal("no")), undo=raising(Temporary("busy"), 2))
+    broken = steps(raising(Fatal("no")), undo=raising(TemporaryError("busy"), 2))
     kind = JobKind("k", Nothing, broken, retry=QUICK, on_failed=on_failed)
     job, said = await run(Bench(noted, kind), kind)
     assert (job.status, job.error, job.undo_error) == ("failed", "no", None)
@@ -149,7 +149,7 @@ async def test_undos_are_retried(noted: Store) -> None:
 
 
 async def test_an_undo_that_never_succeeds_ends_the_job_with_both_reasons(noted: Store) -> None:
-    broken = steps(raising(Fatal("no")), undo=raising(Temporary("stuck")))
+    broken = steps(raising(Fatal("no")), undo=raising(TemporaryError("stuck")))
     kind = JobKind("k", Nothing, broken, retry=QUICK, on_failed=on_failed)
     bench = Bench(noted, kind)
     job, said = await run(bench, kind)
@@ -160,7 +160,7 @@ async def test_an_undo_that_never_succeeds_ends_the_job_with_both_reasons(noted:
 
 async def test_a_failing_on_failed_is_retried_and_then_given_up(noted: Store) -> None:
     async def broken_effect(db: Queries, job: Job, args: Nothing) -> None:
-        raise Temporary("no such row")
+        raise TemporaryError("no such row")
 
     kind = JobKind(
         "k", Nothing, (Step("a", raising(Fatal("no"))),), retry=QUICK, on_failed=broken_effect

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from itertools import pairwise
 
 from roost.jobs import (
     Job,
@@ -52,7 +53,7 @@ _LAZY = WorkerSettings(lease=60)
 WAIT = JobKind("wait", Nothing, (Step("wait", wait),))
 
 
-class _RolledBack(Exception):
+class _RolledBackError(Exception):
     pass
 
 
@@ -61,8 +62,8 @@ async def test_a_rollback_leaves_nothing(noted: Store) -> None:
     try:
         async with noted.transaction() as conn:
             await bench.queue.enqueue(conn, WORK, Nothing())
-            raise _RolledBack
-    except _RolledBack:
+            raise _RolledBackError
+    except _RolledBackError:
         pass
     assert await noted.fetchval("select count(*) from job") == 0
     assert await noted.fetchval("select count(*) from note") == 0
@@ -110,7 +111,7 @@ async def test_one_resource_one_job_first_come_first_served(noted: Store) -> Non
         assert (await bench.job(second)).status == "queued"
         gate.opened.set()
         jobs = [await bench.ended(job_id) for job_id in (first, second, third)]
-    for earlier, later in zip(jobs, jobs[1:], strict=False):
+    for earlier, later in pairwise(jobs):
         assert earlier.finished is not None
         assert later.started is not None
         assert earlier.finished <= later.started

@@ -163,8 +163,10 @@ class Execution:
         retry = self._kind.retry_of(step.name if step else job.step)
         reason = str(error) or type(error).__name__
         final = isinstance(error, (Fatal, *self._kind.permanent))
-        _log.warning("job_step_failed", step=job.step, phase=job.phase, exc_info=error)
-        if not final and job.attempt + 1 < retry.attempts:
+        final = final or job.attempt + 1 >= retry.attempts
+        trace = error if final else None
+        _log.warning("job_step_failed", step=job.step, reason=reason, exc_info=trace)
+        if not final:
             self._env.metrics.retries.labels(job.kind).inc()
             await self._commit(transitions.retry(job, reason, retry.delay(job.attempt + 1), now))
         elif job.phase == "forward":

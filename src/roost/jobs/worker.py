@@ -58,9 +58,10 @@ class Worker:
                 await self._claim()
             await self._drain()
         finally:
-            for task in (*helpers, *self._tasks):
+            tasks = (*helpers, *self._tasks)
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*helpers, *self._tasks, return_exceptions=True)
+            await asyncio.wait(tasks, timeout=_LAST_SECONDS)
 
     def stop(self) -> None:
         """Take no more jobs and hand over those that run; `run` ends within 10 seconds."""

@@ -1,0 +1,84 @@
+"""Deadlines, figures and old rows."""
+
+from datetime import timedelta
+
+from roost.jobs import JobKind, Step
+from roost.store import Store
+from tests.jobs.bench import Bench, until
+from tests.jobs.conftest import Logs
+from tests.jobs.gates import FREE, GATED, Gate, Nothing, wait
+
+
+async def test_a_passed_deadline_raises_an_alert_and_the_job_goes_on(
+    noted: Store, logs: Logs
+) -> None:
+    gate = Gate()
+    kind = JobKind("late", Nothing, (Step("wait", wait),), deadline=600)
+    bench = Bench(noted, kind, services=[gate])
+    job_id = await bench.enqueue(kind, Nothing())
+
+    async def alerted() -> bool:
+        return bench.metric("roost_jobs_overdue_total", kind="late") == 1
+
+    async with bench.worker():
+        await gate.reached.wait()
+        assert not await alerted()
+        bench.clock.advance(timedelta(seconds=601))
+        await until(alerted)
+        gate.opened.set()
+        assert (await bench.ended(job_id)).status == "done"
+    assert await noted.fetchval("select overdue from job where id = $1", job_id)
+    assert [line["job"] for line in logs if line["event"] == "job_overdue"] == [job_id]
+    assert await alerted()
+
+
+async def test_figures_tell_what_is_unfinished_and_how_old(noted: Store) -> None:
+    gate = Gate()
+    bench = Bench(noted, GATED, FREE, services=[gate])
+    await bench.enqueue(GATED, Nothing(), "x:1")
+    for _ in range(3):
+        await bench.enqueue(FREE, Nothing(), "x:1")
+    async with bench.worker():
+        await gate.reached.wait()
+        bench.clock.advance(timedelta(seconds=100))
+        await bench.enqueue(FREE, Nothing(), run_at=bench.clock.now() + timedelta(days=1))
+    async with bench.worker():
+
+        async def shown() -> bool:
+            return bench.metric("roost_jobs", kind="free", status="queued") == 4
+
+        await until(shown)
+        assert 100 <= bench.metric("roost_job_queue_age_seconds", kind="free") < 110
+        assert bench.metric("roost_job_queue_age_seconds", kind="gated") == 0
+        gate.opened.set()
+
+
+async def test_jobs_that_ended_long_ago_are_forgotten(noted: Store) -> None:
+    bench = Bench(noted, FREE)
+    old = [await bench.enqueue(FREE, Nothing()) for _ in range(3)]
+    later = await bench.enqueue(FREE, Nothing(), run_at=bench.clock.now() + timedelta(days=365))
+    async with bench.worker() as worker:
+        for job_id in old:
+            await bench.ended(job_id)
+        bench.clock.advance(timedelta(days=29))
+        worker.wake()
+        await _nights(bench, 1)
+        assert await bench.queue.find(noted, old[0]) is not None
+        young = await bench.enqueue(FREE, Nothing())
+        await bench.ended(young)
+        bench.clock.advance(timedelta(days=3))
+        worker.wake()
+        await _nights(bench, 2)
+    for job_id in old:
+        assert await bench.queue.find(noted, job_id) is None
+    assert await bench.queue.find(noted, young) is not None
+    assert await bench.queue.find(noted, later) is not None
+
+
+async def _nights(bench: Bench, count: int) -> None:
+    async def done() -> bool:
+        query = "select count(*) from job where kind = 'job_retention' and status = 'done'"
+        found: int = await bench.store.fetchval(query)
+        return found == count
+
+    await until(done)
