@@ -132,8 +132,9 @@ def test_a_class_needs_its_capability() -> None:
     assert not parse(text, "small").offers("lab", "big")
 
 
-def test_a_local_region_starts_only_images_on_disk(small: Catalog) -> None:
-    small.set_local_images(["roost/mini", "roost/unlisted"])
+def test_a_region_may_start_only_images_on_disk(small: Catalog) -> None:
+    assert small.offers_image("home", "roost/plain")
+    small.limit_images("home", {"roost/mini", "roost/unlisted"}.__contains__)
     assert small.offers_image("home", "roost/mini")
     assert not small.offers_image("home", "roost/plain")
     assert not small.offers_image("home", "roost/unlisted")

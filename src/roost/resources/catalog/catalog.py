@@ -1,6 +1,6 @@
 """The catalogue in memory: what validators and job steps ask without a query."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from ipaddress import IPv6Network
 
 from roost.resources.catalog.entries import Entries, ImageEntry, PlanEntry, RegionEntry
@@ -16,7 +16,7 @@ class Catalog:
         self._regions = {region.id: region for region in entries.regions}
         self._types = {plan.id: plan for plan in entries.compute_types}
         self._images = {image.id: image for image in entries.images}
-        self._local_images: frozenset[str] = frozenset()
+        self._has_image: dict[str, Callable[[str], bool]] = {}
 
     @property
     def regions(self) -> list[RegionEntry]:
@@ -49,13 +49,13 @@ class Catalog:
         has_class = needed is None or needed in region.capabilities
         return has_class and region.availability.get(type_id, True)
 
-    def set_local_images(self, image_ids: Iterable[str]) -> None:
-        """Tell which images this machine's engine has on disk, built or imported."""
-        self._local_images = frozenset(image_ids)
+    def limit_images(self, region_id: str, has: Callable[[str], bool]) -> None:
+        """Tell that the region starts guests only from images that its engine `has` on disk."""
+        self._has_image[region_id] = has
 
     def offers_image(self, region_id: str, image_id: str) -> bool:
-        """Whether the region can start guests from the image; simulated ones know them all."""
-        region = self.find_region(region_id)
-        if region is None or image_id not in self._images:
+        """Whether the region can start guests from a public image; simulated ones know all."""
+        if region_id not in self._regions or image_id not in self._images:
             return False
-        return region.engine == "simulated" or image_id in self._local_images
+        has = self._has_image.get(region_id)
+        return has is None or has(image_id)
