@@ -1,7 +1,9 @@
 """What the contract suite needs from an engine under test besides the Protocol itself."""
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Address, IPv6Interface
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -49,6 +51,39 @@ class Harness(Protocol):
         """What is left on the host of a guest."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """Gateways of pools for one state directory, so that runs on one host can coexist."""
+
+    ipv4: IPv4Interface
+    ipv6: IPv6Interface
+
+    @classmethod
+    def of(cls, state_dir: Path) -> "Pools":
+        """From the blocks for benchmarks (RFC 2544) and documentation (RFC 3849)."""
+        number = int(hashlib.sha256(str(state_dir).encode()).hexdigest(), 16) % 512
+        ipv4 = IPv4Interface(f"198.{18 + number // 256}.{number % 256}.1/24")
+        return cls(ipv4, IPv6Interface(f"2001:db8:{number:x}::1/64"))
+
+    def spec(self, compute_id: int, image: str | None) -> InstanceSpec:
+        """A guest whose addresses follow from its id."""
+        index = compute_id % 200 + 10
+        mac = f"f2:3c:00:00:{self.ipv4.packed[2]:02x}:{index:02x}"
+        address = self.ipv4.network[index]
+        return InstanceSpec(
+            id=compute_id,
+            vcpus=1,
+            memory=128,
+            disk=64,
+            swap=16,
+            image=image,
+            mac=mac,
+            ipv4=(GuestAddress(IPv4Interface((address, 24)), self.ipv4.ip),),
+            ipv6=slaac(self.ipv6, mac),
+            setup=GuestSetup(f"guest{compute_id}", None, (), None),
+        )
+
+
 def slaac(network: IPv6Interface, mac: str) -> IPv6Interface:
     """The address that a guest gives itself from its MAC address (RFC 4291, EUI-64)."""
     octets = bytes.fromhex(mac.replace(":", ""))
@@ -57,41 +92,16 @@ def slaac(network: IPv6Interface, mac: str) -> IPv6Interface:
     return IPv6Interface((IPv6Address(prefix + suffix), network.network.prefixlen))
 
 
-def small_spec(
-    compute_id: int, image: str | None, ipv4: IPv4Interface, ipv6: IPv6Interface
-) -> InstanceSpec:
-    """A guest with the `compute_id`th address of the pools whose gateways are given."""
-    index = compute_id % 100 + 10
-    mac = f"f2:3c:00:00:{ipv4.network.network_address.packed[2]:02x}:{index:02x}"
-    address = IPv4Interface((ipv4.network.network_address + index, ipv4.network.prefixlen))
-    return InstanceSpec(
-        id=compute_id,
-        vcpus=1,
-        memory=128,
-        disk=64,
-        swap=16,
-        image=image,
-        mac=mac,
-        ipv4=(GuestAddress(address, ipv4.ip),),
-        ipv6=slaac(ipv6, mac),
-        setup=GuestSetup(f"guest{compute_id}", None, (), None),
-    )
-
-
 class SimulatedHarness:
     """Transitions take a moment, so that tests can catch the engine in between."""
 
     def __init__(self, state_dir: Path) -> None:
         self._state_dir = state_dir
+        self._pools = Pools.of(state_dir)
         self.engine = self.reopen()
 
     def spec(self, compute_id: int) -> InstanceSpec:
-        return small_spec(
-            compute_id,
-            "roost/debian12",
-            IPv4Interface("198.18.0.1/24"),
-            IPv6Interface("2001:db8:100::1/64"),
-        )
+        return self._pools.spec(compute_id, "roost/debian12")
 
     def reopen(self) -> SimulatedInstances:
         return SimulatedInstances(self._state_dir, latency=0.05, clock=Clock())

@@ -4,24 +4,29 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from roost.resources.compute.engine import EngineError, InstanceSpec
 from tests.engines.harness import Harness, SimulatedHarness, until
+from tests.engines.qemu_host import open_qemu
 
 _ids = itertools.count(100_001)
 _GRACE = 10.0
 
 
-@pytest_asyncio.fixture(scope="module", params=["simulated"])
+_QEMU = pytest.param("qemu", marks=pytest.mark.qemu)
+
+
+@pytest_asyncio.fixture(scope="module", params=["simulated", _QEMU])
 async def harness(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Harness]:
-    state_dir: Path = tmp_path_factory.mktemp("engine")
-    harness = SimulatedHarness(state_dir)
+    state_dir = tmp_path_factory.mktemp("engine")
+    harness: Harness = SimulatedHarness(state_dir)
+    if request.param == "qemu":
+        harness = await open_qemu(state_dir)
     yield harness
     await harness.engine.shut_down()
     await harness.engine.close()

@@ -1,6 +1,7 @@
 """QEMU's monitor (QMP), connected to anew for every use."""
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,8 @@ from qemu.qmp import QMPClient, QMPError
 from roost.engines.qemu.guests import MONITOR
 
 _CONNECT_SECONDS = 5.0
+
+logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)  # It logs what it raises as well.
 
 
 class MonitorError(Exception):
@@ -70,5 +73,5 @@ async def _connected(directory: Path) -> AsyncIterator[QMPClient]:
             yield client
         finally:
             await client.disconnect()
-    except (OSError, QMPError, TimeoutError) as error:
+    except (OSError, EOFError, QMPError, TimeoutError) as error:
         raise MonitorError(str(error)) from error

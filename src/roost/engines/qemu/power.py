@@ -21,9 +21,8 @@ async def power_off(guest: Guest, grace: float) -> None:
         return
     with suppress(MonitorError):
         await quit_now(guest.directory)
-        if await process.gone(_QUIT_SECONDS):
-            return
-    await kill(process)
+    if not await process.gone(_QUIT_SECONDS):
+        await kill(process)
 
 
 async def kill(process: Process) -> None:

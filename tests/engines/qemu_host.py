@@ -1,0 +1,85 @@
+"""Real guests under test: their engine, and a look at the host that does not ask the engine."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.images.store import ImageStore
+from roost.engines.qemu.instances import QemuInstances
+from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
+from roost.resources.compute.engine import InstanceSpec
+from tests.engines.harness import Pools, until
+from tests.support.images import ensure_mini
+
+MINI = "roost/mini"
+
+
+class QemuHarness:
+    """Guests of the small image, without hardware acceleration as on most test hosts."""
+
+    def __init__(self, state_dir: Path, images: ImageStore) -> None:
+        self.state_dir = state_dir
+        self.pools = Pools.of(state_dir)
+        self.network = network_name(state_dir)
+        self._images = images
+        self.engine = self.reopen()
+
+    def spec(self, compute_id: int) -> InstanceSpec:
+        return self.pools.spec(compute_id, MINI)
+
+    def reopen(self) -> QemuInstances:
+        network = NetworkConfig((self.pools.ipv4,), self.pools.ipv6)
+        return QemuInstances(self.state_dir, self._images, network, "tcg")
+
+    async def crash(self, compute_id: int) -> None:
+        process = Guest(self.state_dir, compute_id).process()
+        assert process is not None
+        os.kill(process.pid, signal.SIGKILL)
+
+        async def alive() -> bool:
+            return process.alive()
+
+        await until(alive, lambda alive: not alive)
+
+    async def remains(self, compute_id: int) -> list[str]:
+        return await asyncio.to_thread(self._remains, compute_id)
+
+    def _remains(self, compute_id: int) -> list[str]:
+        devices = output("ip", "-n", self.network, "-brief", "link").split()
+        inside = f"--net=/run/netns/{self.network}"
+        rules = output("nsenter", inside, "nft", "list", "ruleset")
+        files = [str(path) for path in self.state_dir.glob(f"*{compute_id}*")]
+        return [
+            *files,
+            *(str(pid) for pid in processes_with(f"{self.network}.compute-{compute_id}")),
+            *(name for name in devices if name == tap_name(compute_id)),
+            *(line for line in rules.splitlines() if str(compute_id) in line),
+        ]
+
+
+async def open_qemu(state_dir: Path) -> QemuHarness:
+    """Needs root; whatever else is missing is a failure."""
+    if os.geteuid() != 0:
+        pytest.skip("virtual machines with networks need root")
+    return QemuHarness(state_dir, await asyncio.to_thread(ensure_mini))
+
+
+def processes_with(text: str) -> list[int]:
+    """Live processes with the text in their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if text.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout

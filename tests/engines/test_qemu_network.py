@@ -1,0 +1,223 @@
+"""The guests' network on the host: set up, mended, removed; and nobody speaks for another."""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Interface
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from roost.engines.qemu.network.advertiser import find_advertiser
+from roost.engines.qemu.network.config import NetworkConfig
+from roost.engines.qemu.network.network import GuestNetwork
+from roost.engines.qemu.network.rules import link_local
+from roost.resources.compute.engine import EngineError, InstanceSpec
+from tests.engines.frames import Sender
+from tests.engines.harness import Pools, until
+from tests.engines.qemu_host import output, processes_with
+
+pytestmark = [
+    pytest.mark.qemu,
+    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
+]
+
+_HEADER_BYTES = 10
+"""What the kernel puts before each frame of a device with offloads."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    state_dir: Path
+    pools: Pools
+    network: GuestNetwork
+
+
+def open_network(state_dir: Path) -> Setting:
+    pools = Pools.of(state_dir)
+    config = NetworkConfig((pools.ipv4,), pools.ipv6)
+    return Setting(state_dir, pools, GuestNetwork(state_dir, config))
+
+
+@pytest_asyncio.fixture
+async def setting(tmp_path: Path) -> AsyncIterator[Setting]:
+    setting = open_network(tmp_path)
+    yield setting
+    await setting.network.tear_down()
+
+
+class Port:
+    """The network device of a guest, with the test in the guest's place."""
+
+    def __init__(self, spec: InstanceSpec, descriptor: int) -> None:
+        assert spec.ipv6 is not None
+        self.spec = spec
+        self.own = Sender(spec.mac, spec.ipv4[0].interface.ip, spec.ipv6.ip)
+        self._descriptor = descriptor
+        os.set_blocking(descriptor, False)
+
+    def send(self, frame: bytes) -> None:
+        os.write(self._descriptor, bytes(_HEADER_BYTES) + frame)
+
+    def received(self) -> bytes:
+        """All that came since the last call."""
+        data = b""
+        while True:
+            try:
+                data += os.read(self._descriptor, 4096)
+            except BlockingIOError:
+                return data
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+@pytest_asyncio.fixture
+async def ports(setting: Setting) -> AsyncIterator[tuple[Port, Port]]:
+    specs = [setting.pools.spec(number, None) for number in (100_001, 100_002)]
+    first, second = [Port(spec, await setting.network.attach(spec)) for spec in specs]
+    yield first, second
+    first.close()
+    second.close()
+
+
+Forge = Callable[[Sender, Sender], bytes]
+"""Makes a frame that the first sends, perhaps in the name of the second."""
+
+
+async def passes(ports: tuple[Port, Port], forge: Forge) -> bool:
+    """Whether the second guest sees the frame before an honest one that is sent after it."""
+    first, second = ports
+    first.send(forge(first.own, second.own))
+    first.send(first.own.udp(b"the honest one"))
+    seen = b""
+
+    async def receive() -> bytes:
+        nonlocal seen
+        seen += second.received()
+        return seen
+
+    await until(receive, lambda data: b"the honest one" in data)
+    return b"the frame" in seen
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        pytest.param(lambda own, _: own.udp(b"the frame"), id="ipv4"),
+        pytest.param(lambda own, _: own.udp6(b"the frame"), id="ipv6"),
+        pytest.param(lambda own, _: own.arp(b"the frame"), id="arp"),
+        pytest.param(
+            lambda own, _: replace(own, ipv6=link_local(own.mac)).udp6(b"the frame"),
+            id="link-local",
+        ),
+        pytest.param(
+            lambda own, _: own.neighbour_advertisement(b"the frame", own.ipv6),
+            id="neighbour advertisement",
+        ),
+    ],
+)
+async def test_a_guest_speaks_for_itself(ports: tuple[Port, Port], forge: Forge) -> None:
+    assert await passes(ports, forge)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        pytest.param(lambda own, other: replace(own, mac=other.mac).udp(b"the frame"), id="mac"),
+        pytest.param(lambda own, other: replace(own, ipv4=other.ipv4).udp(b"the frame"), id="ipv4"),
+        pytest.param(
+            lambda own, other: replace(own, ipv6=other.ipv6).udp6(b"the frame"), id="ipv6"
+        ),
+        pytest.param(lambda own, other: replace(own, ipv4=other.ipv4).arp(b"the frame"), id="arp"),
+        pytest.param(
+            lambda own, other: replace(own, ipv6=link_local(other.mac)).udp6(b"the frame"),
+            id="link-local",
+        ),
+        pytest.param(
+            lambda own, other: own.neighbour_advertisement(b"the frame", other.ipv6),
+            id="neighbour advertisement",
+        ),
+        pytest.param(
+            lambda own, _: replace(own, ipv6=link_local(own.mac)).router_advertisement(
+                b"the frame"
+            ),
+            id="router advertisement",
+        ),
+        pytest.param(
+            lambda own, _: replace(own, ipv6=link_local(own.mac)).redirect(b"the frame"),
+            id="redirect",
+        ),
+        pytest.param(lambda own, _: own.udp(b"the frame", source_port=67), id="dhcp server"),
+        pytest.param(lambda own, _: own.udp6(b"the frame", source_port=547), id="dhcpv6 server"),
+        pytest.param(lambda own, _: own.tagged(b"the frame"), id="vlan"),
+    ],
+)
+async def test_a_guest_never_speaks_for_another(ports: tuple[Port, Port], forge: Forge) -> None:
+    assert not await passes(ports, forge)
+
+
+async def test_a_guest_without_rules_is_mute(setting: Setting, ports: tuple[Port, Port]) -> None:
+    first, second = ports
+    spec = setting.pools.spec(100_003, None)
+    third = Port(spec, await setting.network.attach(spec))
+    await setting.network.release(first.spec.id)
+    first.send(first.own.udp(b"the frame"))
+    assert not await passes((third, second), lambda own, _: own.udp(b"another one"))
+    third.close()
+
+
+async def test_the_pool_is_advertised(ports: tuple[Port, Port]) -> None:
+    first, _ = ports
+    assert first.spec.ipv6 is not None
+    prefix = first.spec.ipv6.network.network_address.packed
+
+    async def received() -> bytes:
+        return first.received()
+
+    await until(received, lambda data: prefix in data)
+
+
+async def test_ensure_mends_what_is_broken(setting: Setting) -> None:
+    network = setting.network
+    await network.ensure()
+    advertiser = find_advertiser(setting.state_dir / "network")
+    assert advertiser is not None
+    os.kill(advertiser.pid, signal.SIGKILL)
+    output("ip", "-n", network.name, "link", "delete", "br0")
+    output("ip", "link", "delete", network.name)
+    await network.ensure()
+    routes = output("ip", "route", "show", "dev", network.name)
+    assert str(setting.pools.ipv4.network) in routes
+    assert str(setting.pools.ipv4) in output("ip", "-n", network.name, "address")
+    assert find_advertiser(setting.state_dir / "network") is not None
+
+
+async def test_two_networks_coexist_and_go_without_a_trace(tmp_path: Path) -> None:
+    settings = [open_network(tmp_path / name) for name in ("first", "second")]
+    for setting in settings:
+        await setting.network.ensure()
+    for setting in settings:
+        name = setting.network.name
+        assert name in output("ip", "netns")
+        await setting.network.tear_down()
+        await setting.network.tear_down()
+        assert name not in output("ip", "netns")
+        assert name not in output("ip", "link")
+        assert str(setting.pools.ipv4.network) not in output("ip", "route")
+        assert processes_with(str(setting.state_dir)) == []
+        assert list(setting.state_dir.iterdir()) == []
+
+
+async def test_a_pool_in_use_is_refused(setting: Setting, tmp_path: Path) -> None:
+    await setting.network.ensure()
+    pool = IPv4Interface((setting.pools.ipv4.ip, 20))
+    wider = NetworkConfig((pool,), setting.pools.ipv6)
+    other = GuestNetwork(tmp_path / "other", wider)
+    problem = await other.problem()
+    assert problem is not None
+    assert f"the pool {pool.network} overlaps" in problem
+    with pytest.raises(EngineError, match="overlaps"):
+        await other.ensure()
