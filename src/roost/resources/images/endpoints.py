@@ -4,10 +4,9 @@ from roost.resources.images import queries
 from roost.resources.images.records import ImageRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.registry import Page, Rate, endpoint
+from roost.web.registry import Page, endpoint
 
 _SCOPE = ("images:read_only",)
-_LIST_RATE = Rate(20, 60)
 
 
 def _account(call: Call) -> int | None:
@@ -21,7 +20,6 @@ def _account(call: Call) -> int | None:
     public=True,
     returns=Page(ImageRow),
     filters=queries.IMAGES.columns,
-    rate=_LIST_RATE,
 )
 async def list_images(call: Call) -> bytes:
     """List public images and, with a token, the account's own."""
