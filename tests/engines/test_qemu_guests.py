@@ -1,0 +1,224 @@
+"""Real guests: reachable by their addresses, held to them, and safe on their disks."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from functools import partial
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from roost.engines.qemu.instances import QemuInstances
+from roost.engines.qemu.network.config import NetworkConfig
+from roost.engines.qemu.prerequisites import check
+from roost.resources.compute.engine import EngineError, InstanceSpec
+from tests.engines.harness import until
+from tests.engines.qemu_host import QemuHarness, open_qemu, output, processes_with
+from tests.engines.shell import Shell, make_shell
+from tests.support.images import ensure_mini
+
+pytestmark = pytest.mark.qemu
+
+_GRACE = 60.0
+
+
+@pytest_asyncio.fixture(scope="module")
+async def harness(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[QemuHarness]:
+    harness = await open_qemu(tmp_path_factory.mktemp("guests"))
+    yield harness
+    await harness.engine.shut_down()
+
+
+@pytest.fixture(scope="module")
+def shell(harness: QemuHarness, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    return make_shell(tmp_path_factory.mktemp("key"), harness.network)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def pair(
+    harness: QemuHarness, shell: Shell
+) -> AsyncIterator[tuple[InstanceSpec, InstanceSpec]]:
+    """Two guests that have booted."""
+    first, second = [with_key(harness.spec(number), shell) for number in (100_001, 100_002)]
+    for spec in (first, second):
+        await harness.engine.create(spec)
+        await harness.engine.start(spec)
+    await asyncio.gather(shell.booted(ipv4(first)), shell.booted(ipv4(second)))
+    yield first, second
+    for spec in (first, second):
+        await harness.engine.delete(spec.id)
+
+
+def with_key(spec: InstanceSpec, shell: Shell) -> InstanceSpec:
+    return replace(spec, setup=replace(spec.setup, authorized_keys=(shell.public_key,)))
+
+
+def ipv4(spec: InstanceSpec) -> IPv4Address:
+    return spec.ipv4[0].interface.ip
+
+
+def ipv6(spec: InstanceSpec) -> IPv6Address:
+    assert spec.ipv6 is not None
+    return spec.ipv6.ip
+
+
+async def test_a_guest_answers_at_its_public_ipv4_address(
+    pair: tuple[InstanceSpec, InstanceSpec], shell: Shell
+) -> None:
+    for spec in pair:
+        assert await shell.run(ipv4(spec), "hostname") == f"{spec.setup.hostname}\n"
+
+
+async def test_a_guest_gives_itself_the_ipv6_address_foreseen(
+    pair: tuple[InstanceSpec, InstanceSpec], shell: Shell
+) -> None:
+    for spec in pair:
+        name = await until(partial(shell.run, ipv6(spec), "hostname"), bool)
+        assert name == f"{spec.setup.hostname}\n"
+
+
+async def test_guests_reach_each_other(
+    pair: tuple[InstanceSpec, InstanceSpec], shell: Shell
+) -> None:
+    first, second = pair
+    assert await shell.run(ipv4(first), f"ping -c 1 -W 5 {ipv4(second)}")
+    assert await shell.run(ipv4(first), f"ping -6 -c 1 -W 5 {ipv6(second)}")
+
+
+async def test_a_guest_cannot_use_an_address_that_is_not_its_own(
+    pair: tuple[InstanceSpec, InstanceSpec], shell: Shell
+) -> None:
+    first, second = pair
+    other = ipv4(second) + 1
+    assert await shell.run(ipv4(first), f"ip address add {other}/24 dev eth0") == ""
+    assert await shell.run(ipv4(first), f"ping -c 1 -W 1 -I {other} {ipv4(second)}") is None
+    assert await shell.run(ipv4(first), f"ping -c 1 -W 5 -I {ipv4(first)} {ipv4(second)}")
+
+
+async def test_counters_see_the_network_and_the_disk(
+    harness: QemuHarness, pair: tuple[InstanceSpec, InstanceSpec], shell: Shell
+) -> None:
+    before = await harness.engine.counters(pair[0].id)
+    await shell.run(ipv4(pair[0]), "dd if=/dev/zero of=/root/block bs=1k count=64; sync")
+    after = await harness.engine.counters(pair[0].id)
+    assert before is not None
+    assert after is not None
+    assert after.network_in_bytes > before.network_in_bytes
+    assert after.network_out_bytes > before.network_out_bytes
+    assert after.disk_written_bytes >= before.disk_written_bytes + 65536
+
+
+async def test_a_guest_that_shuts_down_keeps_what_it_wrote(
+    harness: QemuHarness, shell: Shell
+) -> None:
+    spec = with_key(harness.spec(100_003), shell)
+    await harness.engine.create(spec)
+    await harness.engine.start(spec)
+    await shell.booted(ipv4(spec))
+    assert await shell.run(ipv4(spec), "echo precious > /root/data") == ""
+    async with asyncio.timeout(_GRACE / 2):
+        await harness.engine.stop(spec.id, _GRACE)
+    await harness.engine.start(spec)
+    await shell.booted(ipv4(spec))
+    assert await shell.run(ipv4(spec), "cat /root/data") == "precious\n"
+    await harness.engine.delete(spec.id)
+
+
+async def test_a_guest_that_powers_itself_off_is_offline(
+    harness: QemuHarness, pair: tuple[InstanceSpec, InstanceSpec], shell: Shell
+) -> None:
+    await shell.run(ipv4(pair[1]), "poweroff")
+    state = await until(
+        lambda: harness.engine.inspect(pair[1].id),
+        lambda state: state is not None and state.power == "offline",
+    )
+    assert state is not None
+    await harness.engine.start(pair[1])
+    await shell.booted(ipv4(pair[1]))
+
+
+async def test_shut_down_leaves_no_trace_on_the_host(tmp_path: Path) -> None:
+    harness = await open_qemu(tmp_path)
+    spec = harness.spec(100_001)
+    await harness.engine.create(spec)
+    await harness.engine.start(spec)
+    await harness.engine.shut_down()
+    assert processes_with(harness.network) == []
+    assert processes_with(str(tmp_path)) == []
+    assert harness.network not in output("ip", "netns")
+    assert harness.network not in output("ip", "link")
+    state = await harness.engine.inspect(spec.id)
+    assert state is not None
+    assert state.power == "offline"
+
+
+async def test_a_state_directory_may_be_deep(tmp_path: Path) -> None:
+    """The name of a Unix socket may not."""
+    harness = await open_qemu(tmp_path / ("d" * 100) / ("e" * 100))
+    spec = replace(harness.spec(100_001), image=None)
+    await harness.engine.create(spec)
+    await harness.engine.start(spec)
+    assert await harness.engine.counters(spec.id) is not None
+    await harness.engine.stop(spec.id, 0)
+    await harness.engine.shut_down()
+
+
+async def test_a_guest_runs_where_hardware_acceleration_does_not(tmp_path: Path) -> None:
+    harness = await open_qemu(tmp_path)
+    network = NetworkConfig((harness.pools.ipv4,), harness.pools.ipv6)
+    engine = QemuInstances(tmp_path, ensure_mini(), network, "kvm")
+    spec = replace(harness.spec(100_001), image=None)
+    await engine.create(spec)
+    await engine.start(spec)
+    state = await engine.inspect(spec.id)
+    assert state is not None
+    assert state.power == "running"
+    await engine.delete(spec.id)
+    await engine.shut_down()
+
+
+async def test_an_image_that_is_not_here_is_refused(harness: QemuHarness) -> None:
+    spec = replace(harness.spec(100_009), image="roost/unknown")
+    with pytest.raises(EngineError, match="roost/unknown is not available"):
+        await harness.engine.create(spec)
+    assert await harness.engine.inspect(spec.id) is None
+
+
+async def test_a_disk_smaller_than_its_image_is_refused(harness: QemuHarness) -> None:
+    with pytest.raises(EngineError, match="needs a disk of 64 MB"):
+        await harness.engine.create(replace(harness.spec(100_009), disk=32))
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path], check=True)
+    yield tmp_path
+    subprocess.run(["umount", tmp_path], check=True)
+
+
+async def test_a_full_disk_is_told_in_plain_words(full_disk: Path) -> None:
+    harness = await open_qemu(full_disk)
+    spec = harness.spec(100_001)
+    with pytest.raises(EngineError) as failed:
+        await harness.engine.create(spec)
+    assert str(failed.value).endswith("the host's disk is full")
+    assert [state.id for state in await harness.engine.list()] == [spec.id]
+    await harness.engine.delete(spec.id)
+    assert await harness.engine.list() == []
+
+
+async def test_this_host_meets_the_prerequisites(harness: QemuHarness, tmp_path: Path) -> None:
+    network = NetworkConfig((harness.pools.ipv4,), harness.pools.ipv6)
+    assert await check(harness.state_dir, network) is None
+    await harness.engine.create(harness.spec(100_010))
+    await harness.engine.start(harness.spec(100_010))
+    problem = await check(tmp_path, network)
+    assert problem is not None
+    assert "overlaps" in problem
+    await harness.engine.delete(harness.spec(100_010).id)
