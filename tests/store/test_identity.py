@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from roost.store import identity
-from roost.store.cluster import Cluster
+from roost.store.cluster import Cluster, bundled_programs
 from roost.store.embedded import EmbeddedServer
 from roost.store.pool import connect
 from tests.store.test_embedded import OPTIONS
@@ -80,8 +80,8 @@ async def test_an_ordinary_user_runs_and_adopts_its_server(state: Path) -> None:
     assert (state / "postgres" / "data").stat().st_uid != 0
 
 
-async def starts_twice(state: Path) -> None:
-    server = EmbeddedServer(state, programs(), OPTIONS)
+async def starts_twice(state: Path, binaries: Path) -> None:
+    server = EmbeddedServer(state, binaries, OPTIONS)
     for _ in range(2):
         await server.start()
         connection = await connect(server.dsn)
@@ -99,7 +99,7 @@ def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
 @as_root
 @pytest.mark.usefixtures("readable", "no_namespaces")
 async def test_without_namespaces_root_lets_another_user_run_it(state: Path) -> None:
-    await starts_twice(state)
+    await starts_twice(state, programs())
 
 
 @as_root
@@ -107,7 +107,9 @@ async def test_without_namespaces_root_lets_another_user_run_it(state: Path) -> 
 async def test_without_namespaces_it_works_below_a_closed_folder(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    await starts_twice(closed)
+    copy = closed / "postgresql"
+    await asyncio.to_thread(shutil.copytree, bundled_programs().parent, copy, symlinks=True)
+    await starts_twice(closed, copy / "bin")
 
 
 @as_root
@@ -130,4 +132,4 @@ async def test_data_follow_when_namespaces_become_forbidden(
     await server.start()
     await server.stop()
     monkeypatch.setattr(identity, "_NAMESPACE", ("false",))
-    await starts_twice(tmp_path)
+    await starts_twice(tmp_path, programs())

@@ -23,6 +23,8 @@ _CAPABLE = (
     "--clear-groups",
     "--inh-caps=+dac_override",
     "--ambient-caps=+dac_override",
+    # Without it access(2), by which initdb looks for postgres, ignores the capability.
+    "--securebits=+no_setuid_fixup",
 )
 _ENVIRONMENT: Mapping[str, str] = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 
