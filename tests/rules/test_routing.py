@@ -53,7 +53,7 @@ def test_finds(router: Router[str], path: str, target: str, params: dict[str, st
         "/instances/abc",
         "/instances/-1",
         "/instances/1.0",
-        "/instances/١",
+        "/instances/\u0661",
         "/instances/9223372036854775808",
         "/instances/99999999999999999999999999",
         "/instances/1/more",

@@ -1,8 +1,7 @@
-"""`roost serve`: the API and, unless told otherwise, a worker in one process."""
+"""`roost serve` and `roost worker`: answering requests and running jobs until told to stop."""
 
 import asyncio
 import contextlib
-import signal
 import socket
 from collections.abc import Callable, Iterator
 
@@ -10,10 +9,12 @@ import uvicorn
 
 from roost.app.health import check_health
 from roost.app.roost import Roost
+from roost.jobs.worker import Worker
 from roost.web.openapi import build_document
 from roost.web.site import Server, build_site
 
 _GRACE = 5
+"""Seconds that requests have to end in."""
 
 
 class _Uvicorn(uvicorn.Server):
@@ -32,17 +33,38 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
-async def serve(roost: Roost, listening: socket.socket) -> None:
-    """Answer until SIGTERM or SIGINT; then stop within 10 s with nothing lost."""
+async def serve(
+    roost: Roost, listening: socket.socket, on_ready: Callable[[], None], stop: asyncio.Event
+) -> None:
+    """Answer requests and, unless the settings say otherwise, run jobs until `stop` is set.
+
+    Then requests and steps that run are given a few seconds to end; nothing is lost.
+    """
+    server = _Uvicorn(await _configure(roost), on_ready)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(server.serve(sockets=[listening]))
+        worker = roost.worker() if roost.settings.worker else None
+        if worker is not None:
+            tasks.create_task(worker.run())
+        await stop.wait()
+        server.should_exit = True
+        if worker is not None:
+            worker.stop()
+
+
+async def work(worker: Worker, stop: asyncio.Event) -> None:
+    """Run jobs until `stop` is set."""
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(worker.run())
+        await stop.wait()
+        worker.stop()
+
+
+async def _configure(roost: Roost) -> uvicorn.Config:
     registry, api = await roost.api()
-    site = build_site(
-        registry,
-        build_document(registry),
-        roost.metrics,
-        lambda: check_health(roost),
-        (),
-    )
-    config = uvicorn.Config(
+    document = build_document(registry)
+    site = build_site(registry, document, roost.metrics, lambda: check_health(roost), ())
+    return uvicorn.Config(
         Server(api, site),
         log_config=None,
         access_log=False,
@@ -50,35 +72,3 @@ async def serve(roost: Roost, listening: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
     )
-    host, port = listening.getsockname()[:2]
-    server = _Uvicorn(config, lambda: _say(f"roost ready http://{host}:{port}"))
-    worker = roost.worker() if roost.settings.worker else None
-
-    def stop() -> None:
-        server.should_exit = True
-        if worker is not None:
-            worker.stop()
-
-    on_signals(stop)
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(server.serve(sockets=[listening]))
-        if worker is not None:
-            tasks.create_task(worker.run())
-
-
-async def work(roost: Roost) -> None:
-    """`roost worker`: run jobs until SIGTERM or SIGINT."""
-    worker = roost.worker()
-    on_signals(worker.stop)
-    _say("roost worker ready")
-    await worker.run()
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201
-
-
-def on_signals(stop: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)

@@ -1,5 +1,7 @@
 """`roost serve` and `roost worker`."""
 
+import asyncio
+import signal
 import socket
 from collections.abc import Coroutine
 from pathlib import Path
@@ -70,13 +72,23 @@ def _bind(listen: str) -> socket.socket:
 async def _serve(settings: Settings, listening: socket.socket) -> None:
     async with open_roost(settings) as roost:
         _greet(roost)
-        await serve_api(roost, listening)
+        host, port = listening.getsockname()[:2]
+        ready = f"roost ready http://{host}:{port}"
+        await serve_api(roost, listening, lambda: click.echo(ready), _stop_on_signals())
 
 
 async def _work(settings: Settings) -> None:
     async with open_roost(settings) as roost:
         click.echo(describe(roost.bindings))
-        await work(roost)
+        click.echo("roost worker ready")
+        await work(roost.worker(), _stop_on_signals())
+
+
+def _stop_on_signals() -> asyncio.Event:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
 
 
 def _greet(roost: Roost) -> None:

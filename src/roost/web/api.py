@@ -123,14 +123,14 @@ class Api:
     async def _write(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, receive: Receive
     ) -> bytes:
+        key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
+        if key is not None:
+            check_key(key)
         raw = await http.read(exchange, receive, self._edge.max_body)
         body = None
         if endpoint.body is not None:
             http.check_json(exchange)
             body = read_body(endpoint.body, raw, self._edge.services)
-        key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
-        if key is not None:
-            check_key(key)
         async with self._edge.store.transaction() as connection:
             call.db = connection
             if key is None or exchange.identity is None:

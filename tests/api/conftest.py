@@ -1,0 +1,101 @@
+"""A Roost that all API tests of a process share; each test has an account for itself."""
+
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from roost.app.roost import Roost
+from roost.ids import new_uuid
+from roost.resources.account import queries
+from roost.resources.profile.tokens import issue_token
+from roost.web.scopes import Scopes
+from tests.support.client import Client, Contract
+from tests.support.database import DatabaseServer
+from tests.support.server import RunningRoost, running_roost, simulated
+
+_NAMES = (f"user{number}" for number in itertools.count())
+
+
+@pytest.fixture(scope="session")
+async def running(
+    database_server: DatabaseServer, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RunningRoost]:
+    state: Path = tmp_path_factory.mktemp("roost")
+    async with (
+        database_server.database() as url,
+        running_roost(simulated(state, url)) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(scope="session")
+def roost(running: RunningRoost) -> Roost:
+    return running.roost
+
+
+@pytest.fixture(scope="session")
+async def nobody(running: RunningRoost) -> AsyncIterator[Client]:
+    """A client without a token."""
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"{running.url}/v4/openapi.json") as response:
+            contract = Contract(await response.json())
+        yield Client(session, contract, running.url)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A fresh account with one user."""
+
+    id: int
+    user_id: int
+    username: str
+
+
+NewAccount = Callable[..., Awaitable[Account]]
+NewToken = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture
+async def new_account(roost: Roost) -> NewAccount:
+    async def make(restricted: bool = False) -> Account:
+        now = roost.clock.seconds()
+        async with roost.store.transaction() as db:
+            account_id = await queries.create_account(db, new_uuid(), now)
+            name = f"{next(_NAMES)}-{account_id}"
+            user_id = await queries.create_user(db, account_id, name, restricted, now)
+        return Account(account_id, user_id, name)
+
+    return make
+
+
+@pytest.fixture
+async def new_token(roost: Roost) -> NewToken:
+    async def issue(account: Account, scopes: str = "*", expiry: datetime | None = None) -> str:
+        async with roost.store.transaction() as db:
+            return await issue_token(
+                db, roost.clock, account.user_id, "test", Scopes.parse(scopes), expiry
+            )
+
+    return issue
+
+
+@pytest.fixture
+async def account(new_account: NewAccount) -> Account:
+    return await new_account()
+
+
+@pytest.fixture
+async def client(nobody: Client, account: Account, new_token: NewToken) -> Client:
+    """An unrestricted user's client with a token for everything."""
+    return nobody.as_user(await new_token(account))
+
+
+@pytest.fixture
+async def stranger(nobody: Client, new_account: NewAccount, new_token: NewToken) -> Client:
+    """The same in another account."""
+    return nobody.as_user(await new_token(await new_account()))

@@ -1,0 +1,138 @@
+"""An API client that holds every exchange against the OpenAPI document."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import aiohttp
+from jsonschema import Draft202012Validator
+from yarl import URL
+
+T = TypeVar("T")
+Json = Any  # An answer as json.loads gives it; the document says what it is.
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: Json
+    headers: Mapping[str, str]
+    raw: bytes
+
+    @property
+    def problems(self) -> list[tuple[str | None, str]]:
+        """Field and reason of each error."""
+        return [(e.get("field"), e["reason"]) for e in self.body["errors"]]
+
+
+class Contract:
+    """The OpenAPI document as a judge of requests and answers."""
+
+    def __init__(self, document: Json) -> None:
+        self._document = document
+        self._validators: dict[str, Draft202012Validator] = {}
+
+    def check(self, method: str, path: str, sent: Json, answer: Answer) -> None:
+        """Fails when the answer, or a request that was accepted, is not as the document says."""
+        operation = self._find(method, path)
+        if operation is None:
+            assert answer.status in (404, 405)
+            return
+        responses = operation["responses"]
+        response = responses.get(str(answer.status), responses["default"])
+        self._validate(response["content"]["application/json"]["schema"], answer.body)
+        body = operation.get("requestBody")
+        if answer.status == 200 and body is not None and sent is not None:
+            self._validate(body["content"]["application/json"]["schema"], sent)
+
+    def _find(self, method: str, path: str) -> Json | None:
+        wanted = path.partition("?")[0].rstrip("/").split("/")
+        for template, operations in self._document["paths"].items():
+            if _matches(template.split("/"), wanted):
+                return operations.get(method.lower())
+        return None
+
+    def _validate(self, schema: Json, value: Json) -> None:
+        key = json.dumps(schema)
+        validator = self._validators.get(key)
+        if validator is None:
+            whole = {**schema, "components": self._document["components"]}
+            validator = self._validators[key] = Draft202012Validator(whole)
+        validator.validate(value)
+
+
+def _matches(template: list[str], path: list[str]) -> bool:
+    tail = template[-1] in ("{imageId}", "{kernelId}")
+    if len(template) != len(path) and not (tail and len(path) > len(template)):
+        return False
+    return all(t == p or t.startswith("{") for t, p in zip(template, path, strict=False))
+
+
+class Client:
+    """Speaks as one user; `token` None speaks as nobody."""
+
+    def __init__(self, session: aiohttp.ClientSession, contract: Contract, url: str) -> None:
+        self._session = session
+        self._contract = contract
+        self._url = url
+        self.token: str | None = None
+
+    def as_user(self, token: str | None) -> "Client":
+        client = Client(self._session, self._contract, self._url)
+        client.token = token
+        return client
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
+        data: bytes | None = None,
+    ) -> Answer:
+        """Any request; the path is below `/v4` and already quoted."""
+        sent = dict(headers or {})
+        if self.token is not None:
+            sent.setdefault("Authorization", f"Bearer {self.token}")
+        if body is not None:
+            data = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        url = self._url + "/v4" + path
+        request = self._session.request(method, URL(url, encoded=True), data=data, headers=sent)
+        async with request as response:
+            raw = await response.read()
+            parsed = json.loads(raw) if raw else None
+            answer = Answer(response.status, parsed, response.headers, raw)
+        if method in ("GET", "POST", "PUT", "DELETE"):
+            self._contract.check(method, "/v4" + path, body, answer)
+        return answer
+
+    async def get(self, path: str, *, filter: Json = None) -> Json:  # noqa: A002
+        headers = {} if filter is None else {"X-Filter": json.dumps(filter)}
+        return self._success(await self.send("GET", path, headers=headers))
+
+    async def post(self, path: str, body: Json = None) -> Json:
+        return self._success(await self.send("POST", path, {} if body is None else body))
+
+    async def put(self, path: str, body: Json) -> Json:
+        return self._success(await self.send("PUT", path, body))
+
+    async def delete(self, path: str) -> Json:
+        return self._success(await self.send("DELETE", path))
+
+    @staticmethod
+    def _success(answer: Answer) -> Json:
+        assert answer.status == 200, answer.body
+        return answer.body
+
+
+async def until(
+    probe: Callable[[], Awaitable[T]], wanted: Callable[[T], bool], seconds: float = 20
+) -> T:
+    """Ask again and again until the answer is wanted; TimeoutError after a while."""
+    async with asyncio.timeout(seconds):
+        while not wanted(found := await probe()):
+            await asyncio.sleep(0.01)
+    return found

@@ -1,0 +1,54 @@
+"""A Roost inside the test's own event loop: real HTTP, real PostgreSQL, simulated engines."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from roost.app.first_start import TOKEN_FILE
+from roost.app.roost import Roost, open_roost
+from roost.app.serve import serve
+from roost.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RunningRoost:
+    roost: Roost
+    url: str
+    token: str
+
+
+@asynccontextmanager
+async def running_roost(settings: Settings) -> AsyncIterator[RunningRoost]:
+    """Serve until the end of the block, on a free port."""
+    async with open_roost(settings) as roost:
+        listening = socket.create_server(("127.0.0.1", 0))
+        ready, stop = asyncio.Event(), asyncio.Event()
+        task = asyncio.create_task(serve(roost, listening, ready.set, stop))
+        waiting = asyncio.create_task(ready.wait())
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        token = (settings.state / TOKEN_FILE).read_text().strip()
+        try:
+            yield RunningRoost(roost, f"http://127.0.0.1:{listening.getsockname()[1]}", token)
+        finally:
+            waiting.cancel()
+            stop.set()
+            await task
+
+
+def simulated(state: Path, database_url: str, **more: object) -> Settings:
+    """Settings for a quick, quiet Roost without real engines."""
+    return Settings.model_validate(
+        {
+            "state": state,
+            "DATABASE_URL": database_url,
+            "engines": "simulated",
+            "simulated_latency": 0,
+            "rate_limit_scale": 0,
+            "access_log": False,
+            "job_lease": 2,
+            **more,
+        }
+    )
