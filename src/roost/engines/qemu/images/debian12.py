@@ -8,6 +8,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 from roost.engines.qemu.images import apt
@@ -36,14 +37,12 @@ _PACKAGES = (
 
 _FILES = {
     "etc/fstab": f"LABEL={_LABEL} / ext4 defaults,noatime,errors=remount-ro 0 1\n",
-    "etc/ssh/sshd_config.d/10-roost.conf": "PermitRootLogin yes\n"
+    "etc/ssh/sshd_config.d/60-roost.conf": "PermitRootLogin yes\n"
     "HostKey /etc/ssh/ssh_host_ed25519_key\n",
-    "etc/cloud/cloud.cfg.d/10-roost.cfg": "datasource_list: [NoCloud, None]\n"
-    "users: []\n"
-    "disable_root: false\n"
-    "updates: {network: {when: [boot-new-instance, boot]}}\n",
+    "etc/cloud/cloud.cfg.d/10-roost.cfg": (files(__package__) / "debian12.cfg").read_text(),
 }
-"""No user but root, and addresses that are set up anew at every boot."""
+_NEEDLESS_UNITS = ("e2scrub_reap.service", "e2scrub_all.timer")
+"""They look for LVM volumes, which takes seconds of each boot."""
 
 
 async def build_debian12(store: ImageStore, progress: Callable[[str], None]) -> None:
@@ -72,6 +71,8 @@ def _finish(tree: Path, image: Path) -> None:
     for path, text in _FILES.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text)
+    for unit in _NEEDLESS_UNITS:
+        (tree / "etc/systemd/system" / unit).symlink_to("/dev/null")
     for stale in ("etc/hostname", "etc/machine-id", "var/lib/dbus/machine-id"):
         (tree / stale).unlink(missing_ok=True)
     (tree / "etc/machine-id").touch()

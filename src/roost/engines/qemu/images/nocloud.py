@@ -1,0 +1,120 @@
+"""The set-up CD of cloud-init's NoCloud source, for `roost/debian12` and imported cloud images.
+
+All documents are JSON, which is YAML with the strictest quoting. Addresses are set up at every
+boot, the password again whenever it differs; all else when the guest boots first.
+"""
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address
+
+from pycdlib import PyCdlib
+
+from roost.engines.qemu.images.documents import Value, document
+from roost.engines.qemu.images.setup import SWAP_LABEL
+from roost.engines.qemu.images.user_data import combined
+from roost.resources.compute.engine import GuestSetup, InstanceSpec
+
+_LABEL = "CIDATA"
+_SSHD_CONFIG = "/etc/ssh/sshd_config.d/50-cloud-init.conf"
+"""cloud-init's own file: a caller's `ssh_pwauth: false` changes it."""
+_PASSWORD_LOGIN = "PasswordAuthentication yes\nPermitRootLogin yes\n"  # noqa: S105
+
+
+def nocloud_iso(spec: InstanceSpec, dns: Sequence[IPv4Address | IPv6Address] = ()) -> bytes:
+    """An ISO 9660 image to attach as a read-only CD."""
+    return _iso(
+        {
+            "meta-data": meta_data(spec),
+            "user-data": combined(cloud_config(spec), spec.setup.user_data),
+            "network-config": network_config(spec, dns),
+        }
+    )
+
+
+def meta_data(spec: InstanceSpec) -> bytes:
+    """Keys belong here: unlike those in user data, the caller's own user data cannot drop them."""
+    return document(
+        {
+            "instance-id": spec.name,
+            "local-hostname": spec.setup.hostname,
+            "public-keys": list(spec.setup.authorized_keys),
+        }
+    )
+
+
+def cloud_config(spec: InstanceSpec) -> bytes:
+    """What Roost asks for. Where the caller's own cloud-config says otherwise, that holds."""
+    config: dict[str, Value] = {
+        "merge_how": [
+            {"name": "list", "settings": ["prepend"]},
+            {"name": "dict", "settings": ["no_replace", "recurse_list"]},
+            {"name": "str", "settings": ["no_replace"]},
+        ],
+        "manage_etc_hosts": True,
+        "disable_root": False,
+        "ssh_deletekeys": True,
+        "ssh_genkeytypes": ["ed25519"],
+        "growpart": {"mode": "auto", "devices": ["/"]},
+        "bootcmd": [*_swap_commands(spec.swap), *_password_commands(spec.setup)],
+    }
+    if spec.setup.root_password_hash is not None:
+        config |= {
+            "ssh_pwauth": True,
+            "chpasswd": {"expire": False},
+            "write_files": [{"path": _SSHD_CONFIG, "content": _PASSWORD_LOGIN}],
+        }
+    return b"#cloud-config\n" + document(config)
+
+
+def network_config(spec: InstanceSpec, dns: Sequence[IPv4Address | IPv6Address]) -> bytes:
+    card: dict[str, Value] = {
+        "match": {"macaddress": spec.mac.lower()},
+        "set-name": "eth0",
+        "dhcp4": False,
+        "accept-ra": True,
+        "ipv6-address-generation": "eui64",
+        "addresses": [str(address.interface) for address in spec.ipv4],
+        "nameservers": {"addresses": [str(server) for server in dns]},
+    }
+    gateway = next((a.gateway for a in spec.ipv4 if a.gateway is not None), None)
+    if gateway is not None:
+        card["gateway4"] = str(gateway)
+    return document({"version": 2, "ethernets": {"eth0": card}})
+
+
+def _swap_commands(size: int) -> Sequence[Value]:
+    """At each boot, as a line in fstab would outlive the disk."""
+    return [["sh", "-c", f"swapon -L {SWAP_LABEL} || true"]] if size else []
+
+
+def _password_commands(setup: GuestSetup) -> Sequence[Value]:
+    """`cloud-init-per` runs it once for each password, so one that is changed inside stays.
+
+    cloud-init's own ways to set a hash differ between its releases.
+    """
+    if setup.root_password_hash is None:
+        return []
+    name = f"root_password_{hashlib.sha256(setup.root_password_hash.encode()).hexdigest()[:16]}"
+    script = 'printf "%s\\n" "$0" | chpasswd -e'
+    entry = f"root:{setup.root_password_hash}"
+    return [["cloud-init-per", "instance", name, "sh", "-c", script, entry]]
+
+
+def _iso(files: Mapping[str, bytes]) -> bytes:
+    iso = PyCdlib()
+    iso.new(interchange_level=3, joliet=3, rock_ridge="1.09", vol_ident=_LABEL)
+    for name, content in files.items():
+        short = name.replace("-", "").upper()[:8]
+        iso.add_fp(
+            io.BytesIO(content),
+            len(content),
+            f"/{short}.;1",
+            rr_name=name,
+            joliet_path=f"/{name}",
+        )
+    out = io.BytesIO()
+    iso.write_fp(out)
+    iso.close()
+    return out.getvalue()
