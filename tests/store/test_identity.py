@@ -102,14 +102,22 @@ async def test_without_namespaces_root_lets_another_user_run_it(state: Path) -> 
     await starts_twice(state, programs())
 
 
+def copy_programs(folder: Path) -> Path:
+    """PostgreSQL with the libraries that its wheel keeps beside the package."""
+    package = bundled_programs().parents[1]
+    libraries = package.with_name(f"{package.name}.libs")
+    copy = folder / package.name
+    shutil.copytree(package / "pginstall18", copy / "pginstall18", symlinks=True)
+    shutil.copytree(libraries, folder / libraries.name)
+    return copy / "pginstall18" / "bin"
+
+
 @as_root
 @pytest.mark.usefixtures("no_namespaces")
 async def test_without_namespaces_it_works_below_a_closed_folder(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    copy = closed / "postgresql"
-    await asyncio.to_thread(shutil.copytree, bundled_programs().parent, copy, symlinks=True)
-    await starts_twice(closed, copy / "bin")
+    await starts_twice(closed, await asyncio.to_thread(copy_programs, closed))
 
 
 @as_root
