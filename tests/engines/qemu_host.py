@@ -50,15 +50,19 @@ class QemuHarness:
         return await asyncio.to_thread(self._remains, compute_id)
 
     def _remains(self, compute_id: int) -> list[str]:
-        devices = output("ip", "-n", self.network, "-brief", "link").split()
-        inside = f"--net=/run/netns/{self.network}"
-        rules = output("nsenter", inside, "nft", "list", "ruleset")
+        processes = processes_with(f"{self.network}.compute-{compute_id}")
         files = [str(path) for path in self.state_dir.glob(f"*{compute_id}*")]
+        return [*map(str, processes), *files, *self._network_remains(compute_id)]
+
+    def _network_remains(self, compute_id: int) -> list[str]:
+        namespace = Path("/run/netns", self.network)
+        if not namespace.exists():
+            return []
+        devices = output("ip", "-n", self.network, "-brief", "link").split()
+        rules = output("nsenter", f"--net={namespace}", "nft", "list", "ruleset").splitlines()
         return [
-            *files,
-            *(str(pid) for pid in processes_with(f"{self.network}.compute-{compute_id}")),
             *(name for name in devices if name == tap_name(compute_id)),
-            *(line for line in rules.splitlines() if str(compute_id) in line),
+            *(line for line in rules if str(compute_id) in line),
         ]
 
 

@@ -35,30 +35,30 @@ _DISKS = TypeAdapter(list[_Disk])
 
 async def answers(directory: Path) -> None:
     """Returns when QEMU answers; MonitorError when it does not."""
-    async with _connected(directory):
+    async with connected(directory):
         pass
 
 
 async def press_power_button(directory: Path) -> None:
-    async with _connected(directory) as client:
+    async with connected(directory) as client:
         await client.execute("system_powerdown")
 
 
 async def quit_now(directory: Path) -> None:
     """As if the plug were pulled, but QEMU writes out what it holds."""
-    async with _connected(directory) as client:
+    async with connected(directory) as client:
         await client.execute("quit")
 
 
 async def disk_totals(directory: Path) -> tuple[int, int]:
     """Bytes read and written since the start, over all disks."""
-    async with _connected(directory) as client:
+    async with connected(directory) as client:
         disks = _DISKS.validate_python(await client.execute("query-blockstats"))
     return sum(disk.stats.rd_bytes for disk in disks), sum(disk.stats.wr_bytes for disk in disks)
 
 
 @asynccontextmanager
-async def _connected(directory: Path) -> AsyncIterator[QMPClient]:
+async def connected(directory: Path) -> AsyncIterator[QMPClient]:
     """QEMU serves one client at a time; another one waits for its turn."""
     client = QMPClient()
     try:

@@ -103,10 +103,17 @@ class InstanceEngine(Protocol):
         """
 
     async def start(self, spec: InstanceSpec) -> None:
-        """Power the guest on; returns when it runs. A running guest is left alone."""
+        """Power the guest on; returns when it runs. A running guest is left alone.
+
+        Memory, vCPUs, swap and addresses are those of `spec`; a root disk grows to its size but
+        never shrinks. A guest that was not created has no disks: EngineError.
+        """
 
     async def stop(self, compute_id: int, grace: float) -> None:
-        """Ask the guest to power off; after `grace` seconds pull the plug."""
+        """Ask the guest to power off; after `grace` seconds pull the plug.
+
+        Nothing happens to one that is off or does not exist.
+        """
 
     async def delete(self, compute_id: int) -> None:
         """Remove the guest, its disks and its network attachment, running or not."""
