@@ -34,11 +34,14 @@ class EngineUnavailableError(Exception):
 
 
 async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> list[Binding]:
-    """Raises EngineUnavailableError when real engines are demanded and one cannot run."""
-    return [await _bind(settings, clock, region) for region in catalog.regions]
+    """Raises EngineUnavailableError when real engines are demanded and one cannot run.
+
+    A region with a real engine offers only the images that were built or imported for it.
+    """
+    return [await _bind(settings, catalog, clock, region) for region in catalog.regions]
 
 
-async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> Binding:
+async def _bind(settings: Settings, catalog: Catalog, clock: Clock, region: RegionEntry) -> Binding:
     if region.engine == "simulated":
         return _simulated(settings, clock, region, "the catalogue says so")
     if settings.engines == "simulated":
@@ -46,15 +49,19 @@ async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> Bindin
     directory = settings.state / "qemu" / region.id
     reason = await check(directory, _network(region))
     if reason is None:
-        return await _real(settings, directory, region)
+        return await _real(settings, catalog, directory, region)
     if settings.engines == "local":
         raise EngineUnavailableError(f"region {region.id}: {reason}")
     return _simulated(settings, clock, region, reason)
 
 
-async def _real(settings: Settings, directory: Path, region: RegionEntry) -> Binding:
+async def _real(
+    settings: Settings, catalog: Catalog, directory: Path, region: RegionEntry
+) -> Binding:
     kind = await accelerator()
-    engine = QemuInstances(directory, image_store(settings), _network(region), kind)
+    images = image_store(settings)
+    engine = QemuInstances(directory, images, _network(region), kind)
+    catalog.limit_images(region.id, lambda image_id: images.find(image_id) is not None)
     return Binding(region.id, "instances", engine, True, f"QEMU with {kind.upper()}")
 
 

@@ -16,6 +16,7 @@ from roost.app.roost import Roost, open_roost
 from roost.app.serve import serve as serve_api
 from roost.app.serve import work
 from roost.cli.options import read_settings, roost_options
+from roost.resources.catalog import CatalogError
 from roost.settings import Settings
 
 
@@ -56,7 +57,7 @@ def worker(state: Path | None, engines: str | None, catalog: Path | None) -> Non
 def _run(coroutine: Coroutine[None, None, None]) -> None:
     try:
         uvloop.run(coroutine)
-    except EngineUnavailableError as error:
+    except (CatalogError, EngineUnavailableError) as error:
         raise click.ClickException(str(error)) from error
 
 

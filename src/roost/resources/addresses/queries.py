@@ -20,13 +20,14 @@ class AddressRow:
 async def take(
     db: Queries, region: str, public: bool, account_id: int, compute_id: int
 ) -> AddressRow | None:
-    """A free address: a fresh one, else the one that was released first."""
+    """A free address of the region's pools: a fresh one, else the one released first."""
     row = await db.fetchrow(
         """
         with free as (
-            select address from ip_address
+            select address from ip_address f
             where region = $1 and public = $2 and compute_id is null
-            order by released nulls first, address limit 1 for update skip locked)
+                and exists (select from ip_pool p where p.region = $1 and p.cidr >> f.address)
+            order by released nulls first, address limit 1 for update of f skip locked)
         update ip_address a set account_id = $3, compute_id = $4
         from free where a.address = free.address
         returning host(a.address) as address, a.prefix, host(a.gateway) as gateway, a.public

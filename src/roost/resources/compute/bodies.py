@@ -141,7 +141,7 @@ class CreateInstance(Body):
         if value is None or value.user_data is None:
             return value
         image = _catalog(info).find_image(info.data.get("image") or "")
-        if image is None or "cloud-init" not in image.capabilities:
+        if image is None or not image.takes_user_data:
             raise refuse("user_data needs an image with the cloud-init capability")
         region = _catalog(info).find_region(info.data.get("region", ""))
         if region is not None and "Metadata" not in region.capabilities:
