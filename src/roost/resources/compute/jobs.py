@@ -58,7 +58,7 @@ async def provision(run: Run[InstanceArgs]) -> Verdict:
     await _engine(run, facts).create(await specify(run.store, facts, setup))
 
     async def write(db: Queries) -> None:
-        await queries.set_setup(db, facts.id, setup.seal(box))
+        await queries.set_provisioned(db, facts.id, setup.seal(box))
 
     return next_step(write)
 
@@ -67,7 +67,11 @@ async def remove(run: Run[InstanceArgs]) -> Verdict:
     """Remove everything of the guest from its engine."""
     facts = await _facts(run)
     await _engine(run, facts).delete(facts.id)
-    return next_step()
+
+    async def write(db: Queries) -> None:
+        await queries.set_removed(db, facts.id)
+
+    return next_step(write)
 
 
 async def start(run: Run[InstanceArgs]) -> Verdict:

@@ -81,14 +81,17 @@ class InstanceFacts:
     memory: int
     vcpus: int
     swap_size: int
+    ipv4: list[str]
     ipv6: str | None
     watchdog_enabled: bool
+    provisioned: bool
+    """Whether the engine holds the guest's disks."""
     setup: bytes
 
 
 _FACTS = """
     select id, account_id, label, status, region, image, type, disk, memory, vcpus, swap_size,
-        ipv6, watchdog_enabled, setup
+        ipv4, ipv6, watchdog_enabled, provisioned, setup
     from compute_instance
 """
 
@@ -152,6 +155,12 @@ async def find(db: Queries, compute_id: int) -> InstanceFacts | None:
     return None if row is None else InstanceFacts(**row)
 
 
+async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
+    """An instance of any account, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(f"{_FACTS} where id = $1 for update", compute_id)
+    return None if row is None else InstanceFacts(**row)
+
+
 async def in_region(db: Queries, region: str) -> list[InstanceFacts]:
     rows = await db.fetch(f"{_FACTS} where region = $1 order by id", region)
     return [InstanceFacts(**row) for row in rows]
@@ -182,8 +191,29 @@ async def undelete(db: Queries, compute_id: int, now: datetime) -> None:
     )
 
 
-async def set_setup(db: Queries, compute_id: int, setup: bytes) -> None:
-    await db.execute("update compute_instance set setup = $2 where id = $1", compute_id, setup)
+async def set_provisioned(db: Queries, compute_id: int, setup: bytes) -> None:
+    """The guest has been made; `setup` is what it applies, without the plain password."""
+    await db.execute(
+        "update compute_instance set setup = $2, provisioned = true where id = $1",
+        compute_id,
+        setup,
+    )
+
+
+async def set_removed(db: Queries, compute_id: int) -> None:
+    """Nothing is left of the guest."""
+    await db.execute("update compute_instance set provisioned = false where id = $1", compute_id)
+
+
+async def ipv4_by_id(db: Queries) -> dict[int, list[str]]:
+    """The IPv4 addresses that each instance shows."""
+    rows = await db.fetch("select id, ipv4 from compute_instance")
+    return {row["id"]: row["ipv4"] for row in rows}
+
+
+async def regions_in_use(db: Queries) -> list[str]:
+    rows = await db.fetch("select distinct region from compute_instance order by region")
+    return [row["region"] for row in rows]
 
 
 async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:
