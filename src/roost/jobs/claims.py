@@ -1,5 +1,6 @@
 """How a worker gets jobs, and keeps trouble with one of them from the others."""
 
+from collections.abc import Collection
 from datetime import timedelta
 
 import structlog
@@ -20,19 +21,27 @@ class _NotStartedError(Exception):
         self.job_id = job_id
 
 
-async def claim(environment: Environment, owner: str, limit: int) -> list[Job]:
-    """At most `limit` due jobs, now this worker's; those that begin have been announced."""
+async def claim(
+    environment: Environment, owner: str, limit: int, resources: Collection[str] | None = None
+) -> list[Job]:
+    """At most `limit` due jobs, now this worker's; those that begin have been announced.
+
+    With `resources` only the next one of each.
+    """
     try:
-        return await _claim(environment, owner, limit)
+        return await _claim(environment, owner, limit, resources)
     except (UniqueViolationError, _NotStartedError):
         return await _claim_singly(environment, owner, limit)
 
 
-async def _claim(environment: Environment, owner: str, limit: int) -> list[Job]:
+async def _claim(
+    environment: Environment, owner: str, limit: int, resources: Collection[str] | None = None
+) -> list[Job]:
     queue, lease = environment.queue, environment.settings.written_lease
     async with environment.store.transaction() as conn:
         names = list(queue.kinds.by_name)
-        jobs = await lease_queries.claim(conn, owner, lease, names, queue.clock.now(), limit)
+        now, only = queue.clock.now(), None if resources is None else list(resources)
+        jobs = await lease_queries.claim(conn, owner, lease, names, now, limit, only)
         for job in jobs:
             if job.fence > 1:
                 continue

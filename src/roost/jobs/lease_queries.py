@@ -12,43 +12,75 @@ from roost.jobs.model import AT_ONCE, Job, Stop
 from roost.jobs.queries import COLUMNS, READY, to_job
 from roost.store import Queries
 
+# Behind another job of its resource: one that has begun, or an earlier one that is due.
+_BEHIND = """
+    exists (
+        select from job as other where other.resource = job.resource and other.id <> job.id
+            and other.status in ('running', 'waiting')
+    ) or exists (
+        select from job as other where other.resource = job.resource and other.id < job.id
+            and other.status = 'queued' and other.run_at <= $4
+    )
+"""
+
+_ANY = f"""
+    select id from job
+    where status in ('queued', 'waiting') and run_at <= $4 and kind = any($3)
+        and (status = 'waiting' or resource is null or not ({_BEHIND}))
+    order by run_at, id
+    limit $5
+    for update skip locked
+"""  # noqa: S608 - constants
+
+# One probe of an index each, however many jobs are in the queue of a resource.
+_HEADS = f"""
+    select id from job
+    where id in (
+            select head.id from unnest($6::text[]) as freed (resource), lateral (
+                select id from job
+                where job.resource = freed.resource
+                    and status in ('queued', 'running', 'waiting') and run_at <= $4
+                order by id limit 1
+            ) as head
+        )
+        and status in ('queued', 'waiting') and run_at <= $4 and kind = any($3)
+        and (status = 'waiting' or not ({_BEHIND}))
+    limit $5
+    for update skip locked
+"""  # noqa: S608
+
+_CLAIM = """
+    with due as ({due})
+    update job set status = 'running', owner = $1, fence = fence + 1,
+        revision = revision + 1, lease_until = clock_timestamp() + $2,
+        started = coalesce(started, $4)
+    from due where job.id = due.id
+    returning {columns}
+"""
+
+_CLAIM_ANY = _CLAIM.format(due=_ANY, columns=COLUMNS)
+_CLAIM_HEADS = _CLAIM.format(due=_HEADS, columns=COLUMNS)
+
 
 async def claim(
-    db: Queries, owner: str, lease: float, kinds: Sequence[str], now: datetime, limit: int
+    db: Queries,
+    owner: str,
+    lease: float,
+    kinds: Sequence[str],
+    now: datetime,
+    limit: int,
+    resources: Sequence[str] | None = None,
 ) -> list[Job]:
     """Take due jobs, at most one of each resource: the one that has begun, else the oldest.
 
-    asyncpg.UniqueViolationError when another worker begins a job of the same resource, which is
-    possible only when its earlier one was committed after a later one.
+    With `resources` only jobs of these. asyncpg.UniqueViolationError when another worker begins
+    a job of the same resource, possible only when its earlier one was committed after a later one.
     """
-    records = await db.fetch(
-        f"""
-        with due as (
-            select id from job
-            where status in ('queued', 'waiting') and run_at <= $4 and kind = any($3)
-                and (status = 'waiting' or resource is null or not exists (
-                    select from job as other
-                    where other.resource = job.resource and other.id <> job.id
-                        and (other.status in ('running', 'waiting') or (
-                            other.status = 'queued' and other.id < job.id and other.run_at <= $4
-                        ))
-                ))
-            order by run_at, id
-            limit $5
-            for update skip locked
-        )
-        update job set status = 'running', owner = $1, fence = fence + 1,
-            revision = revision + 1, lease_until = clock_timestamp() + $2,
-            started = coalesce(started, $4)
-        from due where job.id = due.id
-        returning {COLUMNS}
-        """,  # noqa: S608
-        owner,
-        timedelta(seconds=lease),
-        kinds,
-        now,
-        limit,
-    )
+    arguments = (owner, timedelta(seconds=lease), kinds, now, limit)
+    if resources is None:
+        records = await db.fetch(_CLAIM_ANY, *arguments)
+    else:
+        records = await db.fetch(_CLAIM_HEADS, *arguments, resources)
     return [to_job(record) for record in records]
 
 
@@ -60,27 +92,18 @@ async def postpone(db: Queries, job_id: int, until: datetime) -> None:
 
 
 async def save(db: Queries, old: Job, new: Job, lease: float) -> bool:
-    """Write what a worker made of its job. False when the job has changed or is not its own.
-
-    A released resource wakes the workers if another job waits for it.
-    """
+    """Write what a worker made of its job. False when the job has changed or is not its own."""
     saved = await db.fetchval(
-        f"""
-        with saved as (
-            update job set status = $5, phase = $6, step = $7, attempt = $8, results = $9,
-                error = $10, undo_error = $11, run_at = $12, finished = $13,
-                percent = case when $5 = 'done' then 100 else percent end,
-                owner = case when $5 = 'running' then owner end,
-                lease_until = case when $5 = 'running' then clock_timestamp() + $14 end,
-                revision = revision + 1
-            where id = $1 and owner = $2 and fence = $3 and revision = $4 and status = 'running'
-            returning resource
-        )
-        select case when $5 in ('done', 'failed', 'cancelled') and exists (
-            select from job where job.resource = saved.resource and job.status = 'queued'
-        ) then pg_notify('{READY}', '') is not null else true end
-        from saved
-        """,  # noqa: S608
+        """
+        update job set status = $5, phase = $6, step = $7, attempt = $8, results = $9,
+            error = $10, undo_error = $11, run_at = $12, finished = $13,
+            percent = case when $5 = 'done' then 100 else percent end,
+            owner = case when $5 = 'running' then owner end,
+            lease_until = case when $5 = 'running' then clock_timestamp() + $14 end,
+            revision = revision + 1
+        where id = $1 and owner = $2 and fence = $3 and revision = $4 and status = 'running'
+        returning id
+        """,
         old.id,
         old.owner,
         old.fence,

@@ -41,6 +41,8 @@ class Worker:
         self._running: dict[_Key, Execution] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
+        self._everything = True
+        self._freed: set[str] = set()
         self._stopping = False
         self._renewed = time.monotonic()
 
@@ -70,20 +72,31 @@ class Worker:
 
     def wake(self) -> None:
         """Look for due jobs now, for example because the clock has been moved."""
+        self._everything = True
         self._wake.set()
 
     async def _claim(self) -> None:
+        """Fill the free slots, then wait for a reason to look again."""
         self._wake.clear()
-        free = self._env.settings.slots - len(self._running)
         try:
-            for job in await claim(self._env, self.owner, free) if free > 0 else ():
-                self._start(job)
+            await self._fill(self._env.settings.slots - len(self._running))
         except Exception:
             _log.exception("job_claim_failed")
         try:
             await asyncio.wait_for(self._wake.wait(), self._env.settings.poll)
         except TimeoutError:
+            self._everything = True
+
+    async def _fill(self, free: int) -> None:
+        """The queue of a freed resource goes on at little cost; other queues only if need be."""
+        if free <= 0 or not (self._everything or self._freed):
             return
+        resources = None if self._everything else self._freed
+        self._everything, self._freed = False, set()
+        jobs = await claim(self._env, self.owner, free, resources)
+        self._everything |= resources is None and len(jobs) == free
+        for job in jobs:
+            self._start(job)
 
     def _start(self, job: Job) -> None:
         execution = Execution(job, self._env)
@@ -95,7 +108,9 @@ class Worker:
     def _ended(self, execution: Execution, key: _Key, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         del self._running[key]
-        self.wake()
+        if execution.job.resource is not None:
+            self._freed.add(execution.job.resource)
+        self._wake.set()
         if task.cancelled():
             return
         if error := task.exception():
@@ -152,3 +167,4 @@ class Worker:
             execution.interrupt()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_LAST_SECONDS)
+        await self._env.store.notify(queries.READY)
