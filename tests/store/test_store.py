@@ -2,11 +2,14 @@
 
 import asyncio
 from datetime import datetime
+from pathlib import Path
 
 import asyncpg
 import pytest
 
-from roost.store import Queries, Store
+from roost.settings import Settings
+from roost.store import Queries, Store, migrate
+from roost.store.pool import connect
 
 INSERT = "insert into setting values ($1, $2)"
 
@@ -81,6 +84,28 @@ async def test_releasing_a_connection_costs_no_round_trip(store: Store) -> None:
     await store.ping()
     await store.ping()
     assert queries == ["select 1", "select 1"]
+
+
+async def test_a_query_that_hangs_does_not_hang_the_stop(database_url: str) -> None:
+    store = await Store.open(Settings(database_url=database_url))
+    query = asyncio.create_task(store.execute("select pg_sleep(60)"))
+    await asyncio.sleep(0.1)
+    async with asyncio.timeout(5):
+        await store.close()
+    with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
+        await query
+
+
+async def test_a_store_without_a_url_has_its_own_server(tmp_path: Path) -> None:
+    store = await Store.open(Settings(state=tmp_path, database_url=None))
+    await migrate.upgrade(store.dsn)
+    await store.execute(INSERT, "a", "1")
+    await store.close()
+    store = await Store.open(Settings(state=tmp_path, database_url=None))
+    assert await store.fetchval("select count(*) from setting") == 1
+    await store.close()
+    with pytest.raises(OSError, match=r"."):
+        await connect(store.dsn)
 
 
 async def test_ping_fails_when_the_database_is_gone(store: Store) -> None:

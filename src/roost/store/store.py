@@ -1,7 +1,8 @@
 """The one way to the database for everything above."""
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from asyncpg import Record
@@ -11,6 +12,8 @@ from roost.store.embedded import EmbeddedServer
 from roost.store.listener import Callback, Listener
 from roost.store.pool import Connection, Pool, create_pool
 from roost.store.queries import notify
+
+_CLOSE_SECONDS = 3.0
 
 
 class Store:
@@ -41,13 +44,14 @@ class Store:
         return cls(server.dsn, pool, server)
 
     async def close(self) -> None:
-        """Wait for queries that run, then stop our own server. At most 10 seconds."""
+        """Wait 3 seconds for queries that run, then stop our own server."""
         await self._listener.close()
-        await self.pool.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.pool.close(), _CLOSE_SECONDS)
         if self._server is not None:
             await self._server.stop()
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """A READ COMMITTED transaction: commits at the end, rolls back on an exception."""
         async with (
