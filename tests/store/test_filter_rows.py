@@ -19,7 +19,7 @@ Cell = int | str | bool | list[str] | float | None
 Row = dict[str, Cell]
 
 THINGS = Listing(
-    record="json_build_object('id', t.id)",
+    record="t.id",
     source="thing t",
     scope="t.id > $1",
     key="t.id",

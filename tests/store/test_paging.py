@@ -25,7 +25,7 @@ ROWS = 100_000
 OWNER = 1
 
 THINGS = Listing(
-    record="json_build_object('id', t.id, 'label', t.label, 'made', t.made)",
+    record="t.id, t.label, t.made",
     source="paging_thing t",
     scope="t.account_id = $1",
     key="t.id",

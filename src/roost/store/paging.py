@@ -32,7 +32,7 @@ class Listing:
     """How a collection is read; every part is SQL in terms of `source`."""
 
     record: str
-    """An expression of type json: one row's record."""
+    """The columns of one row's record: what stands between SELECT and FROM."""
     source: str
     """The from clause, such as `compute_instance i`, with no more than scope and columns need."""
     scope: str
@@ -42,6 +42,11 @@ class Listing:
     columns: Mapping[str, Column]
     """The filterable fields (column F of the reference's records); dots reach nested ones."""
     descending: bool = False
+
+    @property
+    def record_text(self) -> str:
+        """The record as JSON text without spaces."""
+        return f"(select row_to_json(record) from (select {self.record}) record)::text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ async def fetch_record(
 ) -> bytes:
     """One record of a listing by its key; ApiError 404 when it is not there or out of scope."""
     found = await db.fetchval(
-        f"select ({listing.record})::text from {listing.source}"
+        f"select {listing.record_text} from {listing.source}"
         f" where ({listing.scope}) and {listing.key} = ${len(scope) + 1}",
         *scope,
         key,
@@ -159,7 +164,7 @@ class ListStatement:
         # A window that is not a number counts as a tenth of the table in the plan; this LIMIT
         # tells the planner that the join meets few keys.
         return (
-            f"select string_agg(({listing.record})::text, ',' order by {self._sorting()})"
+            f"select string_agg({listing.record_text}, ',' order by {self._sorting()})"
             f" from {listing.source} join (select key from ({keys}) as keys limit {size}) as page"
             f" on page.key = {listing.key}"
         )

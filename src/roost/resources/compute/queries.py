@@ -12,18 +12,16 @@ from roost.store import Queries
 from roost.store.paging import Column, Listing
 
 INSTANCES = Listing(
-    record="""json_build_object(
-        'id', i.id, 'label', i.label, 'group', i."group", 'status', i.status,
-        'created', i.created, 'updated', i.updated, 'type', i.type,
-        'ipv4', i.ipv4, 'ipv6', i.ipv6, 'image', i.image, 'region', i.region,
-        'specs', json_build_object('disk', i.disk, 'memory', i.memory, 'vcpus', i.vcpus,
-            'gpus', i.gpus, 'transfer', i.transfer),
-        'alerts', i.alerts,
-        'backups', json_build_object('enabled', false, 'available', false,
-            'schedule', json_build_object('day', null, 'window', null),
-            'last_successful', null),
-        'hypervisor', 'kvm', 'watchdog_enabled', i.watchdog_enabled, 'tags', i.tags,
-        'host_uuid', i.host_uuid, 'has_user_data', i.has_user_data)""",
+    record="""
+        i.id, i.label, i."group", i.status, i.created, i.updated, i.type, i.ipv4, i.ipv6,
+        i.image, i.region,
+        (select row_to_json(specs) from (
+            select i.disk, i.memory, i.vcpus, i.gpus, i.transfer) specs) as specs,
+        i.alerts,
+        json '{"enabled":false,"available":false,"schedule":{"day":null,"window":null},
+            "last_successful":null}' as backups,
+        'kvm' as hypervisor, i.watchdog_enabled, i.tags, i.host_uuid, i.has_user_data
+        """,
     source="compute_instance i",
     scope="i.account_id = $1",
     key="i.id",

@@ -5,11 +5,10 @@ from dataclasses import replace
 from roost.store.paging import Column, Listing
 
 TYPES = Listing(
-    record="""json_build_object(
-        'id', t.id, 'label', t.label, 'class', t.class, 'disk', t.disk, 'memory', t.memory,
-        'vcpus', t.vcpus, 'gpus', t.gpus, 'network_out', t.network_out, 'transfer', t.transfer,
-        'price', t.price, 'region_prices', t.region_prices, 'addons', t.addons,
-        'successor', t.successor)""",
+    record="""
+        t.id, t.label, t.class, t.disk, t.memory, t.vcpus, t.gpus, t.network_out, t.transfer,
+        t.price, t.region_prices, t.addons, t.successor
+        """,
     source="compute_type t",
     scope="not t.retired",
     key="t.id",

@@ -12,13 +12,11 @@ KEPT = timedelta(days=90)
 """Spec B, Limits: events history."""
 
 EVENTS = Listing(
-    record="""json_build_object(
-        'id', e.id, 'action', e.action, 'created', e.created,
-        'duration', round(extract(epoch from e.ended - e.started), 3),
-        'entity', e.entity, 'secondary_entity', e.secondary_entity,
-        'percent_complete', e.percent_complete, 'rate', null, 'read', e.read, 'seen', e.seen,
-        'status', e.status, 'time_remaining', null, 'username', e.username,
-        'message', e.message)""",
+    record="""
+        e.id, e.action, e.created, round(extract(epoch from e.ended - e.started), 3) as duration,
+        e.entity, e.secondary_entity, e.percent_complete, null as rate, e.read, e.seen, e.status,
+        null as time_remaining, e.username, e.message
+        """,
     source="event e",
     scope="e.account_id = $1 and e.created > $2",
     key="e.id",

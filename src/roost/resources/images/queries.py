@@ -5,11 +5,11 @@ from dataclasses import replace
 from roost.store.paging import Column, Listing
 
 IMAGES = Listing(
-    record="""json_build_object(
-        'id', i.id, 'label', i.label, 'description', i.description, 'created', i.created,
-        'updated', i.updated, 'created_by', i.created_by, 'deprecated', i.deprecated,
-        'is_public', i.account_id is null, 'size', i.size, 'type', i.type, 'expiry', i.expiry,
-        'eol', i.eol, 'vendor', i.vendor, 'status', i.status, 'capabilities', i.capabilities)""",
+    record="""
+        i.id, i.label, i.description, i.created, i.updated, i.created_by, i.deprecated,
+        i.account_id is null as is_public, i.size, i.type, i.expiry, i.eol, i.vendor, i.status,
+        i.capabilities
+        """,
     source="image i",
     scope="not i.retired and (i.account_id is null or i.account_id = $1::bigint)",
     key="i.id",

@@ -5,10 +5,9 @@ from dataclasses import replace
 from roost.store.paging import Column, Listing
 
 KERNELS = Listing(
-    record="""json_build_object(
-        'id', k.id, 'label', k.label, 'version', k.version, 'kvm', k.kvm,
-        'architecture', k.architecture, 'pvops', k.pvops, 'deprecated', k.deprecated,
-        'built', k.built)""",
+    record="""
+        k.id, k.label, k.version, k.kvm, k.architecture, k.pvops, k.deprecated, k.built
+        """,
     source="kernel k",
     scope="not k.retired",
     key="k.id",

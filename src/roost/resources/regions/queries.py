@@ -7,10 +7,11 @@ from roost.store import Queries
 from roost.store.paging import Column, Listing
 
 REGIONS = Listing(
-    record="""json_build_object(
-        'id', r.id, 'label', r.label, 'country', r.country, 'capabilities', r.capabilities,
-        'status', r.status,
-        'resolvers', json_build_object('ipv4', r.resolvers_ipv4, 'ipv6', r.resolvers_ipv6))""",
+    record="""
+        r.id, r.label, r.country, r.capabilities, r.status,
+        (select row_to_json(resolvers) from (
+            select r.resolvers_ipv4 as ipv4, r.resolvers_ipv6 as ipv6) resolvers) as resolvers
+        """,
     source="region r",
     scope="not r.retired",
     key="r.id",
@@ -20,7 +21,7 @@ EVERY_REGION = replace(REGIONS, scope="true")
 """With those that the catalogue no longer has: their instances still name them."""
 
 AVAILABILITY = Listing(
-    record="json_build_object('region', a.region, 'plan', a.plan, 'available', a.available)",
+    record="a.region, a.plan, a.available",
     source="region_availability a",
     scope="true",
     key="(a.region, a.plan)",
@@ -37,10 +38,9 @@ async def availability_of(db: Queries, region_id: str) -> str:
     found = await db.fetchval(
         """
         select coalesce(
-            (select json_agg(
-                json_build_object('region', a.region, 'plan', a.plan, 'available', a.available)
-                order by a.plan)
-            from region_availability a where a.region = r.id), '[]')::text
+            (select json_agg(row_to_json(a) order by a.plan) from (
+                select region, plan, available from region_availability where region = r.id) a),
+            '[]')::text
         from region r where r.id = $1
         """,
         region_id,
