@@ -5,8 +5,9 @@ import shutil
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address
 
-from roost.engines.qemu.guests import FIRMWARE, IMAGE, ROOT, SWAP, Guest
+from roost.engines.qemu.guests import FIRMWARE, IMAGE, ROOT, SEED, SWAP, Guest
 from roost.engines.qemu.images.commands import ImageError
+from roost.engines.qemu.images.nocloud import nocloud_iso
 from roost.engines.qemu.images.setup import SWAP_LABEL, fw_cfg_files
 from roost.engines.qemu.images.store import GuestImage, ImageStore
 from roost.engines.qemu.programs import failure, run
@@ -76,6 +77,9 @@ async def write_setup(
     """What the guest reads about itself when it boots, in the form that its image understands."""
     image = guest.image()
     if image is None:
+        return
+    if image.info.setup == "nocloud":
+        guest.write(SEED, await asyncio.to_thread(nocloud_iso, spec, dns))
         return
     directory = guest.directory / FIRMWARE
     shutil.rmtree(directory, ignore_errors=True)
