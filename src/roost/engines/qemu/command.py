@@ -49,13 +49,13 @@ def _disks(guest: Guest) -> list[str]:
     """Root at LUN 0, swap at 1, the set-up CD at 9."""
     options = "if=none,cache=writeback,discard=unmap"
     arguments = ["-drive", f"id=root,file={ROOT},format=qcow2,{options}"]
-    arguments += ["-device", "scsi-hd,drive=root,bus=scsi0.0,lun=0,bootindex=1"]
+    arguments += ["-device", "scsi-hd,drive=root,bus=scsi0.0,scsi-id=0,lun=0,bootindex=1"]
     if (guest.directory / SWAP).exists():
         arguments += ["-drive", f"id=swap,file={SWAP},format=raw,{options}"]
-        arguments += ["-device", "scsi-hd,drive=swap,bus=scsi0.0,lun=1"]
+        arguments += ["-device", "scsi-hd,drive=swap,bus=scsi0.0,scsi-id=0,lun=1"]
     if (guest.directory / SEED).exists():
         arguments += ["-drive", f"if=none,id=seed,file={SEED},format=raw,readonly=on"]
-        arguments += ["-device", "scsi-cd,drive=seed,bus=scsi0.0,lun=9"]
+        arguments += ["-device", "scsi-cd,drive=seed,bus=scsi0.0,scsi-id=0,lun=9"]
     return arguments
 
 

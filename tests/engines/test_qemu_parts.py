@@ -1,0 +1,111 @@
+"""Parts of the QEMU engine that need no guest."""
+
+import errno
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from ipaddress import IPv4Network
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from roost.engines.qemu.command import command
+from roost.engines.qemu.guests import CONSOLE, Guest
+from roost.engines.qemu.network.config import (
+    bridge_mac,
+    ipv4_links,
+    ipv6_link,
+    network_name,
+)
+from roost.engines.qemu.processes import Process, find_process, search_process
+from roost.engines.qemu.programs import failure, run
+from roost.engines.qemu.usage import read_console, trim_console
+from roost.resources.compute.engine import EngineError
+from tests.engines.harness import Pools
+
+_SLEEP = "import time; time.sleep(60)"
+
+
+def test_a_pid_file_of_an_unrelated_process_means_nothing(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    pid_file.write_text(f"{os.getpid()}\n")
+    assert find_process(pid_file, "roost-00000000.compute-1") is None
+
+
+@pytest.mark.parametrize("text", ["", "no number", "999999999"])
+def test_a_pid_file_may_hold_anything(tmp_path: Path, text: str) -> None:
+    pid_file = tmp_path / "pid"
+    pid_file.write_text(text)
+    assert find_process(pid_file, "marker") is None
+
+
+def test_a_process_is_found_until_it_ends_even_if_nobody_buries_it(tmp_path: Path) -> None:
+    marker = f"marker-{tmp_path.name}-{os.getpid()}"
+    child = subprocess.Popen([sys.executable, "-c", _SLEEP, marker])
+    found = search_process(marker)
+    assert found == Process(child.pid, marker)
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert Path(f"/proc/{child.pid}").exists()
+    assert not found.alive()
+    assert search_process(marker) is None
+    child.wait()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (OSError(errno.ENOSPC, "x", "/secret/path"), "the host's disk is full"),
+        (OSError(errno.ENOMEM, "x"), "the host is out of memory"),
+        ("qemu-img: /secret/path: Could not open: Input/output error", "disk does not work"),
+        ("qemu: -drive file=/secret/path: strange", "see the log of the host"),
+    ],
+)
+def test_faults_are_told_without_paths_of_the_host(fault: str | OSError, words: str) -> None:
+    told = str(failure("The disk could not be made", fault))
+    assert told.startswith("The disk could not be made: ")
+    assert words in told
+    assert "secret" not in told
+
+
+async def test_a_missing_program_is_a_fault_of_the_engine() -> None:
+    with pytest.raises(EngineError, match="could not be made"):
+        await run("It could not be made", "no-such-program-here")
+
+
+def test_a_talkative_console_is_cut_to_its_end(tmp_path: Path) -> None:
+    guest = Guest(tmp_path, 100_001)
+    guest.directory.mkdir()
+    path = guest.directory / CONSOLE
+    path.write_bytes(b"x" * 5_000_000 + b"the end")
+    with path.open("ab") as writer:
+        trim_console(guest)
+        writer.write(b", and more")
+    assert path.stat().st_size < 500_000
+    assert read_console(guest, 17) == b"the end, and more"
+
+
+def test_translated_guests_get_no_more_processors_than_there_are(tmp_path: Path) -> None:
+    guest = Guest(tmp_path, 100_001)
+    spec = Pools.of(tmp_path).spec(100_001, None)
+    many = replace(spec, vcpus=512)
+    arguments = command(guest, many, "tcg", 5)
+    assert arguments[arguments.index("-smp") + 1] == str(os.cpu_count())
+    arguments = command(guest, many, "kvm", 5)
+    assert arguments[arguments.index("-smp") + 1] == "512"
+
+
+def test_state_directories_have_networks_of_their_own(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    assert len(network_name(one)) < 16
+    for derive in (network_name, bridge_mac, ipv6_link):
+        assert derive(one) == derive(one)
+        assert derive(one) != derive(other)
+
+
+def test_the_cable_avoids_reserved_addresses(tmp_path: Path) -> None:
+    networks = set(islice(ipv4_links(tmp_path), 20_000))
+    assert len(networks) == 16384 - 3 * 64
+    assert IPv4Network("169.254.169.252/30") not in networks
