@@ -5,8 +5,15 @@ from functools import cache
 from typing import TypeVar, get_args
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetJsonSchemaHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails
 
 from roost.errors import ApiError, Problem, invalid, invalid_fields
 from roost.services import Services
@@ -29,6 +36,18 @@ class Body(BaseModel):
         if not isinstance(data, dict):
             return data
         return {k: v for k, v in data.items() if v is not None or k in cls._nullable()}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        described = handler(schema)
+        model = handler.resolve_ref_schema(described)
+        for name, field in model.get("properties", {}).items():
+            if name not in model.get("required", ()) and name not in cls._nullable():
+                outside = {key: field.pop(key) for key in ("title", "default") if key in field}
+                model["properties"][name] = {"anyOf": [field, {"type": "null"}], **outside}
+        return described
 
     @classmethod
     @cache

@@ -66,7 +66,7 @@ class CreateInstance(Body):
             raise refuse("region is not valid")
         if "Computes" not in region.capabilities:
             raise refuse("The region does not offer compute instances")
-        if not _catalog(info).offers(value, info.data.get("type", "")):
+        if "type" in info.data and not _catalog(info).offers(value, info.data["type"]):
             raise refuse("The region has no capacity for this plan type")
         return value
 
