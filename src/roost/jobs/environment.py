@@ -33,8 +33,8 @@ class WorkerSettings:
 
     @property
     def written_lease(self) -> float:
-        """Shorter than `lease` by the time that it may take others to notice."""
-        return self.lease - self.poll
+        """Shorter than `lease` by the time that it may take others to notice and to begin."""
+        return self.lease - 2 * self.poll
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,11 +87,12 @@ class Execution:
                 return
             if self.job.attempt >= self._kind.retry_of(step.name).attempts:
                 raise Fatal(f"the worker was lost during {step.name}, again and again")
-            self._reach(step, Point.BEFORE_STEP)
+            undo = self.job.phase == "undo"
+            self._reach(step, Point.BEFORE_STEP, undo)
             verdict = await self._call(step)
-            self._reach(step, Point.BEFORE_COMMIT)
+            self._reach(step, Point.BEFORE_COMMIT, undo)
             if await self._conclude(verdict):
-                self._reach(step, Point.AFTER_COMMIT)
+                self._reach(step, Point.AFTER_COMMIT, undo)
         except _InterruptedError:
             return
         except Exception as error:
@@ -134,8 +135,7 @@ class Execution:
                 raise
             raise TimeoutError(f"{step.name} took longer than {step.timeout:g} s") from None
 
-    def _reach(self, step: AnyStep, point: Point) -> None:
-        undo = self.job.phase == "undo"
+    def _reach(self, step: AnyStep, point: Point, undo: bool) -> None:
         self._env.faults.reach(Boundary(self.job.kind, step.name, point, undo))
 
     async def _conclude(self, verdict: Verdict) -> bool:

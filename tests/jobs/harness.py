@@ -1,0 +1,169 @@
+"""Every job kind must survive a crash at each boundary, a failure at each step, and repetition.
+
+A test module of a group lists its scenarios and runs all that this module knows over them:
+
+    @pytest.mark.parametrize(("scenario", "trial"), pairs(SCENARIOS), ids=str)
+    async def test_jobs(environment, scenario, trial):
+        await trial.run(environment, scenario)
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+from roost.jobs import AnyKind, Boundary, Crash, Environment, Fatal, Job, Point, Worker
+from tests.jobs.bench import until
+
+REASON = "planned by the harness"
+
+
+class Case(Protocol):
+    """One job on resources of its own."""
+
+    @property
+    def job_id(self) -> int: ...
+
+    async def check_done(self) -> None:
+        """Assert that database and engine hold what the job was to make, once."""
+
+    async def check_failed(self) -> None:
+        """Assert a named state, and no trace of a half-made thing in database and engine."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """How to begin a job of a kind: set up what it needs, and enqueue it."""
+
+    kind: AnyKind
+    begin: Callable[[Environment], Awaitable[Case]]
+    title: str = ""
+
+    def __str__(self) -> str:
+        return self.title or self.kind.name
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Faults in the order in which they strike, and how the job must end in spite of them."""
+
+    title: str
+    faults: Mapping[Boundary, type[Crash] | type[Fatal]] = field(hash=False)
+    fails: bool = False
+
+    def __str__(self) -> str:
+        return self.title
+
+    async def run(self, environment: Environment, scenario: Scenario) -> None:
+        """Run one job through these faults, each crash on a worker of its own."""
+        faults = environment.faults
+        faults.clear()
+        case = await scenario.begin(environment)
+        for boundary, fault in self.faults.items():
+            faults.plan(boundary, partial(fault, REASON))
+        crashes = [boundary for boundary, fault in self.faults.items() if fault is Crash]
+        for crash in crashes:
+            await _work_until(environment, partial(_struck, environment, crash))
+            await _lapse(environment, case.job_id)
+        await _work_until(environment, partial(_ended, environment, case.job_id))
+        assert faults.pending() == {}, "the job never came to these boundaries"
+        await self._check(environment, case)
+
+    async def _check(self, environment: Environment, case: Case) -> None:
+        job = await _job(environment, case.job_id)
+        assert job.undo_error is None
+        if self.fails:
+            assert (job.status, job.error) == ("failed", REASON)
+            await case.check_failed()
+        else:
+            assert (job.status, job.error) == ("done", None)
+            await case.check_done()
+
+
+def trials(kind: AnyKind) -> list[Trial]:
+    """All that can happen to a kind at the boundaries of its steps."""
+    return [
+        Trial("nothing", {}),
+        *_crashes(kind),
+        *_repetitions(kind),
+        *_failures(kind),
+        *_crashes_while_undoing(kind),
+    ]
+
+
+def pairs(scenarios: Iterable[Scenario]) -> list[tuple[Scenario, Trial]]:
+    return [(scenario, trial) for scenario in scenarios for trial in trials(scenario.kind)]
+
+
+def without_scenario(kinds: Iterable[str], scenarios: Iterable[Scenario]) -> list[str]:
+    """The golden list: kinds that nothing here proves."""
+    return sorted(set(kinds) - {scenario.kind.name for scenario in scenarios})
+
+
+def _crashes(kind: AnyKind) -> Iterable[Trial]:
+    for step in kind.steps:
+        for point in Point:
+            title = f"crash {point.name.lower()} {step.name}"
+            yield Trial(title, {Boundary(kind.name, step.name, point): Crash})
+
+
+def _repetitions(kind: AnyKind) -> Iterable[Trial]:
+    """Each step, then each undo, has done its work when the worker dies."""
+    yield Trial(
+        "repeat steps",
+        {Boundary(kind.name, step.name, Point.BEFORE_COMMIT): Crash for step in kind.steps},
+    )
+    undos = [step for step in reversed(kind.steps) if step.undo]
+    if undos:
+        last = Boundary(kind.name, kind.steps[-1].name, Point.BEFORE_COMMIT)
+        repeated = {
+            Boundary(kind.name, step.name, Point.BEFORE_COMMIT, undo=True): Crash for step in undos
+        }
+        yield Trial("repeat undos", {last: Fatal, **repeated}, fails=True)
+
+
+def _failures(kind: AnyKind) -> Iterable[Trial]:
+    for step in kind.steps:
+        for point in (Point.BEFORE_STEP, Point.BEFORE_COMMIT):
+            title = f"fail {point.name.lower()} {step.name}"
+            yield Trial(title, {Boundary(kind.name, step.name, point): Fatal}, fails=True)
+
+
+def _crashes_while_undoing(kind: AnyKind) -> Iterable[Trial]:
+    last = Boundary(kind.name, kind.steps[-1].name, Point.BEFORE_COMMIT)
+    for step in kind.steps:
+        for point in Point if step.undo else ():
+            crash = Boundary(kind.name, step.name, point, undo=True)
+            title = f"crash {point.name.lower()} undo of {step.name}"
+            yield Trial(title, {last: Fatal, crash: Crash}, fails=True)
+
+
+async def _work_until(environment: Environment, holds: Callable[[], Awaitable[bool]]) -> None:
+    worker = Worker(environment)
+    task = asyncio.create_task(worker.run())
+    try:
+        await until(holds)
+    finally:
+        worker.stop()
+        await task
+
+
+async def _struck(environment: Environment, crash: Boundary) -> bool:
+    return crash not in environment.faults.pending()
+
+
+async def _ended(environment: Environment, job_id: int) -> bool:
+    return (await _job(environment, job_id)).finished is not None
+
+
+async def _job(environment: Environment, job_id: int) -> Job:
+    job = await environment.queue.find(environment.store, job_id)
+    assert job is not None
+    return job
+
+
+async def _lapse(environment: Environment, job_id: int) -> None:
+    """Spare the wait for the lease of a worker that is known to be dead."""
+    lapse = "update job set lease_until = '-infinity' where id = $1 and status = 'running'"
+    await environment.store.execute(lapse, job_id)

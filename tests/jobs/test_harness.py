@@ -1,0 +1,95 @@
+"""The harness over the toy group, and that it finds what is wrong."""
+
+from dataclasses import replace
+
+import pytest
+
+from roost.jobs import (
+    AnyKind,
+    Boundary,
+    Crash,
+    Environment,
+    Faults,
+    JobKind,
+    Point,
+    Run,
+    Verdict,
+    next_step,
+)
+from roost.store import Store
+from tests.jobs.bench import Bench
+from tests.jobs.harness import Scenario, Trial, pairs, trials, without_scenario
+from tests.jobs.lamps import LIGHT, TABLE, LampArgs, LampCase, LampEngine, begin
+
+SCENARIO = Scenario(LIGHT, begin)
+
+
+def environment(store: Store, kind: AnyKind = LIGHT) -> Environment:
+    return Bench(store, kind, services=[LampEngine()]).environment
+
+
+@pytest.mark.parametrize(("scenario", "trial"), pairs([SCENARIO]), ids=str)
+async def test_lamps(store: Store, scenario: Scenario, trial: Trial) -> None:
+    await store.execute(TABLE)
+    await trial.run(environment(store), scenario)
+
+
+async def _broken(store: Store, kind: JobKind[LampArgs], title: str) -> None:
+    """The trial must find the fault that was built into the kind."""
+    await store.execute(TABLE)
+
+    async def begin_broken(environment: Environment) -> LampCase:
+        async with store.transaction() as conn:
+            args = LampArgs(lamp_id=1)
+            job = await environment.queue.enqueue(conn, kind, args, resource="lamp:1")
+        return LampCase(store, environment.services.get(LampEngine), 1, job.id)
+
+    trial = next(trial for trial in trials(kind) if trial.title == title)
+    with pytest.raises(AssertionError):
+        await trial.run(environment(store, kind), Scenario(kind, begin_broken))
+
+
+async def test_a_missing_undo_is_found(store: Store) -> None:
+    make, *others = LIGHT.steps
+    kind = replace(LIGHT, steps=(replace(make, undo=None), *others))
+    await _broken(store, kind, "fail before_step measure")
+
+
+async def test_a_half_done_step_that_is_not_undone_is_found(store: Store) -> None:
+    make, light, measure = LIGHT.steps
+    kind = replace(LIGHT, steps=(make, replace(light, undo=None), measure))
+    await _broken(store, kind, "fail before_commit light")
+
+
+async def test_a_resource_left_in_transition_is_found(store: Store) -> None:
+    await _broken(store, replace(LIGHT, on_failed=None), "fail before_step make")
+
+
+async def test_a_step_that_writes_outside_its_commit_is_found(store: Store) -> None:
+    async def make_twice(run: Run[LampArgs]) -> Verdict:
+        await run.get(LampEngine).make(run.args.lamp_id)
+        await run.store.execute("insert into use values (1, 'made')")
+        return next_step(result={"brightness": 7})
+
+    make, *others = LIGHT.steps
+    kind = replace(LIGHT, steps=(replace(make, action=make_twice), *others))
+    await _broken(store, kind, "repeat steps")
+
+
+def test_kinds_without_a_scenario_are_listed() -> None:
+    assert without_scenario(["b", "lamp_light", "a"], [SCENARIO]) == ["a", "b"]
+
+
+def test_a_planned_fault_strikes_as_often_as_planned() -> None:
+    faults, boundary = Faults(), Boundary("kind", "step", Point.BEFORE_STEP)
+    faults.plan(boundary, Crash, times=2)
+    faults.reach(Boundary("kind", "step", Point.BEFORE_STEP, undo=True))
+    assert faults.pending() == {boundary: 2}
+    for _ in range(2):
+        with pytest.raises(Crash):
+            faults.reach(boundary)
+    faults.reach(boundary)
+    faults.plan(boundary, Crash)
+    faults.clear()
+    faults.reach(boundary)
+    assert faults.pending() == {}
