@@ -49,6 +49,16 @@ async def held_by(db: Queries, compute_id: int) -> list[Allocated]:
     return [_allocated(row) for row in await queries.held_by(db, compute_id)]
 
 
+async def all_held(db: Queries) -> dict[int, list[str]]:
+    """The addresses of every instance that holds any."""
+    return await queries.all_held(db)
+
+
+async def take_back(db: Queries, address: str, account_id: int, compute_id: int) -> bool:
+    """Give an instance this very address; False when it is not a free one."""
+    return await queries.take_back(db, address, account_id, compute_id)
+
+
 def _allocated(row: queries.AddressRow) -> Allocated:
     gateway = row.gateway
     return Allocated(

@@ -96,3 +96,26 @@ async def held_by(db: Queries, compute_id: int) -> list[AddressRow]:
         compute_id,
     )
     return [AddressRow(**row) for row in rows]
+
+
+async def all_held(db: Queries) -> dict[int, list[str]]:
+    rows = await db.fetch(
+        """
+        select compute_id, array_agg(host(address)) as addresses
+        from ip_address where compute_id is not null group by compute_id
+        """
+    )
+    return {row["compute_id"]: row["addresses"] for row in rows}
+
+
+async def take_back(db: Queries, address: str, account_id: int, compute_id: int) -> bool:
+    taken = await db.fetchval(
+        """
+        update ip_address set account_id = $2, compute_id = $3
+        where address = $1::text::inet and compute_id is null returning true
+        """,
+        address,
+        account_id,
+        compute_id,
+    )
+    return bool(taken)

@@ -1,0 +1,52 @@
+"""`roost fsck`: every check of every resource group, and the repair of what they find."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from roost.app.groups import CHECKS
+from roost.app.roost import Roost
+from roost.resources.compute.engine import EngineError
+from roost.resources.fsck import Finding, Installation, UnrepairableError
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How many differences were found, and how many of them mended."""
+
+    found: int = 0
+    repaired: int = 0
+
+    @property
+    def sound(self) -> bool:
+        return self.repaired == self.found
+
+    def __str__(self) -> str:
+        if self.found == 0:
+            return "clean"
+        if self.sound:
+            return f"{self.found} found and repaired"
+        return f"{self.found} found, {self.repaired} repaired"
+
+
+async def check_all(roost: Roost, repair: bool, say: Callable[[str], None]) -> Outcome:
+    """Compare the database with the engines, and `say` a line for each difference."""
+    outcome, installation = Outcome(), Installation(roost.store, roost.services)
+    for check in CHECKS:
+        # Repairs wait until the check has seen everything as it was.
+        for finding in [found async for found in check(installation)]:
+            outcome.found += 1
+            if not repair:
+                say(finding.text)
+            elif await _repair(finding, say):
+                outcome.repaired += 1
+    return outcome
+
+
+async def _repair(finding: Finding, say: Callable[[str], None]) -> bool:
+    try:
+        done = await finding.repair()
+    except (EngineError, UnrepairableError) as error:
+        say(f"{finding.text}; not repaired: {error}")
+        return False
+    say(f"{finding.text}; {done}")
+    return True

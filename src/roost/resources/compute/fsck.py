@@ -1,0 +1,142 @@
+"""`roost fsck` of instances: every row against its guest, every guest against its row."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from roost.jobs.queue import JobQueue
+from roost.resources.compute import jobs, queries
+from roost.resources.compute.drift import DriftKind, compare, root_disk
+from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
+from roost.resources.compute.examine import Case, examine
+from roost.resources.compute.guest import InstanceEngines, SealedSetup, specify
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.watch import follow_power
+from roost.resources.events import log
+from roost.resources.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.secrets import Box
+from roost.store import Queries
+
+_ROUNDS = 3
+"""One repair may show the next difference: a status that is set may lack its guest."""
+
+
+async def check_instances(installation: Installation) -> AsyncIterator[Finding]:
+    """Guests and rows of all regions."""
+    engines = installation.get(InstanceEngines).by_region
+    for region, engine in engines.items():
+        try:
+            async for finding in _check_region(installation, region, engine):
+                yield finding
+        except EngineError as error:
+            yield unrepairable(f"region {region}: its instances cannot be seen", str(error))
+    for region in await queries.regions_in_use(installation.store):
+        if region not in engines:
+            text = f"region {region}: it has instances, but is not in the catalogue"
+            yield unrepairable(text, "add it to the catalogue")
+
+
+async def _check_region(
+    installation: Installation, region: str, engine: InstanceEngine
+) -> AsyncIterator[Finding]:
+    """Guests are listed before rows: a row is there before its guest."""
+    guests = {guest.id: guest for guest in await engine.list()}
+    rows = {row.id: row for row in await queries.in_region(installation.store, region)}
+    queue = installation.get(JobQueue)
+    for compute_id in sorted({*guests, *rows}):
+        if compare(rows.get(compute_id), guests.get(compute_id)) is None:
+            continue
+        async with installation.store.transaction() as db:
+            case = await examine(db, queue, engine, region, compute_id)
+        if case is not None:
+            text = f"instance {compute_id} of region {region} {case.drift.text}"
+            yield Finding(text, partial(_repair, installation, region, engine, compute_id))
+
+
+async def _repair(
+    installation: Installation, region: str, engine: InstanceEngine, compute_id: int
+) -> str:
+    queue, done = installation.get(JobQueue), []
+    for _ in range(_ROUNDS):
+        async with installation.store.transaction() as db:
+            case = await examine(db, queue, engine, region, compute_id)
+            if case is None:
+                break
+            bench = _Bench(db, queue, installation.get(Box), engine, compute_id)
+            done.append(await _REMEDIES[case.drift.kind](bench, case))
+    return ", ".join(done) or "it is well by now"
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What a remedy works with; the row is locked."""
+
+    db: Queries
+    queue: JobQueue
+    box: Box
+    engine: InstanceEngine
+    compute_id: int
+
+
+async def _delete_guest(bench: _Bench, case: Case) -> str:
+    await bench.engine.delete(bench.compute_id)
+    return "deleted the guest"
+
+
+async def _settle(bench: _Bench, case: Case) -> str:
+    """A lost deletion is taken up again; any other status becomes what the guest is."""
+    row = _row(case)
+    if row.status == "deleting":
+        await jobs.enqueue_power(bench.queue, bench.db, jobs.DELETE, row, _nobody(row))
+        return "a job deletes it"
+    status = "offline" if case.guest is None else case.guest.power
+    await queries.set_status(bench.db, row.id, status, bench.queue.clock.now())
+    return f"set its status to {status}"
+
+
+async def _make_again(bench: _Bench, case: Case) -> str:
+    row = _row(case)
+    if row.status == "running":
+        await jobs.enqueue_power(bench.queue, bench.db, jobs.BOOT, row, _nobody(row))
+        return "a job makes it again and boots it"
+    setup = await SealedSetup.unseal(bench.box, row.setup).hashed()
+    await bench.engine.create(await specify(bench.db, row, setup))
+    await queries.set_provisioned(bench.db, row.id, setup.seal(bench.box))
+    return "made it again"
+
+
+async def _follow_power(bench: _Bench, case: Case) -> str:
+    return await follow_power(bench.db, bench.queue, _row(case), _guest(case))
+
+
+async def _restart(bench: _Bench, case: Case) -> str:
+    """A guest gets its size when it starts."""
+    row, guest = _row(case), _guest(case)
+    if guest.disk > root_disk(row):
+        raise UnrepairableError("a disk cannot be made smaller")
+    await jobs.enqueue_power(bench.queue, bench.db, jobs.REBOOT, row, _nobody(row))
+    return "a job reboots it"
+
+
+def _row(case: Case) -> InstanceFacts:
+    assert case.row is not None
+    return case.row
+
+
+def _guest(case: Case) -> InstanceState:
+    assert case.guest is not None
+    return case.guest
+
+
+def _nobody(row: InstanceFacts) -> log.Actor:
+    return log.Actor(row.account_id, None)
+
+
+_REMEDIES: dict[DriftKind, Callable[[_Bench, Case], Awaitable[str]]] = {
+    "orphan": _delete_guest,
+    "remains": _delete_guest,
+    "stuck": _settle,
+    "missing": _make_again,
+    "power": _follow_power,
+    "size": _restart,
+}
