@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Interface
 from pathlib import Path
 
+from roost.app.images import image_store
+from roost.app.table import format_table
 from roost.clock import Clock
-from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
@@ -34,14 +35,11 @@ class EngineUnavailableError(Exception):
 
 
 async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> list[Binding]:
-    """Raises EngineUnavailableError when real engines are demanded and one cannot run.
-
-    A region with a real engine offers only the images that were built or imported for it.
-    """
-    return [await _bind(settings, catalog, clock, region) for region in catalog.regions]
+    """Raises EngineUnavailableError when real engines are demanded and one cannot run."""
+    return [await _bind(settings, clock, region) for region in catalog.regions]
 
 
-async def _bind(settings: Settings, catalog: Catalog, clock: Clock, region: RegionEntry) -> Binding:
+async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> Binding:
     if region.engine == "simulated":
         return _simulated(settings, clock, region, "the catalogue says so")
     if settings.engines == "simulated":
@@ -49,19 +47,15 @@ async def _bind(settings: Settings, catalog: Catalog, clock: Clock, region: Regi
     directory = settings.state / "qemu" / region.id
     reason = await check(directory, _network(region))
     if reason is None:
-        return await _real(settings, catalog, directory, region)
+        return await _real(settings, directory, region)
     if settings.engines == "local":
         raise EngineUnavailableError(f"region {region.id}: {reason}")
     return _simulated(settings, clock, region, reason)
 
 
-async def _real(
-    settings: Settings, catalog: Catalog, directory: Path, region: RegionEntry
-) -> Binding:
+async def _real(settings: Settings, directory: Path, region: RegionEntry) -> Binding:
     kind = await accelerator()
-    images = image_store(settings)
-    engine = QemuInstances(directory, images, _network(region), kind)
-    catalog.limit_images(region.id, lambda image_id: images.find(image_id) is not None)
+    engine = QemuInstances(directory, image_store(settings), _network(region), kind)
     return Binding(region.id, "instances", engine, True, f"QEMU with {kind.upper()}")
 
 
@@ -79,18 +73,8 @@ def _network(region: RegionEntry) -> NetworkConfig:
     )
 
 
-def image_store(settings: Settings) -> ImageStore:
-    """The images from which real guests start."""
-    return ImageStore(settings.images or settings.state / "images")
-
-
 def describe(bindings: Iterable[Binding]) -> str:
     """The start-up table: what is real, what is simulated, and why."""
-    rows = [("REGION", "DATA PLANE", "ENGINE", "WHY")]
-    rows += [(b.region, b.plane, "real" if b.real else "simulated", b.why) for b in bindings]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    lines = (
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
-    return "\n".join(lines)
+    head = ("REGION", "DATA PLANE", "ENGINE", "WHY")
+    rows = ((b.region, b.plane, "real" if b.real else "simulated", b.why) for b in bindings)
+    return format_table(head, rows)

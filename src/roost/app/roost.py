@@ -10,7 +10,9 @@ from prometheus_client import CollectorRegistry
 
 from roost.app.engines import Binding, bind_engines
 from roost.app.first_start import ensure_admin
-from roost.app.groups import ENDPOINT_MODULES, JOB_KINDS, SCHEDULES
+from roost.app.groups import AT_START, ENDPOINT_MODULES, JOB_KINDS, SCHEDULES
+from roost.app.images import LocalImages, image_store
+from roost.app.lab.clock import LabClock
 from roost.clock import Clock
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
@@ -20,6 +22,7 @@ from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.events.log import EventListener
+from roost.resources.images.imported import ImportedImages
 from roost.resources.profile.queries import TOKEN_CHANNEL
 from roost.resources.profile.tokens import StoredTokens
 from roost.secrets import Box
@@ -43,10 +46,12 @@ class Roost:
     store: Store
     catalog: Catalog
     bindings: tuple[Binding, ...]
+    images: LocalImages
     services: Services
     queue: JobQueue
     faults: Faults
     metrics: CollectorRegistry
+    job_metrics: Metrics
     first_start: bool
 
     def worker(self) -> Worker:
@@ -57,15 +62,26 @@ class Roost:
             services=self.services,
             settings=settings,
             faults=self.faults,
-            metrics=Metrics(self.metrics),
+            metrics=self.job_metrics,
         )
         return Worker(environment, SCHEDULES)
 
-    async def api(self) -> tuple[Registry, Api]:
-        """The API of this process; it forgets tokens as soon as any process changes one."""
-        registry = Registry(ENDPOINT_MODULES)
+    async def enqueue_first_jobs(self) -> None:
+        """What a worker that starts does first."""
+        async with self.store.transaction() as db:
+            for schedule in AT_START:
+                await schedule.enqueue(self.queue, db, self.clock.now())
+
+    async def authenticator(self) -> Authenticator:
+        """Knows the tokens, and forgets them as soon as any process changes one."""
         authenticator = Authenticator(StoredTokens(self.store), self.clock)
         await self.store.listen(TOKEN_CHANNEL, lambda _payload: authenticator.forget())
+        return authenticator
+
+    async def api(self, authenticator: Authenticator) -> tuple[Registry, Api]:
+        """The API of this process; it follows what other processes import as images."""
+        registry = Registry(ENDPOINT_MODULES)
+        await ImportedImages(self.store, self.catalog).follow()
         edge = Edge(
             registry=registry,
             store=self.store,
@@ -81,21 +97,40 @@ class Roost:
 
 
 @asynccontextmanager
-async def open_roost(settings: Settings) -> AsyncIterator[Roost]:
-    """Everything but the API and the worker; closed again at the end, guests go on running."""
+async def open_store(settings: Settings) -> AsyncIterator[Store]:
+    """The database with all tables; closed again at the end."""
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with AsyncExitStack() as stack:
-        store = await Store.open(settings)
-        stack.push_async_callback(store.close)
+    store = await Store.open(settings)
+    try:
         await migrate.upgrade(store.dsn)
-        clock = Clock()
+        yield store
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterator[Roost]:
+    """Everything but the API and the worker; closed again at the end, guests go on running.
+
+    `beside` a server, whether that runs or not, neither account nor catalogue are written.
+    """
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(settings))
+        clock = await LabClock.open(store) if settings.lab else Clock()
         catalog = await asyncio.to_thread(load, settings.catalog)
-        await sync(store, catalog)
+        if not beside:
+            await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
+        images = LocalImages(image_store(settings))
         for binding in bindings:
             stack.push_async_callback(binding.engine.close)
+            if binding.real:
+                catalog.limit_images(binding.region, images.has)
+        if settings.worker and not beside and any(binding.real for binding in bindings):
+            images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(JOB_KINDS, clock, EventListener(clock))
         engines = InstanceEngines({b.region: b.engine for b in bindings})
+        metrics = CollectorRegistry()
         box = Box.from_file(settings.key_file or settings.state / "secret.key")
         yield Roost(
             settings=settings,
@@ -103,9 +138,11 @@ async def open_roost(settings: Settings) -> AsyncIterator[Roost]:
             store=store,
             catalog=catalog,
             bindings=tuple(bindings),
+            images=images,
             services=Services(catalog, engines, queue, box),
             queue=queue,
             faults=Faults(),
-            metrics=CollectorRegistry(),
-            first_start=await ensure_admin(store, clock, settings.state),
+            metrics=metrics,
+            job_metrics=Metrics(metrics),
+            first_start=not beside and await ensure_admin(store, clock, settings.state),
         )

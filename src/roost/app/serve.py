@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
+from roost.app.crew import Crew
 from roost.app.health import check_health
+from roost.app.lab.lab import open_lab
+from roost.app.lab.routes import mount
 from roost.app.roost import Roost
-from roost.jobs.worker import Worker
 from roost.web.openapi import build_document
 from roost.web.site import Server, build_site
 
@@ -40,32 +42,47 @@ async def serve(
 
     Then requests and steps that run are given a few seconds to end; nothing is lost.
     """
-    server = _Uvicorn(await _configure(roost), on_ready)
+    crew = Crew(roost.worker) if roost.settings.worker else None
+    server = _Uvicorn(await _configure(roost, crew), on_ready)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(server.serve(sockets=[listening]))
-        worker = roost.worker() if roost.settings.worker else None
-        if worker is not None:
-            tasks.create_task(worker.run())
+        stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
         await stop.wait()
         server.should_exit = True
-        if worker is not None:
-            worker.stop()
+        if stop_work is not None:
+            stop_work()
 
 
-async def work(worker: Worker, stop: asyncio.Event) -> None:
+async def work(roost: Roost, stop: asyncio.Event) -> None:
     """Run jobs until `stop` is set."""
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(worker.run())
+        stop_work = await _start_work(roost, Crew(roost.worker), tasks)
         await stop.wait()
-        worker.stop()
+        stop_work()
 
 
-async def _configure(roost: Roost) -> uvicorn.Config:
-    registry, api = await roost.api()
+async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Callable[[], None]:
+    """Run jobs, and build the images that are missing; returns what ends that."""
+    await roost.enqueue_first_jobs()
+    tasks.create_task(crew.run())
+    building = tasks.create_task(roost.images.build())
+
+    def stop() -> None:
+        crew.stop()
+        building.cancel()
+
+    return stop
+
+
+async def _configure(roost: Roost, crew: Crew | None) -> uvicorn.Config:
+    authenticator = await roost.authenticator()
+    registry, api = await roost.api(authenticator)
     document = build_document(registry)
-    site = build_site(registry, document, roost.metrics, lambda: check_health(roost), ())
+    lab = await open_lab(roost, api, authenticator, crew)
+    more = [] if lab is None else [mount(lab)]
+    site = build_site(registry, document, roost.metrics, lambda: check_health(roost), more)
     return uvicorn.Config(
-        Server(api, site),
+        Server(api if lab is None else lab.gate, site),
         log_config=None,
         access_log=False,
         lifespan="off",

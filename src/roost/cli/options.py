@@ -1,14 +1,21 @@
 """Options that several commands share, turned into settings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TypeVar
 
 import click
+import uvloop
 
+from roost.app.engines import EngineUnavailableError
+from roost.app.served import ServedError, last_served
+from roost.engines.qemu.images.commands import ImageError
+from roost.resources.catalog import CatalogError
 from roost.settings import Settings
+from roost.store.cluster import ClusterError
 
 F = TypeVar("F", bound=Callable[..., None])
+T = TypeVar("T")
 
 _STATE = click.option(
     "--state", type=click.Path(path_type=Path, file_okay=False), help="Folder of all state."
@@ -23,6 +30,11 @@ _CATALOG = click.option(
 )
 
 
+def state_option(command: F) -> F:
+    """--state alone."""
+    return _STATE(command)
+
+
 def roost_options(command: F) -> F:
     """--state, --engines and --catalog."""
     return _STATE(_ENGINES(_CATALOG(command)))
@@ -33,3 +45,22 @@ def read_settings(**options: object) -> Settings:
     given = {name: value for name, value in options.items() if value is not None}
     settings = Settings.model_validate({**Settings().model_dump(), **given})
     return settings.model_copy(update={"state": settings.state.absolute()})
+
+
+def read_served_settings(**options: object) -> Settings:
+    """The same for a command beside the server: by default as the state was served last."""
+    settings = read_settings(**options)
+    served = last_served(settings.state)
+    if served is None:
+        raise click.ClickException(f"{settings.state} has never been served")
+    remembered = {"engines": served.engines, "catalog": served.catalog}
+    given = {name: value for name, value in options.items() if value is not None}
+    return settings.model_copy(update={**remembered, **given})
+
+
+def run(coroutine: Coroutine[None, None, T]) -> T:
+    """Run a command; what an operator can mend ends it with a plain message."""
+    try:
+        return uvloop.run(coroutine)
+    except (CatalogError, ClusterError, EngineUnavailableError, ImageError, ServedError) as error:
+        raise click.ClickException(str(error)) from error

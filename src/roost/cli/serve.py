@@ -3,20 +3,18 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Coroutine
 from pathlib import Path
 
 import click
-import uvloop
 
-from roost.app.engines import EngineUnavailableError, describe
+from roost.app.engines import describe
 from roost.app.first_start import TOKEN_FILE
 from roost.app.logs import configure_logs
 from roost.app.roost import Roost, open_roost
 from roost.app.serve import serve as serve_api
 from roost.app.serve import work
-from roost.cli.options import read_settings, roost_options
-from roost.resources.catalog import CatalogError
+from roost.app.served import serving
+from roost.cli.options import read_settings, roost_options, run
 from roost.settings import Settings
 
 
@@ -43,7 +41,7 @@ def serve(
         worker=False if no_worker else None,
     )
     configure_logs()
-    _run(_serve(settings, _bind(settings.listen)))
+    run(_serve(settings))
 
 
 @click.command()
@@ -51,14 +49,7 @@ def serve(
 def worker(state: Path | None, engines: str | None, catalog: Path | None) -> None:
     """Run jobs only; any number of workers share one DATABASE_URL."""
     configure_logs()
-    _run(_work(read_settings(state=state, engines=engines, catalog=catalog)))
-
-
-def _run(coroutine: Coroutine[None, None, None]) -> None:
-    try:
-        uvloop.run(coroutine)
-    except (CatalogError, EngineUnavailableError) as error:
-        raise click.ClickException(str(error)) from error
+    run(_work(read_settings(state=state, engines=engines, catalog=catalog)))
 
 
 def _bind(listen: str) -> socket.socket:
@@ -70,19 +61,20 @@ def _bind(listen: str) -> socket.socket:
         raise click.ClickException(f"cannot listen on {listen}: {error}") from error
 
 
-async def _serve(settings: Settings, listening: socket.socket) -> None:
-    async with open_roost(settings) as roost:
-        _greet(roost)
-        host, port = listening.getsockname()[:2]
-        ready = f"roost ready http://{host}:{port}"
-        await serve_api(roost, listening, lambda: click.echo(ready), _stop_on_signals())
+async def _serve(settings: Settings) -> None:
+    with serving(settings), _bind(settings.listen) as listening:
+        async with open_roost(settings) as roost:
+            _greet(roost)
+            host, port = listening.getsockname()[:2]
+            ready = f"roost ready http://{host}:{port}"
+            await serve_api(roost, listening, lambda: click.echo(ready), _stop_on_signals())
 
 
 async def _work(settings: Settings) -> None:
     async with open_roost(settings) as roost:
         click.echo(describe(roost.bindings))
         click.echo("roost worker ready")
-        await work(roost.worker(), _stop_on_signals())
+        await work(roost, _stop_on_signals())
 
 
 def _stop_on_signals() -> asyncio.Event:

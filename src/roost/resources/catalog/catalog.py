@@ -1,6 +1,6 @@
 """The catalogue in memory: what validators and job steps ask without a query."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from ipaddress import IPv6Network
 
 from roost.resources.catalog.entries import Entries, ImageEntry, PlanEntry, RegionEntry
@@ -9,7 +9,7 @@ _CLASS_NEEDS = {"premium": "Premium Plans", "gpu": "GPU Computes"}
 
 
 class Catalog:
-    """What an operator offers. Entries do not change while the process runs."""
+    """What an operator offers. Only imported images are added while the process runs."""
 
     def __init__(self, entries: Entries) -> None:
         self.entries = entries
@@ -48,6 +48,10 @@ class Catalog:
         needed = _CLASS_NEEDS.get(plan.class_)
         has_class = needed is None or needed in region.capabilities
         return has_class and region.availability.get(type_id, True)
+
+    def add_images(self, imported: Iterable[ImageEntry]) -> None:
+        """Offer images beside the file's own, which go before them."""
+        self._images = {i.id: i for i in (*imported, *self.entries.images)}
 
     def limit_images(self, region_id: str, has: Callable[[str], bool]) -> None:
         """Tell that the region starts guests only from images that its engine `has` on disk."""

@@ -9,7 +9,7 @@ from roost.resources.catalog.queries import Row
 from roost.store import Store
 
 CREATOR = "roost"
-"""`created_by` of public images."""
+"""`created_by` of the catalogue's images."""
 
 
 async def sync(store: Store, catalog: Catalog) -> None:
@@ -24,9 +24,8 @@ async def sync(store: Store, catalog: Catalog) -> None:
         await queries.replace(db, "region", [_region(entry) for entry in entries.regions])
         await queries.replace(db, "compute_type", [_plan(entry) for entry in entries.compute_types])
         await queries.replace(db, "kernel", [k.model_dump(mode="json") for k in entries.kernels])
-        await queries.replace(
-            db, "image", [_image(entry) for entry in entries.images], among="account_id is null"
-        )
+        images = [_image(entry) for entry in entries.images]
+        await queries.replace(db, "image", images, among=f"created_by = '{CREATOR}'")
         await queries.refill(db, "region_availability", list(_availability(entries.regions)))
         await queries.refill(db, "ip_pool", list(_pools(entries.regions)))
 

@@ -1,0 +1,108 @@
+"""One server for each state folder, and what the commands beside it must know of it.
+
+`serve.json` is locked while the server lives, so that a crash leaves no server behind that is
+none; what it says of engines and catalogue holds until the next start.
+"""
+
+import asyncio
+import fcntl
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ValidationError
+
+from roost.settings import Settings
+
+_FILE = "serve.json"
+_POLL_SECONDS = 0.05
+_STOP_SECONDS = 30.0
+
+
+class ServedError(Exception):
+    """A server of the state runs although none may, or does not stop."""
+
+
+class Served(BaseModel):
+    """How a state was served last."""
+
+    pid: int
+    engines: Literal["auto", "simulated", "local"]
+    catalog: Path | None
+
+
+def last_served(state: Path) -> Served | None:
+    """None for a state that was never served."""
+    try:
+        return Served.model_validate_json((state / _FILE).read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[None]:
+    """Be the server of the state; raises ServedError when there is one."""
+    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _opened(settings.state) as descriptor:
+        if not _lock(descriptor):
+            raise ServedError(f"{settings.state} is being served already; see `roost down`")
+        catalog = settings.catalog and settings.catalog.absolute()
+        served = Served(pid=os.getpid(), engines=settings.engines, catalog=catalog)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, served.model_dump_json().encode(), 0)
+        yield
+
+
+@asynccontextmanager
+async def stopped(state: Path) -> AsyncIterator[bool]:
+    """Stop the server of a state, and keep others from starting until the end of the block.
+
+    Gives whether one ran. Raises ServedError when it does not stop, or is not ours to stop.
+    """
+    with _opened(state) as descriptor:
+        ran = not _lock(descriptor)
+        if ran:
+            await _stop(state, descriptor)
+        yield ran
+
+
+async def _stop(state: Path, descriptor: int) -> None:
+    deadline, told = time.monotonic() + _STOP_SECONDS, 0
+    while not _lock(descriptor):
+        if time.monotonic() > deadline:
+            raise ServedError(f"the server of {state}, process {told}, does not stop")
+        served = last_served(state)
+        if served is not None and served.pid != told:
+            _terminate(served.pid)
+            told = served.pid
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+def _terminate(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return
+    except PermissionError as error:
+        raise ServedError(f"process {pid} belongs to another user") from error
+
+
+@contextmanager
+def _opened(state: Path) -> Iterator[int]:
+    descriptor = os.open(state / _FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,30 @@
+"""`roost fsck`."""
+
+from pathlib import Path
+
+import click
+
+from roost.app.fsck import Outcome, check_all
+from roost.app.roost import open_roost
+from roost.cli.options import read_served_settings, roost_options, run
+from roost.settings import Settings
+
+
+@click.command()
+@roost_options
+@click.option("--repair", is_flag=True, help="Mend what is found; guests without a row are lost.")
+def fsck(state: Path | None, engines: str | None, catalog: Path | None, repair: bool) -> None:
+    """Compare the database with what the engines hold, also while the server runs.
+
+    Instances with an unfinished job are left alone. Ends with 1 when differences are left.
+    """
+    settings = read_served_settings(state=state, engines=engines, catalog=catalog)
+    outcome = run(_check(settings, repair))
+    click.echo(f"fsck: {outcome}")
+    if not outcome.sound:
+        raise click.exceptions.Exit(1)
+
+
+async def _check(settings: Settings, repair: bool) -> Outcome:
+    async with open_roost(settings, beside=True) as roost:
+        return await check_all(roost, repair, click.echo)

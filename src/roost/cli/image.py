@@ -1,0 +1,78 @@
+"""`roost image`: the images from which real guests start."""
+
+from pathlib import Path
+
+import click
+
+from roost.app.images import BUILDERS, image_store
+from roost.app.roost import open_store
+from roost.app.table import format_table
+from roost.cli.options import read_served_settings, read_settings, run, state_option
+from roost.clock import Clock
+from roost.engines.qemu.images.commands import ImageError
+from roost.engines.qemu.images.importing import import_image
+from roost.resources.catalog import load
+from roost.resources.images.imported import offer
+from roost.settings import Settings
+
+_BUILDABLE = {image_id.partition("/")[2]: image_id for image_id in BUILDERS}
+_LABEL_LENGTH = 128
+
+
+@click.group()
+def image() -> None:
+    """Images on this host. A running server offers them at once."""
+
+
+@image.command()
+@state_option
+@click.argument("name", type=click.Choice(list(_BUILDABLE)))
+def build(state: Path | None, name: str) -> None:
+    """Build an image from the host's package sources; needs root."""
+    image_id = _BUILDABLE[name]
+    store = image_store(read_settings(state=state))
+    run(BUILDERS[image_id](store, lambda text: _say(image_id, text)))
+
+
+@image.command("import")
+@state_option
+@click.argument("source", metavar="FILE|URL")
+@click.option("--id", "image_id", required=True, help="Such as acme/alpine.")
+@click.option("--label", help="Of an image that is not in the catalogue. Default: its id.")
+def import_(state: Path | None, source: str, image_id: str, label: str | None) -> None:
+    """Import a cloud image: qcow2 or raw, set up by cloud-init; gzip is unpacked."""
+    if label is not None and not 1 <= len(label) <= _LABEL_LENGTH:
+        raise click.BadParameter(f"must be 1-{_LABEL_LENGTH} characters", param_hint="--label")
+    if image_id.startswith("private/"):
+        raise click.BadParameter("private/ is for the images of accounts", param_hint="--id")
+    run(_import(read_served_settings(state=state), source, image_id, label))
+
+
+@image.command("list")
+@state_option
+def list_all(state: Path | None) -> None:
+    """List the images on this host."""
+    images = image_store(read_settings(state=state)).list()
+    head = ("ID", "BOOTS BY", "SET UP BY", "DISK MB")
+    rows = ((i.info.id, i.info.boot, i.info.setup, str(i.info.virtual_size)) for i in images)
+    click.echo(format_table(head, rows))
+
+
+async def _import(settings: Settings, source: str, image_id: str, label: str | None) -> None:
+    """An image that is not in the catalogue becomes public beside it."""
+    listed = load(settings.catalog).find_image(image_id) is not None
+    if listed and label is not None:
+        raise click.BadParameter("the catalogue labels this image", param_hint="--label")
+    store = image_store(settings)
+    await import_image(store, source, image_id, lambda text: _say(image_id, text))
+    found = store.find(image_id)
+    if found is None:
+        raise ImageError(f"{image_id} is gone already")
+    if not listed:
+        size = found.info.virtual_size
+        async with open_store(settings) as database:
+            await offer(database, image_id, label or image_id, size, Clock().now())
+
+
+def _say(image_id: str, text: str) -> None:
+    click.echo(f"{image_id}: {text}", err=True)

@@ -1,0 +1,99 @@
+"""`roost token`: personal access tokens of any user."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from roost.app.first_start import ADMIN
+from roost.app.roost import open_store
+from roost.app.table import format_table
+from roost.cli.options import read_served_settings, run, state_option
+from roost.clock import Clock
+from roost.resources.account.queries import find_user
+from roost.resources.profile.queries import TokenRow, list_tokens, revoke_token
+from roost.resources.profile.tokens import issue_token
+from roost.settings import Settings
+from roost.web.scopes import Scopes
+
+_LABEL_LENGTH = 100
+
+
+@click.group()
+def token() -> None:
+    """Personal access tokens."""
+
+
+@token.command()
+@state_option
+@click.option("--label", required=True, help="1 to 100 characters.")
+@click.option("--scopes", required=True, help='"*", or such as "computes:read_write".')
+@click.option("--user", default=ADMIN, show_default=True)
+@click.option("--expires", type=click.IntRange(1, 36500), metavar="DAYS", help="Default: never.")
+def create(state: Path | None, label: str, scopes: str, user: str, expires: int | None) -> None:
+    """Make a token and print it, once and for all."""
+    if not 1 <= len(label) <= _LABEL_LENGTH:
+        raise click.BadParameter(f"must be 1-{_LABEL_LENGTH} characters", param_hint="--label")
+    try:
+        parsed = Scopes.parse(scopes)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--scopes") from error
+    settings = read_served_settings(state=state)
+    click.echo(run(_create(settings, label, parsed, user, expires)))
+
+
+@token.command("list")
+@state_option
+def list_all(state: Path | None) -> None:
+    """List the tokens of all users that are not revoked."""
+    click.echo(_table(run(_list(read_served_settings(state=state)))))
+
+
+@token.command()
+@state_option
+@click.argument("token_id", type=int, metavar="ID")
+def revoke(state: Path | None, token_id: int) -> None:
+    """Revoke a token at once, in all servers."""
+    if not run(_revoke(read_served_settings(state=state), token_id)):
+        raise click.ClickException(f"there is no token {token_id}, or it is revoked already")
+
+
+async def _create(
+    settings: Settings, label: str, scopes: Scopes, user: str, days: int | None
+) -> str:
+    clock = Clock()
+    expiry = None if days is None else clock.seconds() + timedelta(days=days)
+    async with open_store(settings) as store, store.transaction() as db:
+        user_id = await find_user(db, user)
+        if user_id is None:
+            raise click.ClickException(f"there is no user {user}")
+        return await issue_token(db, clock, user_id, label, scopes, expiry)
+
+
+async def _list(settings: Settings) -> list[TokenRow]:
+    async with open_store(settings) as store:
+        return await list_tokens(store)
+
+
+async def _revoke(settings: Settings, token_id: int) -> bool:
+    async with open_store(settings) as store:
+        return await revoke_token(store, token_id, Clock().seconds())
+
+
+def _table(rows: Iterable[TokenRow]) -> str:
+    return format_table(
+        ("ID", "USER", "LABEL", "BEGINS WITH", "SCOPES", "CREATED", "EXPIRES"),
+        (
+            (
+                str(row.id),
+                row.username,
+                row.label,
+                row.prefix,
+                row.scopes,
+                row.created.isoformat(),
+                row.expiry.isoformat() if row.expiry else "never",
+            )
+            for row in rows
+        ),
+    )
