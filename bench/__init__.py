@@ -1,0 +1,1 @@
+"""Benchmarks of Roost against the bare parts that it is made of."""

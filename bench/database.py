@@ -1,0 +1,53 @@
+"""A PostgreSQL server with Roost's tables, and accounts to measure on."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.statements import ALERTS, FILL
+from roost.clock import Clock
+from roost.ids import new_uuid
+from roost.resources.account import queries
+from roost.resources.profile.tokens import issue_token
+from roost.settings import Settings
+from roost.store import Store, migrate
+from roost.store.cluster import Cluster
+from roost.web.scopes import Scopes
+
+
+@asynccontextmanager
+async def database(state: Path) -> AsyncIterator[Store]:
+    """On the core of whoever asks; durable like the one that Roost starts for itself."""
+    cluster = Cluster(state / "postgres")
+    await cluster.launch()
+    try:
+        await migrate.upgrade(cluster.dsn())
+        store = await Store.open(Settings(database_url=cluster.dsn(), state=state))
+        try:
+            yield store
+        finally:
+            await store.close()
+    finally:
+        await cluster.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account with an unrestricted user."""
+
+    id: int
+    token: str
+    instances: list[int]
+
+
+async def make_account(store: Store, username: str, instances: int) -> Account:
+    clock = Clock()
+    async with store.transaction() as db:
+        account = await queries.create_account(db, new_uuid(), clock.seconds())
+        user = await queries.create_user(db, account, username, False, clock.seconds())
+        token = await issue_token(db, clock, user, username, Scopes.parse("*"))
+        await db.execute(FILL, account, instances, ALERTS)
+    await store.execute("vacuum analyze")
+    rows = await store.fetch("select id from compute_instance where account_id = $1", account)
+    return Account(account, token, [row["id"] for row in rows])

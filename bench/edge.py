@@ -1,0 +1,100 @@
+"""Requests a second, as a share of what the bare parts do."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from bench import machine, rounds
+from bench.database import Account, make_account
+from bench.load import request
+from bench.results import Result
+from bench.rounds import CONNECTIONS, Sample, Turn, compare, requests
+from roost.store import Store
+
+_MINIMAL = {"region": "us-lake", "type": "g1-nano-1"}
+_COMPLETE = _MINIMAL | {"image": "roost/debian12", "root_pass": "aComplex@Password-7391"}
+
+
+@contextmanager
+def roost_server(state: Path, dsn: str, *options: str) -> Iterator[tuple[int, int]]:
+    """`roost serve` on the server's core, with an access log; its process id and port."""
+    command = [machine.program("roost"), "serve", "--engines", "simulated"]
+    command += ["--state", str(state), "--listen", "127.0.0.1:0", *options]
+    environment = {"DATABASE_URL": dsn, "ROOST_RATE_LIMIT_SCALE": "0"}
+    with machine.running(command, "roost ready", environment=environment) as (pid, line):
+        yield pid, int(line.rpartition(":")[2])
+
+
+@contextmanager
+def bare_server(dsn: str) -> Iterator[tuple[int, int]]:
+    command = [sys.executable, "-m", "bench.bare_app", dsn]
+    with machine.running(command, "bare ready") as (pid, line):
+        yield pid, int(line.rpartition(":")[2])
+
+
+async def measure(store: Store, state: Path) -> list[Result]:
+    account = await make_account(store, "edge", 100)
+    with bare_server(store.dsn) as (bare_pid, bare_port):
+        with roost_server(state, store.dsn) as (pid, port):
+            results = [*await _one(account, bare_pid, bare_port, pid, port)]
+            results += await _list(account, bare_pid, bare_port, pid, port)
+    return results + await _creates(store, state)
+
+
+async def _one(
+    account: Account, bare_pid: int, bare_port: int, pid: int, port: int
+) -> list[Result]:
+    bare = [request("GET", f"/one/{n}") for n in account.instances]
+    sent = [
+        request("GET", f"/v4/compute/instances/{n}", account.token) for n in account.instances
+    ]
+    return await compare(
+        "GET one", 0.55, requests(bare_pid, bare_port, bare), requests(pid, port, sent)
+    )
+
+
+async def _list(
+    account: Account, bare_pid: int, bare_port: int, pid: int, port: int
+) -> list[Result]:
+    bare = [request("GET", f"/list/{account.id}")]
+    sent = [request("GET", "/v4/compute/instances", account.token)]
+    return await compare(
+        "list of 100", 0.7, requests(bare_pid, bare_port, bare), requests(pid, port, sent)
+    )
+
+
+async def _creates(store: Store, state: Path) -> list[Result]:
+    """Jobs are left to nobody, as the bare script does none."""
+    account = await make_account(store, "creator", 0)
+    bare = _bare_inserts(store.dsn, account.id)
+    with roost_server(state, store.dsn, "--no-worker") as (pid, port):
+
+        def creates(body: dict[str, str]) -> Turn:
+            sent = request("POST", "/v4/compute/instances", account.token, json.dumps(body).encode())
+            return requests(pid, port, [sent])
+
+        results = await compare("create", 0.5, bare, creates(_MINIMAL))
+        return results + await compare("create with image", None, bare, creates(_COMPLETE))
+
+
+def _bare_inserts(dsn: str, account: int) -> Turn:
+    firsts = count(0, 100_000)
+
+    async def turn(seconds: float) -> Sample:
+        arguments = (dsn, account, CONNECTIONS, seconds, next(firsts))
+        others = os.sched_getaffinity(0)
+        machine.pin(machine.SERVER)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bench.bare_inserts", *map(str, arguments), stdout=-1
+        )
+        machine.pin(others)
+        printed, _ = await process.communicate()
+        _, done, took, cpu = printed.split()
+        return Sample(int(done), float(took), float(cpu))
+
+    return turn

@@ -1,0 +1,73 @@
+"""Cores, CPU time and memory of processes."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_CORES = sorted(os.sched_getaffinity(0))
+SERVER, OTHERS = {_CORES[0]}, {_CORES[-1]}
+"""One core for the server under test, another for the load generator and PostgreSQL."""
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_END_SECONDS = 15
+
+
+def pin(cores: set[int] | None) -> None:
+    """This thread and what it starts from now on; None: on any core."""
+    os.sched_setaffinity(0, cores or set(_CORES))
+
+
+def program(name: str) -> str:
+    """A command that is installed beside this interpreter."""
+    return str(Path(sys.executable).with_name(name))
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of all threads so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def memory_megabytes(pid: int) -> float:
+    """Resident set: what a process has for itself and what it shares."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    ready: str,
+    cores: set[int] | None = SERVER,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[tuple[int, str]]:
+    """A process from the moment at which it prints a line that begins with `ready`.
+
+    Yields its process id and that line; standard error, where logs go, is thrown away.
+    """
+    before = os.sched_getaffinity(0)
+    pin(cores)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **(environment or {})},
+    )
+    pin(before)
+    try:
+        yield process.pid, _await_line(process, ready)
+    finally:
+        process.terminate()
+        process.wait(_END_SECONDS)
+
+
+def _await_line(process: "subprocess.Popen[str]", ready: str) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith(ready):
+            return line.strip()
+    raise RuntimeError(f"{process.args!r} ended with {process.wait()}")

@@ -1,0 +1,44 @@
+"""What a benchmark found, and the table of all of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One line of the table; without a target it is there for information."""
+
+    name: str
+    measured: float
+    unit: str = ""
+    target: float | None = None
+    wanted: Literal["at least", "at most"] = "at most"
+    note: str = ""
+
+    @property
+    def missed(self) -> bool:
+        if self.target is None:
+            return False
+        too_little = self.measured < self.target
+        return too_little if self.wanted == "at least" else self.measured > self.target
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        verdict = "MISSED" if self.missed else "ok"
+        return (
+            self.name,
+            f"{self.measured:.3g} {self.unit}".rstrip(),
+            "" if self.target is None else f"{self.wanted} {self.target:g} {self.unit}".rstrip(),
+            "" if self.target is None else verdict,
+            self.note,
+        )
+
+
+def table(results: Iterable[Result]) -> str:
+    rows = [("NAME", "MEASURED", "TARGET", "", "NOTE"), *(r.cells for r in results)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

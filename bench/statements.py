@@ -1,0 +1,45 @@
+"""The SQL of the bare parts; what they read is the very text that Roost's lists read."""
+
+from roost.resources.compute.queries import INSTANCES
+from roost.store.paging import ListStatement, Selection
+
+ONE = f"select {INSTANCES.record_text} from {INSTANCES.source} where {INSTANCES.key} = $1"
+
+PAGE, _ = ListStatement(INSTANCES, (1,), Selection()).page(0, 100)
+"""The first 100 instances of the account $1 and how many it has."""
+
+INSERT_INSTANCE = """
+    insert into compute_instance (account_id, label, tags, region, type, status, created, updated,
+        ipv4, ipv6, disk, memory, vcpus, gpus, transfer, swap_size, alerts, host_uuid, setup)
+    values ($1, $2, '{}', 'us-lake', 'g1-nano-1', 'provisioning', now(), now(), array[host($3::inet)],
+        '2001:db8:101::1/128', 25600, 1024, 1, 0, 1000, 512, $4, gen_random_uuid(), $5)
+    returning id
+"""
+
+INSERT_ADDRESS = """
+    insert into ip_address (address, region, public, prefix, account_id, compute_id)
+    values ($1, 'us-lake', true, 16, $2, $3)
+"""
+
+INSERT_EVENT = """
+    insert into event (account_id, username, action, status, created, percent_complete, entity)
+    values ($1, 'admin', 'compute_create', 'scheduled', now(), 0, $2) returning id
+"""
+
+INSERT_JOB = """
+    insert into job (kind, args, step, resource, account_id, event_id, run_at, deadline, created)
+    values ('bare', $1, 'create', $2, $3, $4, now(), now() + '1 hour', now())
+"""
+
+FILL = """
+    insert into compute_instance (account_id, label, tags, region, image, type, status, created,
+        updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, swap_size, alerts, host_uuid,
+        setup, provisioned)
+    select $1, 'compute-' || n, array['web', 'shop'], 'us-lake', 'roost/debian12', 'g1-nano-1',
+        'running', now(), now(), array[host('10.0.0.0'::inet + n)], '2001:db8:101::1/128',
+        25600, 1024, 1, 0, 1000, 512, $3,
+        gen_random_uuid(), '\\x00', true
+    from generate_series(1, $2::int) as n
+"""
+
+ALERTS = '{"cpu":90,"io":10000,"network_in":10,"network_out":10,"transfer_quota":80}'
