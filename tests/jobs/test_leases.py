@@ -197,5 +197,5 @@ async def test_a_worker_goes_on_when_the_database_comes_back(noted: Store, bench
 async def _done(bench: Bench, job_id: int) -> bool:
     try:
         return (await bench.job(job_id)).status == "done"
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError):
         return False

@@ -10,6 +10,7 @@ from roost.jobs import (
     Run,
     Step,
     Verdict,
+    WorkerSettings,
     again,
     done,
     next_step,
@@ -70,6 +71,18 @@ async def test_again_waits_without_counting_a_failure(noted: Store) -> None:
     async with bench.worker():
         assert (await bench.ended(job_id)).status == "done"
     assert bench.metric("roost_job_retries_total", kind="k") == 0
+
+
+async def test_again_at_once_does_not_wait_for_a_poll(noted: Store) -> None:
+    async def poll(run: Run[Words]) -> Verdict:
+        calls = len(await notes(run.store, run.job.id))
+        return next_step() if calls == 20 else again(0, noting(run.job, "not yet"))
+
+    kind = JobKind("k", Words, (Step("poll", poll),))
+    bench = Bench(noted, kind, settings=WorkerSettings(lease=60))
+    job_id = await bench.enqueue(kind, Words())
+    async with asyncio.timeout(10), bench.worker():
+        assert (await bench.ended(job_id)).status == "done"
 
 
 async def test_done_skips_the_steps_that_are_left(noted: Store) -> None:

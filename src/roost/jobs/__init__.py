@@ -1,4 +1,13 @@
-"""The durable job engine: rows with steps, leases, retries, undo, schedules."""
+"""The durable job engine: rows with steps, leases, retries, undo, schedules.
+
+- A job is one row. A step's outcome, the rows it changes and what listeners write are one
+  transaction, fenced by owner, claim and revision of the row.
+- Steps and undos run at least once, so whatever they do outside the database is idempotent.
+- One job at a time per resource, first come first served. A job that waits for another attempt
+  keeps its resource: those behind it wait too.
+- A worker that is silent for a lease is replaced; that counts as a failed attempt of the step.
+- Due times and cron ticks follow the clock that a lab moves, leases the database's.
+"""
 
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Boundary, Crash, Faults, Point

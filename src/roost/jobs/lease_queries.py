@@ -97,7 +97,7 @@ async def save(db: Queries, old: Job, new: Job, lease: float) -> bool:
         """
         update job set status = $5, phase = $6, step = $7, attempt = $8, results = $9,
             error = $10, undo_error = $11, run_at = $12, finished = $13,
-            percent = case when $5 = 'done' then 100 else percent end,
+            percent = $15,
             owner = case when $5 = 'running' then owner end,
             lease_until = case when $5 = 'running' then clock_timestamp() + $14 end,
             revision = revision + 1
@@ -118,6 +118,7 @@ async def save(db: Queries, old: Job, new: Job, lease: float) -> bool:
         new.run_at,
         new.finished,
         timedelta(seconds=lease),
+        new.percent,
     )
     return saved is not None
 

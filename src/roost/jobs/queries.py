@@ -143,7 +143,7 @@ async def end(db: Queries, job_id: int, reason: str, now: datetime) -> Job:
     record = await db.fetchrow(
         f"""
         with job as (
-            update job set status = 'cancelled', error = $2, finished = $3, stop_reason = $2,
+            update job set status = 'cancelled', error = $2, finished = $3,
                 revision = revision + 1
             where id = $1 returning *
         )

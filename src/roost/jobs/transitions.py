@@ -18,7 +18,7 @@ def advance(job: Job, kind: AnyKind, result: JsonObject | None, now: datetime) -
 
 
 def succeed(job: Job, now: datetime) -> Job:
-    return replace(job, status="done", error=None, finished=now)
+    return replace(job, status="done", percent=100, error=None, finished=now)
 
 
 def wait(job: Job, seconds: float, now: datetime) -> Job:

@@ -11,7 +11,7 @@ from roost.store import Queries
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 Write: TypeAlias = Callable[[Queries], Awaitable[None]]
-"""Rows to change in the transaction that commits the step."""
+"""Rows to change in the transaction that commits the step; it uses no other connection."""
 
 
 class Fatal(Exception):  # noqa: N818 - a verdict, not a mishap

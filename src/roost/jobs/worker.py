@@ -117,8 +117,7 @@ class Worker:
             _log.error("job_abandoned", job=key[0], exc_info=error)
         elif execution.job.status == "waiting":
             left = (execution.job.run_at - self._env.queue.clock.now()).total_seconds()
-            if left > 0:
-                asyncio.get_running_loop().call_later(left, self.wake)
+            asyncio.get_running_loop().call_later(max(left, 0), self.wake)
 
     def _on_stop(self, payload: str) -> None:
         for (job_id, _fence), execution in self._running.items():
