@@ -1,0 +1,269 @@
+"""`roost fsck` finds every kind of drift, leaves alone what jobs work on, and repairs the rest."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from roost.app.fsck import check_all
+from roost.app.roost import open_roost
+from roost.resources.addresses import allocation
+from roost.resources.compute.jobs import BOOT, enqueue_power
+from roost.resources.events.log import Actor
+from tests.support.client import until
+from tests.support.server import simulated
+from tests.support.stage import Stage
+
+Break = Callable[[Stage], Awaitable[int]]
+
+
+@pytest.fixture
+async def stage(database_url: str, tmp_path: Path) -> AsyncIterator[Stage]:
+    """A Roost without a worker."""
+    async with open_roost(simulated(tmp_path, database_url)) as roost:
+        yield Stage(roost)
+
+
+async def fsck(stage: Stage, repair: bool = False) -> list[str]:
+    """The lines that it prints."""
+    lines: list[str] = []
+    outcome = await check_all(stage.roost, repair, lines.append)
+    return [*lines, str(outcome)]
+
+
+async def work(stage: Stage) -> None:
+    """Run all jobs that wait."""
+    worker = stage.roost.worker()
+    task = asyncio.create_task(worker.run())
+    unfinished = "select count(*) from job where finished is null"
+    await until(lambda: stage.roost.store.fetchval(unfinished), lambda count: count == 0)
+    worker.stop()
+    await task
+
+
+async def test_clean(stage: Stage) -> None:
+    assert await fsck(stage) == ["clean"]
+    await stage.instance("running", "running")
+    await stage.instance("offline", "offline")
+    await stage.instance("offline", provisioned=False)
+    assert await fsck(stage) == ["clean"]
+    assert await fsck(stage, repair=True) == ["clean"]
+
+
+async def _orphan(stage: Stage) -> int:
+    compute_id = await stage.instance("running", "running")
+    async with stage.roost.store.transaction() as db:
+        await allocation.release(db, compute_id, stage.roost.clock.now())
+        await db.execute("delete from compute_instance where id = $1", compute_id)
+    return compute_id
+
+
+async def _shrunk(stage: Stage) -> int:
+    compute_id = await stage.instance("running", "running")
+    await stage.change(compute_id, "memory = memory * 2, vcpus = 3, disk = disk + 1000")
+    return compute_id
+
+
+CASES = [
+    (_orphan, "has a guest, but does not exist", "deleted the guest", None, None),
+    (
+        lambda stage: stage.instance("offline", "offline", provisioned=False),
+        "has a guest that was only half made",
+        "deleted the guest",
+        "offline",
+        None,
+    ),
+    (
+        lambda stage: stage.instance("running"),
+        "is running, but its guest is gone",
+        "a job makes it again and boots it",
+        "running",
+        "running",
+    ),
+    (
+        lambda stage: stage.instance("offline"),
+        "is offline, but its guest is gone",
+        "made it again",
+        "offline",
+        "offline",
+    ),
+    (
+        lambda stage: stage.instance("running", "offline"),
+        "is running, but its guest is offline",
+        "its watchdog boots it again",
+        "running",
+        "running",
+    ),
+    (
+        lambda stage: stage.instance("running", "offline", watchdog=False),
+        "is running, but its guest is offline",
+        "set its status to offline",
+        "offline",
+        "offline",
+    ),
+    (
+        lambda stage: stage.instance("offline", "running"),
+        "is offline, but its guest is running",
+        "set its status to running",
+        "running",
+        "running",
+    ),
+    (
+        _shrunk,
+        "runs with 1 vCPUs instead of 3, 1024 MB of memory instead of 2048, "
+        "25088 MB of disk instead of 26088",
+        "a job reboots it",
+        "running",
+        "running",
+    ),
+    (
+        lambda stage: stage.instance("booting", "running"),
+        "is booting, but no job works on it",
+        "set its status to running",
+        "running",
+        "running",
+    ),
+    (
+        lambda stage: stage.instance("provisioning", provisioned=False),
+        "is provisioning, but no job works on it",
+        "set its status to offline",
+        "offline",
+        None,
+    ),
+    (
+        lambda stage: stage.instance("shutting_down"),
+        "is shutting_down, but no job works on it",
+        "set its status to offline, made it again",
+        "offline",
+        "offline",
+    ),
+    (
+        lambda stage: stage.instance("deleting", "running"),
+        "is deleting, but no job works on it",
+        "a job deletes it",
+        None,
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("break_it", "problem", "remedy", "status", "power"), CASES)
+async def test_drift_and_repair(
+    stage: Stage, break_it: Break, problem: str, remedy: str, status: str | None, power: str | None
+) -> None:
+    well = await stage.instance("running", "running")
+    compute_id = await break_it(stage)
+    text = f"instance {compute_id} of region us-lake {problem}"
+    assert await fsck(stage) == [text, "1 found, 0 repaired"]
+    assert await fsck(stage, repair=True) == [f"{text}; {remedy}", "1 found and repaired"]
+    assert await fsck(stage) == ["clean"]
+    await work(stage)
+    assert await fsck(stage) == ["clean"]
+    assert await stage.status(compute_id) == status
+    assert await stage.power(compute_id) == power
+    assert (await stage.status(well), await stage.power(well)) == ("running", "running")
+
+
+async def test_what_a_job_works_on_is_left_alone(stage: Stage) -> None:
+    compute_id = await stage.instance("running", watchdog=True)
+    row = await stage.row(compute_id)
+    async with stage.roost.store.transaction() as db:
+        await enqueue_power(stage.roost.queue, db, BOOT, row, Actor(row.account_id, None))
+    await stage.change(compute_id, "ipv4 = '{}'")
+    assert await fsck(stage, repair=True) == ["clean"]
+    assert await stage.status(compute_id) == "booting"
+
+
+async def test_all_is_repaired_at_once(stage: Stage) -> None:
+    for case in CASES:
+        await case[0](stage)
+    assert (await fsck(stage))[-1] == f"{len(CASES)} found, 0 repaired"
+    assert (await fsck(stage, repair=True))[-1] == f"{len(CASES)} found and repaired"
+    await work(stage)
+    assert await fsck(stage) == ["clean"]
+
+
+async def test_disk_that_is_too_large_stays(stage: Stage) -> None:
+    compute_id = await stage.instance("running", "running")
+    await stage.change(compute_id, "disk = disk - 1000")
+    lines = await fsck(stage, repair=True)
+    assert lines == [
+        f"instance {compute_id} of region us-lake runs with 25088 MB of disk instead of 24088; "
+        "not repaired: a disk cannot be made smaller",
+        "1 found, 0 repaired",
+    ]
+
+
+async def test_repair_that_the_engine_refuses(stage: Stage) -> None:
+    compute_id = await _orphan(stage)
+    await stage.engine().plan.fail("delete", "no power")
+    lines = await fsck(stage, repair=True)
+    assert lines[0].endswith("; not repaired: no power")
+    assert lines[1:] == ["1 found, 0 repaired"]
+    assert await stage.power(compute_id) == "running"
+
+
+async def test_engine_that_does_not_answer(stage: Stage) -> None:
+    await _orphan(stage)
+    await stage.engine().plan.fail("inspect", "no power")
+    lines = await fsck(stage)
+    assert lines == ["region us-lake: its instances cannot be seen", "1 found, 0 repaired"]
+    assert "; not repaired: no power" in (await fsck(stage, repair=True))[0]
+
+
+async def test_region_that_the_catalogue_lacks(stage: Stage) -> None:
+    await stage.instance("offline", region="atlantis")
+    lines = await fsck(stage, repair=True)
+    assert lines == [
+        "region atlantis: it has instances, but is not in the catalogue; "
+        "not repaired: add it to the catalogue",
+        "1 found, 0 repaired",
+    ]
+
+
+async def test_guest_in_the_wrong_region(stage: Stage) -> None:
+    compute_id = await stage.instance("running", "running")
+    await stage.engine("br-south").create(await stage.spec(compute_id))
+    text = f"instance {compute_id} of region br-south has a guest, but does not exist"
+    assert await fsck(stage, repair=True) == [f"{text}; deleted the guest", "1 found and repaired"]
+    assert await stage.power(compute_id) == "running"
+    assert await stage.engine("br-south").inspect(compute_id) is None
+
+
+async def test_addresses_of_nobody(stage: Stage) -> None:
+    store = stage.roost.store
+    account_id = await store.fetchval("select id from account")
+    async with store.transaction() as db:
+        held = await allocation.allocate(db, "us-lake", True, account_id, 999_999)
+    text = f"instance 999999 does not exist, but holds {held.interface.ip}"
+    assert await fsck(stage) == [text, "1 found, 0 repaired"]
+    assert await fsck(stage, repair=True) == [f"{text}; released them", "1 found and repaired"]
+    assert await fsck(stage) == ["clean"]
+    assert await allocation.all_held(store) == {}
+
+
+async def test_address_that_is_not_held(stage: Stage) -> None:
+    """It is still free, so the instance, whose guest uses it, gets it back."""
+    compute_id = await stage.instance("running", "running")
+    [address] = (await stage.row(compute_id)).ipv4
+    async with stage.roost.store.transaction() as db:
+        await allocation.release(db, compute_id, stage.roost.clock.now())
+    text = f"instance {compute_id} shows {address}, but holds none"
+    assert await fsck(stage) == [text, "1 found, 0 repaired"]
+    lines = await fsck(stage, repair=True)
+    assert lines == [f"{text}; it shows and holds {address}", "1 found and repaired"]
+    assert await fsck(stage) == ["clean"]
+    assert await allocation.all_held(stage.roost.store) == {compute_id: [address]}
+
+
+async def test_address_of_another(stage: Stage) -> None:
+    one, other = await stage.instance("offline", "offline"), await stage.instance("offline")
+    [own], [foreign] = (await stage.row(one)).ipv4, (await stage.row(other)).ipv4
+    await stage.make_guest(other, "offline")
+    await stage.change(one, "ipv4 = $2", [foreign])
+    text = f"instance {one} shows {foreign}, but holds {own}"
+    lines = await fsck(stage, repair=True)
+    assert lines == [f"{text}; it shows and holds {own}", "1 found and repaired"]
+    assert await fsck(stage) == ["clean"]
+    assert (await stage.row(one)).ipv4 == [own]

@@ -1,0 +1,117 @@
+"""Instances put in place by hand, in whatever state, where no worker sets them right."""
+
+from dataclasses import dataclass
+
+from roost.app.roost import Roost
+from roost.engines.simulated.instances import SimulatedInstances
+from roost.ids import new_uuid
+from roost.resources.addresses import allocation
+from roost.resources.compute import queries, rules
+from roost.resources.compute.creation import default_alerts
+from roost.resources.compute.engine import InstanceSpec, Power
+from roost.resources.compute.guest import InstanceEngines, SealedSetup, specify
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.records import InstanceStatus
+from roost.secrets import Box
+
+REGION = "us-lake"
+PLAN = "g1-nano-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    roost: Roost
+
+    def engine(self, region: str = REGION) -> SimulatedInstances:
+        engine = self.roost.services.get(InstanceEngines).of(region)
+        assert isinstance(engine, SimulatedInstances)
+        return engine
+
+    async def instance(
+        self,
+        status: InstanceStatus = "running",
+        power: Power | None = None,
+        *,
+        region: str = REGION,
+        provisioned: bool = True,
+        watchdog: bool = True,
+    ) -> int:
+        """A row with an address; with `power` also a guest."""
+        store = self.roost.store
+        account_id = await store.fetchval("select min(id) from account")
+        compute_id = await queries.next_id(store)
+        new = self._row(compute_id, account_id, status, region)
+        async with store.transaction() as db:
+            await queries.insert(db, new)
+            held = await allocation.allocate(db, REGION, True, account_id, compute_id)
+            await queries.set_ipv4(db, compute_id, [str(held.interface.ip)])
+            if provisioned:
+                await queries.set_provisioned(db, compute_id, new["setup"])
+        await self.change(compute_id, "watchdog_enabled = $2", watchdog)
+        if power is not None:
+            await self.make_guest(compute_id, power)
+        return compute_id
+
+    def _row(
+        self, compute_id: int, account_id: int, status: InstanceStatus, region: str
+    ) -> queries.NewInstance:
+        plan = self.roost.catalog.type(PLAN)
+        return {
+            "id": compute_id,
+            "account_id": account_id,
+            "label": rules.default_label(compute_id),
+            "group": "",
+            "tags": [],
+            "region": region,
+            "image": "roost/debian12",
+            "type": PLAN,
+            "status": status,
+            "now": self.roost.clock.seconds(),
+            "ipv6": "2001:db8::1/128",
+            "disk": plan.disk,
+            "memory": plan.memory,
+            "vcpus": plan.vcpus,
+            "gpus": plan.gpus,
+            "transfer": plan.transfer,
+            "swap_size": 512,
+            "alerts": default_alerts(plan.vcpus),
+            "interfaces": "[]",
+            "has_user_data": False,
+            "host_uuid": new_uuid(),
+            "setup": SealedSetup(root_pass="secret").seal(self.roost.services.get(Box)),
+        }
+
+    async def row(self, compute_id: int) -> InstanceFacts:
+        row = await queries.find(self.roost.store, compute_id)
+        assert row is not None
+        return row
+
+    async def change(self, compute_id: int, assignment: str, *values: object) -> None:
+        """Write to a row behind everybody's back."""
+        sql = f"update compute_instance set {assignment} where id = $1"
+        await self.roost.store.execute(sql, compute_id, *values)
+
+    async def spec(self, compute_id: int) -> InstanceSpec:
+        return await specify(self.roost.store, await self.row(compute_id), SealedSetup())
+
+    async def make_guest(self, compute_id: int, power: Power) -> None:
+        spec = await self.spec(compute_id)
+        await self.engine().create(spec)
+        if power == "running":
+            await self.engine().start(spec)
+
+    async def power(self, compute_id: int) -> Power | None:
+        state = await self.engine().inspect(compute_id)
+        return None if state is None else state.power
+
+    async def status(self, compute_id: int) -> InstanceStatus | None:
+        row = await queries.find(self.roost.store, compute_id)
+        return None if row is None else row.status
+
+    async def events(self, compute_id: int) -> list[tuple[str, str, str | None]]:
+        """Action, status and user, the oldest first."""
+        rows = await self.roost.store.fetch(
+            "select action, status, username from event where entity_id = $1 order by id",
+            str(compute_id),
+        )
+        return [(row["action"], row["status"], row["username"]) for row in rows]
