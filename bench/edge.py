@@ -50,9 +50,7 @@ async def _one(
     account: Account, bare_pid: int, bare_port: int, pid: int, port: int
 ) -> list[Result]:
     bare = [request("GET", f"/one/{n}") for n in account.instances]
-    sent = [
-        request("GET", f"/v4/compute/instances/{n}", account.token) for n in account.instances
-    ]
+    sent = [request("GET", f"/v4/compute/instances/{n}", account.token) for n in account.instances]
     return await compare(
         "GET one", 0.55, requests(bare_pid, bare_port, bare), requests(pid, port, sent)
     )
@@ -75,7 +73,9 @@ async def _creates(store: Store, state: Path) -> list[Result]:
     with roost_server(state, store.dsn, "--no-worker") as (pid, port):
 
         def creates(body: dict[str, str]) -> Turn:
-            sent = request("POST", "/v4/compute/instances", account.token, json.dumps(body).encode())
+            sent = request(
+                "POST", "/v4/compute/instances", account.token, json.dumps(body).encode()
+            )
             return requests(pid, port, [sent])
 
         results = await compare("create", 0.5, bare, creates(_MINIMAL))

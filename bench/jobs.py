@@ -1,0 +1,59 @@
+"""How soon jobs begin, and how many a worker gets done."""
+
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+from bench import machine
+from bench.noop_worker import NOOP, noop_queue
+from bench.results import Result
+from roost.jobs import JobArgs
+from roost.store import Store
+
+_SINGLES = 200
+_PAUSE = 0.01
+_JOBS = 1000
+_DRAINS = 5
+
+
+async def measure(store: Store, state: Path) -> list[Result]:
+    command = [sys.executable, "-m", "bench.noop_worker", store.dsn]
+    with machine.running(command, "worker ready") as (pid, _):
+        await _drain(store)
+        delays = sorted([await _delay(store) for _ in range(_SINGLES)])
+        cpu = machine.cpu_seconds(pid)
+        drains = [await _drain(store) for _ in range(_DRAINS)]
+        cpu = (machine.cpu_seconds(pid) - cpu) / (_DRAINS * _JOBS)
+    late = f"95 %: {delays[_SINGLES * 95 // 100] * 1000:.1f} ms"
+    note = f"CPU us of the worker for each: {cpu * 1e6:.0f}"
+    return [
+        Result("commit to first step", median(delays) * 1000, "ms", 5, note=late),
+        Result("drain of 1,000 no-op jobs", _JOBS / median(drains), "/s", 1000, "at least", note),
+    ]
+
+
+async def _delay(store: Store) -> float:
+    """Seconds from the commit of a job to the beginning of its first step."""
+    async with store.transaction() as db:
+        job = await noop_queue().enqueue(db, NOOP, JobArgs())
+    committed = time.monotonic()
+    await asyncio.sleep(_PAUSE)
+    while not (found := await noop_queue().find(store, job.id)) or not found.results:
+        await asyncio.sleep(_PAUSE)
+    began = json.loads(json.dumps(found.results))["begin"]["at"]
+    return float(began) - committed
+
+
+async def _drain(store: Store) -> float:
+    """Seconds from the commit of many jobs, each of its own resource, until all are done."""
+    queue = noop_queue()
+    async with store.transaction() as db:
+        for number in range(_JOBS):
+            await queue.enqueue(db, NOOP, JobArgs(), resource=f"noop:{number}")
+    committed = time.monotonic()
+    while await store.fetchval("select exists (select from job where finished is null)"):
+        await asyncio.sleep(_PAUSE)
+    return time.monotonic() - committed

@@ -1,0 +1,57 @@
+"""Lists of a large account: what a filter and a deep page cost, against the cheapest requests."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+
+from bench import load
+from bench.database import make_account
+from bench.edge import roost_server
+from bench.load import request
+from bench.results import Result
+from roost.store import Store
+
+_INSTANCES = 100_000
+_ROUNDS = 15
+_SECONDS = 0.1
+_LIST = "/v4/compute/instances"
+
+
+async def measure(store: Store, state: Path) -> list[Result]:
+    account = await make_account(store, "large", _INSTANCES)
+    step = _INSTANCES // 50
+    ones = [request("GET", f"{_LIST}/{n}", account.token) for n in account.instances[::step]]
+    filters = [
+        request("GET", _LIST, account.token, headers=[_filter(f"compute-{n}")])
+        for n in range(1, _INSTANCES, step)
+    ]
+    pages = {n: [request("GET", f"{_LIST}?page={n}", account.token)] for n in (1, 500, 1000)}
+    with roost_server(state, store.dsn) as (_, port):
+        took = await _take_turns(
+            port,
+            {"one": ones, "filter": filters, "1": pages[1], "500": pages[500], "1000": pages[1000]},
+        )
+    filtered, last, middle = took["filter"] / took["one"], took["1000"], took["500"]
+    return [
+        Result("X-Filter on label, 100,000 rows: of GET one", filtered, "x", 3, note=_note(took)),
+        Result("last page of 100,000: of page 1", last / took["1"], "x", 10),
+        Result("middle page of 100,000: of page 1", middle / took["1"], "x", 10),
+    ]
+
+
+def _filter(label: str) -> str:
+    return "x-filter: " + json.dumps({"label": label})
+
+
+def _note(took: Mapping[str, float]) -> str:
+    return "ms: " + ", ".join(f"{name} {seconds * 1000:.2f}" for name, seconds in took.items())
+
+
+async def _take_turns(port: int, requests: Mapping[str, list[bytes]]) -> dict[str, float]:
+    """The median seconds that an answer of each kind takes when one is asked for at a time."""
+    took: dict[str, list[float]] = {name: [] for name in requests}
+    for _ in range(_ROUNDS):
+        for name, sent in requests.items():
+            took[name] += (await load.send(port, sent, _SECONDS, connections=1))[1:]
+    return {name: median(seconds) for name, seconds in took.items()}
