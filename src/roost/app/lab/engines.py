@@ -1,0 +1,109 @@
+"""The simulated engines of this process: their latencies, faults and whole states."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import get_args
+
+from typing_extensions import TypedDict
+
+from roost.app.engines import Binding
+from roost.app.lab.bodies import PlanEngineFault, SetLatency
+from roost.engines.simulated.instances import Operation, SimulatedInstances
+from roost.errors import invalid
+
+OPERATIONS: tuple[Operation, ...] = get_args(Operation)
+
+
+class LatencyRow(TypedDict):
+    region: str
+    operation: Operation
+    seconds: float
+
+
+class EngineFaultRow(TypedDict):
+    """`times` is how many more calls fail; null: all."""
+
+    region: str
+    operation: str
+    reason: str
+    times: int | None
+
+
+class LabEngines:
+    """What the lab does with engines, by region."""
+
+    def __init__(self, bindings: Iterable[Binding]) -> None:
+        self._simulated: dict[str, SimulatedInstances] = {}
+        self._real: list[str] = []
+        for binding in bindings:
+            if isinstance(binding.engine, SimulatedInstances):
+                self._simulated[binding.region] = binding.engine
+            else:
+                self._real.append(binding.region)
+
+    def all(self) -> Mapping[str, SimulatedInstances]:
+        """ApiError 400 when a region is real: what its engine holds cannot be replaced."""
+        if self._real:
+            raise invalid(
+                f"Region {self._real[0]} runs on a real engine: only where all engines are "
+                "simulated (--engines simulated) can the state be saved, loaded or reset"
+            )
+        return self._simulated
+
+    async def latencies(self) -> list[LatencyRow]:
+        return [
+            {"region": region, "operation": name, "seconds": await engine.plan.latency(name)}
+            for region, engine in self._simulated.items()
+            for name in OPERATIONS
+        ]
+
+    async def set_latency(self, body: SetLatency) -> None:
+        engines = self._simulated.values() if body.region is None else [self._of(body.region)]
+        operations = OPERATIONS if body.operation is None else [body.operation]
+        for engine in engines:
+            for operation in operations:
+                await engine.plan.set_latency(body.seconds, operation)
+
+    async def faults(self) -> list[EngineFaultRow]:
+        return [
+            {"region": region, "operation": name, "reason": fault.reason, "times": fault.calls}
+            for region, engine in self._simulated.items()
+            for name, fault in (await engine.plan.faults()).items()
+        ]
+
+    async def plan_fault(self, body: PlanEngineFault) -> None:
+        await self._of(body.region).plan.fail(body.operation, body.reason, body.times)
+
+    async def drop_faults(self) -> None:
+        for engine in self._simulated.values():
+            for operation in OPERATIONS:
+                await engine.plan.mend(operation)
+
+    def _of(self, region: str) -> SimulatedInstances:
+        engine = self._simulated.get(region)
+        if engine is None:
+            raise invalid("Must be a region with a simulated engine", "region")
+        return engine
+
+
+@asynccontextmanager
+async def kept_on_failure(engines: Iterable[SimulatedInstances]) -> AsyncIterator[None]:
+    """What the block makes of the engines is undone when it fails."""
+    before = [(engine, await engine.snapshot()) for engine in engines]
+    try:
+        yield
+    except BaseException:
+        for engine, snapshot in before:
+            await engine.restore(snapshot)
+        raise
+
+
+async def restore(
+    engines: Mapping[str, SimulatedInstances], snapshots: Mapping[str, bytes]
+) -> None:
+    """Regions without a snapshot become empty. ValueError when one is not a snapshot."""
+    for region, engine in engines.items():
+        if region in snapshots:
+            await engine.restore(snapshots[region])
+        else:
+            await engine.reset()

@@ -1,0 +1,206 @@
+"""The HTTP face of the lab (docs/lab.md)."""
+
+import tempfile
+from collections.abc import Iterator
+from typing import IO, TypeVar
+
+import orjson
+from starlette.applications import Starlette
+from starlette.endpoints import HTTPEndpoint
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Mount, Route
+from typing_extensions import TypedDict
+
+from roost.app.lab import faults, state
+from roost.app.lab.bodies import MoveClock, PlanEngineFault, PlanJobFault, SetLatency
+from roost.app.lab.engines import EngineFaultRow, LatencyRow
+from roost.app.lab.faults import JobFaultRow
+from roost.app.lab.lab import Lab
+from roost.errors import ApiError, ErrorBody, Problem, invalid, not_found
+from roost.web.bodies import Body, read_body
+
+_CHUNK = 1 << 18
+
+B = TypeVar("B", bound=Body)
+
+
+class ClockRow(TypedDict):
+    now: str
+    offset_seconds: float
+
+
+class LatencyRows(TypedDict):
+    latency: list[LatencyRow]
+
+
+class FaultRows(TypedDict):
+    engines: list[EngineFaultRow]
+    jobs: list[JobFaultRow]
+
+
+Row = ClockRow | LatencyRows | FaultRows
+
+
+class ClockEndpoint(HTTPEndpoint):
+    async def get(self, request: Request) -> Response:
+        return _show_clock(await _enter(request))
+
+    async def put(self, request: Request) -> Response:
+        lab = await _enter(request)
+        body = await _read(lab, request, MoveClock)
+        if body.now is not None and body.advance is None:
+            await lab.clock.move_to(body.now)
+        elif body.advance is not None and body.now is None:
+            await lab.clock.advance_by(body.advance)
+        else:
+            raise invalid("Either now or advance is required")
+        return _show_clock(lab)
+
+
+class LatencyEndpoint(HTTPEndpoint):
+    async def get(self, request: Request) -> Response:
+        return await _show_latency(await _enter(request))
+
+    async def put(self, request: Request) -> Response:
+        lab = await _enter(request)
+        await lab.engines.set_latency(await _read(lab, request, SetLatency))
+        return await _show_latency(lab)
+
+
+class FaultsEndpoint(HTTPEndpoint):
+    async def get(self, request: Request) -> Response:
+        return await _show_faults(await _enter(request))
+
+    async def delete(self, request: Request) -> Response:
+        lab = await _enter(request)
+        await lab.engines.drop_faults()
+        lab.roost.faults.clear()
+        return await _show_faults(lab)
+
+
+class EngineFaultsEndpoint(HTTPEndpoint):
+    async def post(self, request: Request) -> Response:
+        lab = await _enter(request)
+        await lab.engines.plan_fault(await _read(lab, request, PlanEngineFault))
+        return await _show_faults(lab)
+
+
+class JobFaultsEndpoint(HTTPEndpoint):
+    async def post(self, request: Request) -> Response:
+        lab = await _enter(request)
+        body = await _read(lab, request, PlanJobFault)
+        if lab.crew is None:
+            raise invalid("This process runs no jobs")
+        faults.plan_fault(lab.roost.faults, lab.roost.queue.kinds, body)
+        return await _show_faults(lab)
+
+
+class ResetEndpoint(HTTPEndpoint):
+    async def post(self, request: Request) -> Response:
+        lab = await _enter(request)
+        await state.reset(lab)
+        return _show_clock(lab)
+
+
+class SaveEndpoint(HTTPEndpoint):
+    async def post(self, request: Request) -> Response:
+        lab = await _enter(request)
+        file = tempfile.TemporaryFile(dir=lab.roost.settings.state)  # noqa: SIM115
+        try:
+            await state.save(lab, file)
+        except BaseException:
+            file.close()
+            raise
+        headers = {
+            "Content-Length": str(file.tell()),
+            "Content-Disposition": 'attachment; filename="roost-state.zip"',
+        }
+        return StreamingResponse(_send(file), media_type="application/zip", headers=headers)
+
+
+class LoadEndpoint(HTTPEndpoint):
+    async def post(self, request: Request) -> Response:
+        lab = await _enter(request)
+        with tempfile.TemporaryFile(dir=lab.roost.settings.state) as file:
+            async for chunk in request.stream():
+                file.write(chunk)
+            await state.load(lab, file)
+        return _show_clock(lab)
+
+
+def mount(lab: Lab) -> Mount:
+    """Everything below `/lab`."""
+    app = Starlette(
+        routes=[
+            Route("/clock", ClockEndpoint),
+            Route("/latency", LatencyEndpoint),
+            Route("/faults", FaultsEndpoint),
+            Route("/faults/engines", EngineFaultsEndpoint),
+            Route("/faults/jobs", JobFaultsEndpoint),
+            Route("/reset", ResetEndpoint),
+            Route("/save", SaveEndpoint),
+            Route("/load", LoadEndpoint),
+        ],
+        exception_handlers={ApiError: _refuse, HTTPException: _refuse_route, Exception: _fail},
+    )
+    app.state.lab = lab
+    return Mount("/lab", app=app)
+
+
+async def _enter(request: Request) -> Lab:
+    """The lab, when the caller may use it; ApiError 401 or 403 otherwise."""
+    lab = request.app.state.lab
+    assert isinstance(lab, Lab)
+    await lab.admit(request.headers.get("authorization"))
+    return lab
+
+
+async def _read(lab: Lab, request: Request, model: type[B]) -> B:
+    return read_body(model, await request.body(), lab.roost.services)
+
+
+def _show_clock(lab: Lab) -> Response:
+    offset = lab.clock.offset.total_seconds()
+    return _answer({"now": lab.clock.seconds().isoformat(), "offset_seconds": offset})
+
+
+async def _show_latency(lab: Lab) -> Response:
+    return _answer({"latency": await lab.engines.latencies()})
+
+
+async def _show_faults(lab: Lab) -> Response:
+    jobs = faults.list_faults(lab.roost.faults)
+    return _answer({"engines": await lab.engines.faults(), "jobs": jobs})
+
+
+def _answer(row: Row) -> Response:
+    return Response(orjson.dumps(row), media_type="application/json")
+
+
+def _send(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    body: ErrorBody = {"errors": [problem.item() for problem in error.problems]}
+    return Response(orjson.dumps(body), error.status, media_type="application/json")
+
+
+async def _refuse_route(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        problem = Problem(f"Method Not Allowed: {request.method}")
+        response = await _refuse(request, ApiError(405, [problem]))
+        response.headers.update(error.headers or {})
+        return response
+    return await _refuse(request, not_found())
+
+
+async def _fail(request: Request, error: Exception) -> Response:
+    return await _refuse(request, ApiError(500, [Problem("An error occurred")]))

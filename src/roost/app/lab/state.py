@@ -1,0 +1,129 @@
+"""The whole state: back to the beginning, into a file, out of a file."""
+
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime
+from typing import IO
+
+import asyncpg
+
+from roost.app.lab import queries
+from roost.app.lab.archive import Archive, Header, broken
+from roost.app.lab.engines import kept_on_failure, restore
+from roost.app.lab.lab import Lab, begin_schedules
+from roost.app.lab.queries import Table
+from roost.errors import ApiError, Problem, invalid
+from roost.resources.catalog import sync
+from roost.resources.profile.queries import TOKEN_CHANNEL
+from roost.secrets import Box
+from roost.store import Connection, Queries, migrate, notify
+
+_KEPT = {"account", "api_user", "token", "setting", "image"}
+"""What a reset keeps, though no private image. The catalogue's other tables are filled again."""
+
+_SEALED_TEXT = b"the state of a Roost"
+
+_BUSY = (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError)
+_UNFIT = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, KeyError, ValueError)
+
+
+async def reset(lab: Lab) -> None:
+    """Drop all but accounts, users and tokens; ids and the time start again."""
+    now = _real_time()
+    async with _replacing(lab, now) as (db, tables):
+        await queries.empty(db, [table for table in tables if table.name not in _KEPT])
+        await queries.drop_private_images(db)
+        await begin_schedules(db, now)
+        await restore(lab.engines.all(), {})
+
+
+async def save(lab: Lab, file: IO[bytes]) -> None:
+    """Write the state as it is between two steps of jobs."""
+    engines, store = lab.engines.all(), lab.roost.store
+    async with lab.quiet(), store.transaction() as db:
+        tables = await queries.find_tables(db)
+        await _lock(db, tables, "share")
+        with closing(Archive.create(file)) as archive:
+            await archive.write_header(await _describe(lab, db, tables))
+            for table in tables:
+                await archive.write_rows(db, table)
+            for region, engine in engines.items():
+                await archive.write_snapshot(region, await engine.snapshot())
+
+
+async def load(lab: Lab, file: IO[bytes]) -> None:
+    """Go back to a saved state and its time. ApiError 400, and no change, when that can't be."""
+    with closing(await Archive.read(file)) as archive:
+        header = await archive.read_header()
+        await _refuse_unfit(lab, header)
+        try:
+            async with _replacing(lab, header.now) as (db, tables):
+                await queries.empty(db, tables)
+                for table in header.tables:
+                    await archive.read_rows(db, table)
+                await queries.set_next_ids(db, header.next_ids)
+                await restore(lab.engines.all(), await archive.read_snapshots(header))
+        except _UNFIT:
+            raise broken() from None
+
+
+@asynccontextmanager
+async def _replacing(lab: Lab, now: datetime) -> AsyncIterator[tuple[Connection, list[Table]]]:
+    """Nobody sees the state inside the block; afterwards all of it is new, or nothing."""
+    roost = lab.roost
+    engines = lab.engines.all().values()
+    async with lab.quiet():
+        async with kept_on_failure(engines), roost.store.transaction() as db:
+            tables = await queries.find_tables(db)
+            await _lock(db, tables, "access exclusive")
+            yield db, tables
+            moved = await lab.clock.put(db, now - _real_time())
+            await notify(db, TOKEN_CHANNEL)
+        lab.clock.follow(moved)
+        lab.authenticator.forget()
+        roost.faults.clear()
+        await sync(roost.store, roost.catalog)
+
+
+async def _lock(db: Queries, tables: list[Table], mode: queries.LockMode) -> None:
+    try:
+        await queries.lock_tables(db, tables, mode)
+    except _BUSY:
+        raise ApiError(503, [Problem("The state is in use; try again")]) from None
+
+
+async def _describe(lab: Lab, db: Queries, tables: list[Table]) -> Header:
+    sealed = lab.roost.services.get(Box).seal(_SEALED_TEXT)
+    return Header(
+        format="roost-state-1",
+        revision=migrate.head(),
+        sealed_text=base64.b64encode(sealed).decode(),
+        now=lab.clock.now(),
+        tables=tables,
+        next_ids=await queries.find_next_ids(db),
+        regions=list(lab.engines.all()),
+    )
+
+
+async def _refuse_unfit(lab: Lab, header: Header) -> None:
+    here = await queries.find_tables(lab.roost.store)
+    if header.revision != migrate.head() or not _same(header.tables, here):
+        raise invalid(
+            f"The state was saved with schema {header.revision}; this program has {migrate.head()}"
+        )
+    if missing := set(header.regions) - set(lab.engines.all()):
+        raise invalid(f"The state needs regions that are not here: {', '.join(sorted(missing))}")
+    try:
+        lab.roost.services.get(Box).open(base64.b64decode(header.sealed_text))
+    except ValueError:
+        raise invalid("The secrets in the state are sealed with another key file") from None
+
+
+def _same(tables: list[Table], others: list[Table]) -> bool:
+    columns = ({t.name: set(t.columns) for t in some} for some in (tables, others))
+    return next(columns) == next(columns)
+
+
+def _real_time() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)

@@ -1,0 +1,259 @@
+"""The lab over HTTP: the whole state reset, saved and loaded."""
+
+import asyncio
+import io
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from roost.app.engines import Binding
+from roost.store import Store
+from tests.support.client import Json, until
+from tests.support.database import DatabaseServer
+from tests.support.lab import Lab, running_lab
+
+BROKEN = (400, [{"reason": "This is not a saved state, or it is broken"}])
+
+
+@pytest.fixture
+async def lab(tmp_path: Path, database_url: str) -> AsyncIterator[Lab]:
+    async with running_lab(tmp_path, database_url) as lab:
+        yield lab
+
+
+async def guests(lab: Lab) -> list[int]:
+    """What the engines hold."""
+    states = [await binding.engine.list() for binding in lab.running.roost.bindings]
+    return sorted(state.id for region in states for state in region)
+
+
+async def contents(store: Store) -> dict[str, int]:
+    """Rows of each table that has any."""
+    names = await store.fetch(
+        "select tablename from pg_tables where schemaname = current_schema() order by 1"
+    )
+    counts = {name: await store.fetchval(f'select count(*) from "{name}"') for (name,) in names}
+    return {name: count for name, count in counts.items() if count}
+
+
+def rewritten(state: bytes, change: Callable[[Json], None]) -> bytes:
+    """The state with another header."""
+    result = io.BytesIO()
+    with ZipFile(io.BytesIO(state)) as old, ZipFile(result, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "roost.json":
+                header = json.loads(content)
+                change(header)
+                content = json.dumps(header).encode()
+            new.writestr(name, content)
+    return result.getvalue()
+
+
+async def test_reset_leaves_a_fresh_roost(lab: Lab) -> None:
+    store = lab.running.roost.store
+    fresh, regions = await contents(store), await lab.lists()
+    first = await lab.api.post("/compute/instances", {**_SMALL, "private_ip": True})
+    await lab.settled(first["id"])
+    await lab.create()
+    await lab.post("/faults/engines", {"region": "local", "operation": "stop"})
+    await lab.post("/faults/jobs", {"kind": "compute_boot", "step": "start", "times": 3})
+    await lab.put("/latency", {"seconds": 7})
+    await lab.put("/clock", {"advance": 3600})
+
+    assert (await lab.post("/reset"))["offset_seconds"] == pytest.approx(0, abs=1)
+
+    assert await lab.lists() == regions
+    assert await guests(lab) == []
+    assert await lab.get("/faults") == {"engines": [], "jobs": []}
+    assert not any(row["seconds"] for row in (await lab.get("/latency"))["latency"])
+    ephemeral = {"job", "job_schedule", "worker"}
+    left = await contents(store)
+    assert {k: v for k, v in left.items() if k not in ephemeral} == {
+        k: v for k, v in fresh.items() if k not in ephemeral
+    }
+    again = await lab.api.post("/compute/instances", {**_SMALL, "private_ip": True})
+    assert (again["id"], again["ipv4"]) == (100000, first["ipv4"])
+    await lab.settled(again["id"])
+
+
+_SMALL = {"region": "local", "type": "g1-nano-1", "image": "roost/mini", "root_pass": "x9!kQ2vv_z"}
+
+
+async def test_reset_under_load(tmp_path: Path, database_url: str) -> None:
+    """Whatever requests and jobs are at, nothing of before is left afterwards."""
+    async with running_lab(tmp_path, database_url, simulated_latency=0.05) as lab:
+        for _ in range(5):
+            creating = [asyncio.create_task(lab.create()) for _ in range(12)]
+            await asyncio.sleep(0.1)
+            await lab.post("/reset")
+            await asyncio.gather(*creating)
+            await lab.post("/reset")
+            assert await guests(lab) == []
+            store = lab.running.roost.store
+            assert await store.fetchval("select count(*) from compute_instance") == 0
+            created = await lab.create()
+            assert created == 100000
+            await lab.settled(created)
+
+
+async def test_reset_interrupts_slow_steps(tmp_path: Path, database_url: str) -> None:
+    async with running_lab(tmp_path, database_url, simulated_latency=60) as lab:
+        await lab.create()
+        await until(lambda: guests(lab), bool)
+        await lab.post("/reset")
+        assert await guests(lab) == []
+
+
+async def test_a_state_comes_back(tmp_path: Path, database_url: str) -> None:
+    async with running_lab(tmp_path, database_url) as lab:
+        await lab.settled(await lab.create(tags=["tag ä", "tag \\b", 'tag "c"'], label="first"))
+        await lab.put("/latency", {"region": "local", "operation": "stop", "seconds": 0.5})
+        await lab.put("/clock", {"now": "2100-01-01T00:00:00"})
+        before, held, latency = await lab.lists(), await guests(lab), await lab.get("/latency")
+        state = await lab.save()
+        for _ in range(2):
+            await lab.settled(await lab.create())
+        await lab.api.delete("/compute/instances/100000")
+        await lab.put("/latency", {"seconds": 0})
+        await lab.put("/clock", {"now": "2200-01-01T00:00:00"})
+        await lab.post("/load", state)
+        assert (await lab.get("/clock"))["now"].startswith("2100-01-01T00:00")
+        assert (await lab.lists(), await guests(lab)) == (before, held)
+        assert await lab.get("/latency") == latency
+    async with running_lab(tmp_path, database_url) as lab:
+        assert (await lab.lists(), await guests(lab)) == (before, held)
+        await lab.post("/reset")
+        await lab.post("/load", state)
+        assert (await lab.lists(), await guests(lab)) == (before, held)
+        created = await lab.create()
+        assert created == 100001
+        await lab.settled(created)
+        await lab.api.post("/compute/instances/100000/reboot")
+        await lab.settled(100000)
+
+
+async def test_a_state_moves_to_another_database(
+    tmp_path: Path, database_server: DatabaseServer
+) -> None:
+    """With the key file; tokens are then those of the state."""
+    async with database_server.database() as url, running_lab(tmp_path / "one", url) as lab:
+        await lab.settled(await lab.create())
+        state, lists, token = await lab.save(), await lab.lists(), lab.running.token
+    key = tmp_path / "one" / "secret.key"
+    async with (
+        database_server.database() as url,
+        running_lab(tmp_path / "two", url, key_file=key) as other,
+    ):
+        await other.post("/load", state)
+        assert (await other.send("GET", "/clock"))[0] == 401
+        other.api.token = token
+        assert await other.lists() == lists
+        await other.api.post("/compute/instances/100000/reboot")
+        await other.settled(100000)
+
+
+async def test_jobs_go_on_after_a_load(tmp_path: Path, database_url: str) -> None:
+    async with running_lab(tmp_path, database_url, simulated_latency=0.5) as lab:
+        created = await lab.create()
+        state = await lab.save()
+        await lab.settled(created)
+        await lab.post("/load", state)
+        row = await lab.api.get(f"/compute/instances/{created}")
+        assert row["status"] in ("provisioning", "offline", "booting")
+        await lab.settled(created)
+        assert await guests(lab) == [created]
+
+
+async def test_what_cannot_be_loaded_changes_nothing(
+    tmp_path: Path, database_url: str, database_server: DatabaseServer
+) -> None:
+    async with database_server.database() as url, running_lab(tmp_path / "other", url) as other:
+        foreign = await other.save()
+
+    async with running_lab(tmp_path / "own", database_url) as lab:
+        await lab.settled(await lab.create())
+        state = await lab.save()
+        before = await lab.lists(), await guests(lab), await lab.get("/latency")
+
+        def drop_ids(header: Json) -> None:
+            header["next_ids"] = {}
+
+        def double_rows(header: Json) -> None:
+            header["tables"] += header["tables"]
+
+        bare = io.BytesIO()
+        ZipFile(bare, "w").close()
+        flipped = bytearray(state)
+        flipped[state.index(b"tables/job.copy") + 60] ^= 255
+        for damaged in (
+            b"",
+            b"nonsense",
+            bare.getvalue(),
+            state[:-100],
+            bytes(flipped),
+            rewritten(state, drop_ids),
+            rewritten(state, double_rows),
+            rewritten(state, lambda header: header.pop("format")),
+            without_snapshot(state),
+        ):
+            assert await lab.refused("POST", "/load", damaged) == BROKEN
+        older = rewritten(state, lambda header: header.update(revision="0001"))
+        status, errors = await lab.refused("POST", "/load", older)
+        assert status == 400
+        assert errors[0]["reason"].startswith("The state was saved with schema 0001")
+        status, errors = await lab.refused("POST", "/load", foreign)
+        reason = "The secrets in the state are sealed with another key file"
+        assert (status, errors) == (400, [{"reason": reason}])
+        elsewhere = rewritten(state, lambda header: header["regions"].append("mars"))
+        status, errors = await lab.refused("POST", "/load", elsewhere)
+        reason = "The state needs regions that are not here: mars"
+        assert (status, errors) == (400, [{"reason": reason}])
+
+        assert (await lab.lists(), await guests(lab), await lab.get("/latency")) == before
+        await lab.settled(await lab.create())
+
+
+def without_snapshot(state: bytes) -> bytes:
+    """The state with something else in place of an engine's snapshot."""
+    result = io.BytesIO()
+    with ZipFile(io.BytesIO(state)) as old, ZipFile(result, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, b"{" if name.startswith("instances/") else old.read(name))
+    return result.getvalue()
+
+
+async def test_secrets_stay_sealed(lab: Lab) -> None:
+    await lab.settled(await lab.create())
+    state = await lab.save()
+    key = (lab.running.roost.settings.state / "secret.key").read_bytes()
+    with ZipFile(io.BytesIO(state)) as zipped:
+        whole = b"".join(zipped.read(name) for name in zipped.namelist())
+    for secret in (b"x9!kQ2vv_z", lab.running.token.encode(), key, key.hex().encode()):
+        assert secret not in whole
+
+
+async def test_other_workers_are_in_the_way(lab: Lab) -> None:
+    store = lab.running.roost.store
+    await store.execute("insert into worker values ('elsewhere', clock_timestamp())")
+    for path in ("/reset", "/save"):
+        status, errors = await lab.refused("POST", path)
+        reason = "Another process runs jobs, or did 2 seconds ago: stop it first"
+        assert (status, errors) == (400, [{"reason": reason}])
+    await store.execute("delete from worker where owner = 'elsewhere'")
+    await lab.post("/reset")
+
+
+async def test_a_real_engine_is_in_the_way(
+    tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roost.app.lab.engines.SimulatedInstances", Binding)
+    async with running_lab(tmp_path, database_url) as lab:
+        for path in ("/reset", "/save"):
+            status, errors = await lab.refused("POST", path)
+            assert status == 400
+            assert "runs on a real engine" in errors[0]["reason"]
+        assert (await lab.get("/latency"))["latency"] == []
