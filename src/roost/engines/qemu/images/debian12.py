@@ -14,12 +14,13 @@ from pathlib import Path
 from roost.engines.qemu.images import apt
 from roost.engines.qemu.images.commands import run
 from roost.engines.qemu.images.disks import make_disk
+from roost.engines.qemu.images.initrd import kernel_release, pack_initrd
 from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, ImageInfo, ImageStore
 
 DEBIAN12 = ImageInfo(
     id="roost/debian12",
     boot="kernel",
-    kernel_args="root=LABEL=roost-root ro console=ttyS0 net.ifnames=0 mitigations=off nokaslr"
+    kernel_args="ro console=ttyS0 net.ifnames=0 mitigations=off nokaslr"
     " audit=0 apparmor=0 random.trust_cpu=on quiet",
     setup="nocloud",
     cloud_init=True,
@@ -30,17 +31,22 @@ _LABEL = "roost-root"
 
 _PACKAGES = (
     *("systemd", "systemd-sysv", "systemd-resolved", "systemd-timesyncd", "udev", "dbus", "kmod"),
-    *("linux-image-cloud-amd64", "initramfs-tools", "zstd", "e2fsprogs", "fdisk"),
+    *("linux-image-cloud-amd64", "busybox-static", "e2fsprogs", "fdisk"),
     *("cloud-init", "cloud-guest-utils", "netplan.io", "locales", "openssh-server"),
     *("iproute2", "iputils-ping", "netbase", "netcat-openbsd", "ca-certificates", "less", "nano"),
 )
 
 _FILES = {
     "etc/fstab": f"LABEL={_LABEL} / ext4 defaults,noatime,errors=remount-ro 0 1\n",
+    "etc/initramfs-tools/update-initramfs.conf": "update_initramfs=no\n",
     "etc/ssh/sshd_config.d/60-roost.conf": "PermitRootLogin yes\n"
     "HostKey /etc/ssh/ssh_host_ed25519_key\n",
     "etc/cloud/cloud.cfg.d/10-roost.cfg": (files(__package__) / "debian12.cfg").read_text(),
 }
+_STALE = (
+    *("etc/hostname", "etc/machine-id", "var/lib/dbus/machine-id"),
+    *("etc/ssh/ssh_host_*", "boot/initrd.img-*"),
+)
 _NEEDLESS_UNITS = ("e2scrub_reap.service", "e2scrub_all.timer")
 """They look for LVM volumes, which takes seconds of each boot."""
 
@@ -52,31 +58,32 @@ async def build_debian12(store: ImageStore, progress: Callable[[str], None]) -> 
     """
     async with store.build(DEBIAN12) as image:
         with tempfile.TemporaryDirectory(prefix="roost-debian12-") as work:
-            await _build(Path(work) / "root", image, progress)
+            await _build(Path(work), image, progress)
     progress(f"{DEBIAN12.id} is ready")
 
 
-async def _build(tree: Path, image: Path, progress: Callable[[str], None]) -> None:
+async def _build(work: Path, image: Path, progress: Callable[[str], None]) -> None:
     progress("installing Debian")
+    tree = work / "root"
     options = ("--mode=root", "--variant=minbase", "--format=directory", "--architectures=amd64")
     include = f"--include={','.join(_PACKAGES)}"
     proxy, sources = await apt.proxy_options(), await apt.sources()
     await run("mmdebstrap", *options, include, *proxy, apt.RELEASE, tree, *sources)
+    progress("packing the initial RAM disk")
+    shutil.copy(tree / f"boot/vmlinuz-{kernel_release(tree)}", image / KERNEL)
+    (image / INITRD).write_bytes(await pack_initrd(tree, work / "initrd"))
     progress("writing the root disk")
-    await asyncio.to_thread(_finish, tree, image)
+    await asyncio.to_thread(_finish, tree)
     await make_disk(tree, image / ROOT, DEBIAN12.virtual_size, _LABEL)
 
 
-def _finish(tree: Path, image: Path) -> None:
+def _finish(tree: Path) -> None:
     for path, text in _FILES.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text)
     for unit in _NEEDLESS_UNITS:
         (tree / "etc/systemd/system" / unit).symlink_to("/dev/null")
-    for stale in ("etc/hostname", "etc/machine-id", "var/lib/dbus/machine-id"):
-        (tree / stale).unlink(missing_ok=True)
+    for pattern in _STALE:
+        for stale in tree.glob(pattern):
+            stale.unlink()
     (tree / "etc/machine-id").touch()
-    for key in (tree / "etc/ssh").glob("ssh_host_*"):
-        key.unlink()
-    shutil.copy(next((tree / "boot").glob("vmlinuz-*")), image / KERNEL)
-    shutil.copy(next((tree / "boot").glob("initrd.img-*")), image / INITRD)

@@ -1,4 +1,8 @@
-"""The initial RAM disk of `roost/mini`: drivers, busybox and one script."""
+"""The initial RAM disk of guests that start without firmware: drivers, busybox and one script.
+
+It finds the root disk by its place, the first on the SCSI bus, so a copy of it that is attached as
+a volume cannot be taken for it.
+"""
 
 import asyncio
 import gzip
@@ -10,30 +14,30 @@ from roost.engines.qemu.images.commands import run
 from roost.engines.qemu.images.guest import lines, place
 
 
-async def pack_initrd(packages: Path, tree: Path) -> bytes:
-    """What boots the kernel found among the unpacked `packages`; laid out in `tree` first."""
-    release = kernel_release(packages)
-    await run("depmod", "-b", packages, release)
-    names = await asyncio.to_thread(_lay_out, packages, release, tree)
+async def pack_initrd(system: Path, tree: Path) -> bytes:
+    """What boots the kernel of the unpacked `system`; laid out in `tree` first."""
+    release = kernel_release(system)
+    await run("depmod", "-b", system, release)
+    names = await asyncio.to_thread(_lay_out, system, release, tree)
     pack = ("cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet")
     archive = await run(*pack, cwd=tree, feed="\n".join(names).encode())
     return await asyncio.to_thread(gzip.compress, archive, 1)
 
 
-def kernel_release(packages: Path) -> str:
-    """The version of the only kernel among the unpacked packages, as in `/lib/modules`."""
-    return next((packages / "lib/modules").iterdir()).name
+def kernel_release(system: Path) -> str:
+    """The version of the only kernel in the unpacked `system`, as in `/lib/modules`."""
+    return next((system / "lib/modules").iterdir()).name
 
 
-def _lay_out(packages: Path, release: str, tree: Path) -> list[str]:
+def _lay_out(system: Path, release: str, tree: Path) -> list[str]:
     for name in ("bin", "dev", "proc", "sys", "root", "modules"):
         (tree / name).mkdir(parents=True)
-    source = packages / "lib/modules" / release
+    source = system / "lib/modules" / release
     modules = in_load_order((source / "modules.dep").read_text(), lines("modules"))
     for module in modules:
         shutil.copy(source / module, tree / "modules")
     (tree / "modules/list").write_text("".join(f"{Path(module).name}\n" for module in modules))
-    shutil.copy(packages / "bin/busybox", tree / "bin")
+    shutil.copy(system / "bin/busybox", tree / "bin")
     place("init", tree / "init")
     return sorted(str(path.relative_to(tree)) for path in tree.rglob("*"))
 

@@ -1,0 +1,109 @@
+"""A plain QEMU for one guest, reached by SSH through user networking."""
+
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from roost.engines.qemu.images.setup import SWAP_LABEL, fw_cfg_files
+from roost.engines.qemu.images.store import GuestImage
+from roost.resources.compute.engine import InstanceSpec
+
+BOOT_SECONDS = 120.0
+"""For a busy host; an idle one needs 4."""
+ADDRESS = "10.0.2.15"
+"""Where QEMU's user network expects its guest."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The files of one guest in `work`, and the port of 127.0.0.1 that leads to its SSH server."""
+
+    work: Path
+    image: GuestImage
+    port: int
+
+    @contextmanager
+    def running(self, spec: InstanceSpec) -> Iterator[None]:
+        """The guest is up and lets its key in; at the end of the block it is not any more."""
+        process = subprocess.Popen(self._command(spec))
+        try:
+            eventually(lambda: process.poll() is not None or self.ssh("true").returncode == 0)
+            assert process.poll() is None, "QEMU has ended"
+            yield
+            self.press_power_button()
+            process.wait(BOOT_SECONDS)
+        finally:
+            process.kill()
+            process.wait()
+
+    def ssh(self, command: str) -> "subprocess.CompletedProcess[str]":
+        options = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "BatchMode=yes")
+        flags = [f"-o{option}" for option in (*options, "LogLevel=ERROR", "ConnectTimeout=5")]
+        address = ["-i", str(self.work / "key"), "-p", str(self.port), "root@127.0.0.1"]
+        client = ["ssh", "-F", "none", *flags, *address, command]
+        return subprocess.run(client, capture_output=True, text=True, timeout=BOOT_SECONDS)
+
+    def run(self, command: str) -> str:
+        result = self.ssh(command)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    def press_power_button(self) -> None:
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.connect(str(self.work / "qmp"))
+            with monitor.makefile("rwb", buffering=0) as lines:
+                for name in ("qmp_capabilities", "system_powerdown"):
+                    lines.write(json.dumps({"execute": name}).encode())
+                    while b'"return"' not in (answer := lines.readline()):
+                        assert answer, "QEMU has ended"
+
+    def _command(self, spec: InstanceSpec) -> list[str]:
+        drive = "if=none,cache=writeback,format"
+        return [
+            *("qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-m", str(spec.memory)),
+            *("-accel", "tcg,tb-size=64", "-display", "none", "-no-user-config", "-nodefaults"),
+            *("-kernel", str(self.image.kernel), "-initrd", str(self.image.initrd)),
+            *("-append", self.image.info.kernel_args),
+            *("-serial", f"file:{self.work}/console"),
+            *("-qmp", f"unix:{self.work}/qmp,server=on,wait=off"),
+            *("-device", "virtio-scsi-pci,id=scsi0"),
+            *("-drive", f"{drive}=qcow2,id=root,file={self.work}/root.qcow2"),
+            *("-device", "scsi-hd,drive=root,bus=scsi0.0,lun=0"),
+            *("-drive", f"{drive}=raw,id=swap,file={self.work}/swap"),
+            *("-device", "scsi-hd,drive=swap,bus=scsi0.0,lun=1,device_id=one-two_3"),
+            *("-netdev", f"user,id=net0,hostfwd=tcp:127.0.0.1:{self.port}-{ADDRESS}:22"),
+            *("-device", f"virtio-net-pci,netdev=net0,romfile=,mac={spec.mac}"),
+            *self._items(spec),
+        ]
+
+    def _items(self, spec: InstanceSpec) -> Iterator[str]:
+        for name, content in fw_cfg_files(spec).items():
+            path = self.work / name.replace("/", "-")
+            path.write_bytes(content)
+            yield from ("-fw_cfg", f"name={name},file={path}")
+
+
+def new_machine(work: Path, image: GuestImage) -> Machine:
+    """With an empty swap disk, a root disk of 512 MB and the key pair `key`."""
+    key = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", work / "key")
+    subprocess.run(key, check=True)
+    root = ("-b", image.root, "-F", "qcow2", work / "root.qcow2", "512M")
+    subprocess.run(("qemu-img", "create", "-q", "-f", "qcow2", *root), check=True)
+    with (work / "swap").open("wb") as swap:
+        swap.truncate(16 * 2**20)
+    subprocess.run(("mkswap", "-q", "-L", SWAP_LABEL, work / "swap"), check=True)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return Machine(work, image, probe.getsockname()[1])
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + BOOT_SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.1)

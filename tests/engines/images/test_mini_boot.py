@@ -1,0 +1,56 @@
+"""A real guest of `roost/mini`."""
+
+import shutil
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Interface
+from pathlib import Path
+
+import pytest
+
+from roost.engines.qemu.images.store import GuestImage
+from roost.resources.compute.engine import GuestAddress, InstanceSpec
+from roost.secrets import hash_guest_password
+from tests.engines.images.machine import ADDRESS, Machine, eventually, new_machine
+from tests.engines.images.specs import spec_with
+
+pytestmark = [
+    pytest.mark.qemu,
+    pytest.mark.skipif(shutil.which("qemu-system-x86_64") is None, reason="QEMU is missing"),
+    pytest.mark.skipif(shutil.which("ssh") is None, reason="the SSH client is missing"),
+]
+
+SCRIPT = b"#!/bin/sh\necho once >> /root/ran\n"
+
+
+@pytest.fixture
+def machine(tmp_path: Path, mini_image: GuestImage) -> Machine:
+    return new_machine(tmp_path, mini_image)
+
+
+def spec_for(machine: Machine, hostname: str, password_hash: str) -> InstanceSpec:
+    key = (machine.work / "key.pub").read_text()
+    spec = spec_with(hostname, password_hash, (key,), SCRIPT)
+    interface = IPv4Interface(f"{ADDRESS}/24")
+    return replace(spec, ipv4=(GuestAddress(interface, IPv4Address("10.0.2.2")),))
+
+
+def test_a_guest_applies_its_set_up_and_keeps_its_disk(machine: Machine) -> None:
+    old, new = hash_guest_password("Correct-horse-7"), hash_guest_password("Battery-staple-8")
+    with machine.running(spec_for(machine, "web1", old)):
+        assert machine.run("hostname") == "web1\n"
+        assert f"root:{old}:" in machine.run("cat /etc/shadow")
+        assert f"inet {ADDRESS}/24 " in machine.run("ip address show eth0")
+        assert "fe80::5054:ff:feab:cdef/64" in machine.run("ip address show eth0")
+        assert "default via 10.0.2.2" in machine.run("ip route")
+        eventually(lambda: machine.ssh("test -e /root/ran").returncode == 0)
+        assert machine.run("cat /proc/swaps").count("/dev/sd") == 1
+        assert int(machine.run("df -m / | tail -n 1").split()[1]) > 400
+        assert machine.run("readlink /dev/disk/by-id/*one-two_3") == "../../sdb\n"
+        host_key = machine.run("md5sum /etc/dropbear/*; echo data > /root/data")
+    with machine.running(spec_for(machine, "web2", new)):
+        assert machine.run("hostname") == "web2\n"
+        assert f"root:{new}:" in machine.run("cat /etc/shadow")
+        assert machine.run("cat /root/data") == "data\n"
+        assert machine.run("md5sum /etc/dropbear/*") == host_key
+        eventually(lambda: "/dev/sd" in machine.run("cat /proc/swaps"))
+        assert machine.run("cat /root/ran") == "once\n"

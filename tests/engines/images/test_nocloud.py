@@ -1,0 +1,156 @@
+"""What cloud-init is told."""
+
+import email
+import gzip
+import io
+import json
+from dataclasses import replace
+from email.message import Message
+from ipaddress import IPv4Address
+
+import pytest
+from pycdlib import PyCdlib
+
+from roost.engines.qemu.images.documents import Value, document
+from roost.engines.qemu.images.nocloud import cloud_config, meta_data, network_config, nocloud_iso
+from roost.engines.qemu.images.user_data import combined
+from tests.engines.images.specs import HASH, KEY, PRIVATE, SPEC, spec_with
+
+CONFIG = b'#cloud-config\n{"a": 1}\n'
+
+
+def config_of(text: bytes) -> dict[str, Value]:
+    first, _, rest = text.partition(b"\n")
+    assert first == b"#cloud-config"
+    parsed: dict[str, Value] = json.loads(rest)
+    return parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a: b # c", b'"a: b # c"'),
+        ("line\nbreak\t'\"\\", b'"line\\nbreak\\t\'\\"\\\\"'),
+        ("gr\u00fcn \u2028 \x7f", b'"gr\\U000000fcn \\U00002028 \\U0000007f"'),
+        ("\U0001f600", b'"\\U0001f600"'),
+        ("{{ jinja }} ${x} `y`", b'"{{ jinja }} ${x} `y`"'),
+    ],
+)
+def test_documents_quote_for_json_and_yaml(text: str, written: bytes) -> None:
+    assert document({"k": text}) == b'{"k": ' + written + b"}\n"
+
+
+@pytest.mark.parametrize("text", ["web1", 'a"b', "a: b", "- x", "x\ny: z", "%{}[]&*!|>"])
+def test_hostile_names_and_keys_stay_values(text: str) -> None:
+    assert json.loads(meta_data(spec_with(hostname=text, keys=(text,)))) == {
+        "instance-id": "compute-100001",
+        "local-hostname": text,
+        "public-keys": [text],
+    }
+
+
+def test_the_network_card_is_found_by_its_address() -> None:
+    document = json.loads(network_config(SPEC, [IPv4Address("192.0.2.53")]))
+    assert document["ethernets"]["eth0"] == {
+        "match": {"macaddress": "52:54:00:ab:cd:ef"},
+        "set-name": "eth0",
+        "dhcp4": False,
+        "accept-ra": True,
+        "ipv6-address-generation": "eui64",
+        "addresses": ["192.0.2.10/24", "192.168.128.5/17"],
+        "nameservers": {"addresses": ["192.0.2.53"]},
+        "gateway4": "192.0.2.1",
+    }
+    assert b"gateway4" not in network_config(replace(SPEC, ipv4=(PRIVATE,)), [])
+
+
+def test_the_password_reaches_the_guest_only_as_an_argument() -> None:
+    config = config_of(cloud_config(SPEC))
+    (command,) = json.loads(json.dumps(config["bootcmd"]))
+    assert command[-2:] == ['printf "%s\\n" "$0" | chpasswd -e', f"root:{HASH}"]
+    assert config["ssh_pwauth"] is True
+
+
+def test_another_password_is_another_command() -> None:
+    other = cloud_config(spec_with(password_hash="$6$salt$other"))
+    assert config_of(cloud_config(SPEC))["bootcmd"] != config_of(other)["bootcmd"]
+
+
+def test_without_password_nothing_speaks_of_one() -> None:
+    config = config_of(cloud_config(spec_with(password_hash=None)))
+    assert config["bootcmd"] == []
+    assert not {"ssh_pwauth", "chpasswd", "write_files"} & set(config)
+
+
+def test_swap_space_is_used_at_each_boot() -> None:
+    config = config_of(cloud_config(replace(spec_with(password_hash=None), swap=256)))
+    assert config["bootcmd"] == [["sh", "-c", "swapon -L roost-swap || true"]]
+
+
+def parts_of(message: bytes) -> list[tuple[str, bytes]]:
+    """Type and content of each part, in the order in which cloud-init handles them."""
+    walked = (part for part in email.message_from_bytes(message).walk())
+    return [
+        (part.get_content_type(), content_of(part)) for part in walked if not part.is_multipart()
+    ]
+
+
+def content_of(part: Message) -> bytes:
+    content = part.get_payload(decode=True)
+    assert isinstance(content, bytes)
+    return content
+
+
+def test_without_user_data_the_config_stands_alone() -> None:
+    assert combined(CONFIG, None) == CONFIG
+    assert combined(CONFIG, b"") == CONFIG
+
+
+@pytest.mark.parametrize(
+    "user_data",
+    [b"#!/bin/sh\necho hi\n", b"#cloud-config\nx: 1\n", b"\xff\x00--=", b"## template: jinja\n"],
+)
+def test_plain_user_data_goes_first_unchanged(user_data: bytes) -> None:
+    assert parts_of(combined(CONFIG, user_data)) == [
+        ("text/plain", user_data),
+        ("text/cloud-config", CONFIG),
+    ]
+
+
+def test_packed_user_data_stays_packed() -> None:
+    packed = gzip.compress(b"#cloud-config\nx: 1\n")
+    assert parts_of(combined(CONFIG, packed))[0] == ("application/gzip", packed)
+
+
+def test_parts_of_the_callers_own_message_are_kept() -> None:
+    own = (
+        b'Content-Type: multipart/mixed; boundary="b"\nMIME-Version: 1.0\n\n'
+        b"--b\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--b--\n"
+    )
+    assert parts_of(combined(CONFIG, own)) == [
+        ("text/x-shellscript", b"#!/bin/sh"),
+        ("text/cloud-config", CONFIG),
+    ]
+
+
+def test_the_disc_has_the_label_and_names_that_cloud_init_seeks() -> None:
+    spec = spec_with(user_data=b"#!/bin/sh\n")
+    iso = PyCdlib()
+    iso.open_fp(io.BytesIO(nocloud_iso(spec)))
+    assert iso.pvd.volume_identifier.strip() == b"CIDATA"
+    for name, content in {
+        "meta-data": meta_data(spec),
+        "user-data": combined(cloud_config(spec), b"#!/bin/sh\n"),
+        "network-config": network_config(spec, []),
+    }.items():
+        read = io.BytesIO()
+        iso.get_file_from_iso_fp(read, joliet_path=f"/{name}")
+        assert read.getvalue() == content
+        again = io.BytesIO()
+        iso.get_file_from_iso_fp(again, rr_path=f"/{name}")
+        assert again.getvalue() == content
+    iso.close()
+
+
+def test_keys_are_not_in_the_part_that_a_caller_may_replace() -> None:
+    assert KEY.encode() not in cloud_config(SPEC)

@@ -1,0 +1,119 @@
+"""The image store: ids, and that nobody sees half an image."""
+
+from pathlib import Path
+
+import pytest
+
+from roost.engines.qemu.images.commands import ImageError
+from roost.engines.qemu.images.store import INFO, KERNEL, ROOT, ImageInfo, ImageStore, check_id
+
+
+def info_of(image_id: str = "roost/mini") -> ImageInfo:
+    return ImageInfo(
+        id=image_id,
+        boot="kernel",
+        kernel_args="quiet",
+        setup="fw_cfg",
+        cloud_init=False,
+        virtual_size=64,
+    )
+
+
+async def put(store: ImageStore, text: str, image_id: str = "roost/mini") -> None:
+    async with store.build(info_of(image_id)) as directory:
+        for name in (ROOT, KERNEL, "initrd"):
+            (directory / name).write_text(text)
+
+
+async def fail_to_put(store: ImageStore) -> None:
+    async with store.build(info_of()) as directory:
+        (directory / ROOT).write_text("half")
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("image_id", ["roost/mini", "private/123", "a/b", "x-1_y.z/debian-12.1"])
+def test_good_ids(image_id: str) -> None:
+    assert check_id(image_id) == image_id
+
+
+@pytest.mark.parametrize(
+    "image_id",
+    [
+        *("", "mini", "/mini", "roost/", "roost/mini/x", "roost//mini", "../mini", "roost/.."),
+        *("roost/.mini", ".versions/x", "Roost/mini", "roost/mini\n", "roost/m ni", "roost/m\0"),
+        *("roost/" + "a" * 64, "roost\\mini", "roost/\u00e9"),
+    ],
+)
+def test_bad_ids_never_become_paths(store: ImageStore, image_id: str) -> None:
+    with pytest.raises(ImageError, match="is not an image id"):
+        store.find(image_id)
+    with pytest.raises(ImageError, match="is not an image id"):
+        store.remove(image_id)
+
+
+async def test_a_finished_image_is_found(store: ImageStore) -> None:
+    assert store.find("roost/mini") is None
+    assert store.list() == []
+    await put(store, "one")
+    image = store.find("roost/mini")
+    assert image is not None
+    assert image.info == info_of()
+    assert image.root.read_text() == "one"
+    assert image.kernel is not None
+    assert image.kernel.read_text() == "one"
+    assert store.list() == [image]
+
+
+async def test_an_image_is_seen_only_when_it_is_whole(store: ImageStore) -> None:
+    async with store.build(info_of()) as directory:
+        (directory / ROOT).write_text("half")
+        assert store.find("roost/mini") is None
+        assert store.list() == []
+    assert store.find("roost/mini") is not None
+
+
+async def test_a_failed_build_leaves_the_old_image_and_no_rest(store: ImageStore) -> None:
+    await put(store, "one")
+    before = sorted(store.root.rglob("*"))
+    with pytest.raises(RuntimeError):
+        await fail_to_put(store)
+    assert sorted(store.root.rglob("*")) == before
+
+
+async def test_a_new_build_replaces_the_old_one(store: ImageStore) -> None:
+    await put(store, "one")
+    await put(store, "two")
+    image = store.find("roost/mini")
+    assert image is not None
+    assert image.root.read_text() == "two"
+    assert len(list(store.root.rglob(ROOT))) == 1
+
+
+async def test_links_outlive_replacement_and_removal(store: ImageStore, tmp_path: Path) -> None:
+    await put(store, "one")
+    image = store.find("roost/mini")
+    assert image is not None
+    linked = image.link(tmp_path / "guest")
+    assert linked.root.stat().st_ino == image.root.stat().st_ino
+    await put(store, "two")
+    store.remove("roost/mini")
+    assert store.find("roost/mini") is None
+    assert linked.root.read_text() == "one"
+
+
+async def test_images_are_listed_by_id(store: ImageStore) -> None:
+    for image_id in ("roost/mini", "private/10", "roost/debian12"):
+        await put(store, "x", image_id)
+    assert [i.info.id for i in store.list()] == ["private/10", "roost/debian12", "roost/mini"]
+    store.remove("roost/mini")
+    store.remove("roost/mini")
+    assert [i.info.id for i in store.list()] == ["private/10", "roost/debian12"]
+
+
+async def test_a_damaged_description_is_reported(store: ImageStore) -> None:
+    await put(store, "one")
+    image = store.find("roost/mini")
+    assert image is not None
+    (image.directory / INFO).write_text("{}")
+    with pytest.raises(ImageError, match=INFO):
+        store.find("roost/mini")
