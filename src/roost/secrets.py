@@ -4,10 +4,10 @@ import hashlib
 import os
 from pathlib import Path
 
-import crypt_r
 from argon2 import PasswordHasher
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from passlib.hash import sha512_crypt
 
 _NONCE_BYTES = 12
 
@@ -24,8 +24,7 @@ def hash_password(password: str) -> str:
 
 def hash_guest_password(password: str) -> str:
     """SHA-512 crypt(3), what a guest's /etc/shadow holds. Slow: call it off the event loop."""
-    hashed: str = crypt_r.crypt(password, crypt_r.mksalt(crypt_r.METHOD_SHA512))
-    return hashed
+    return str(sha512_crypt.using(rounds=5000).hash(password))
 
 
 class Box:
