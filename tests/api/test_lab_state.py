@@ -3,17 +3,17 @@
 import asyncio
 import io
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 from roost.app.engines import Binding
-from roost.store import Store
+from roost.store import Store, migrate
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
-from tests.support.lab import Lab, running_lab
+from tests.support.lab import INSTANCE, Lab, running_lab
 
 BROKEN = (400, [{"reason": "This is not a saved state, or it is broken"}])
 
@@ -39,24 +39,34 @@ async def contents(store: Store) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def rewritten(state: bytes, change: Callable[[Json], None]) -> bytes:
-    """The state with another header."""
+def rewritten(state: bytes, name: str, change: Callable[[bytes], bytes | None]) -> bytes:
+    """The state with another content of an entry, or without it."""
     result = io.BytesIO()
     with ZipFile(io.BytesIO(state)) as old, ZipFile(result, "w") as new:
-        for name in old.namelist():
-            content = old.read(name)
-            if name == "roost.json":
-                header = json.loads(content)
-                change(header)
-                content = json.dumps(header).encode()
-            new.writestr(name, content)
+        for entry in old.namelist():
+            content: bytes | None = old.read(entry)
+            if entry == name and content is not None:
+                content = change(content)
+            if content is not None:
+                new.writestr(entry, content)
     return result.getvalue()
+
+
+def with_header(state: bytes, change: Callable[[Json], object]) -> bytes:
+    """The state with a header that `change` has altered."""
+
+    def alter(content: bytes) -> bytes:
+        header = json.loads(content)
+        change(header)
+        return json.dumps(header).encode()
+
+    return rewritten(state, "roost.json", alter)
 
 
 async def test_reset_leaves_a_fresh_roost(lab: Lab) -> None:
     store = lab.running.roost.store
     fresh, regions = await contents(store), await lab.lists()
-    first = await lab.api.post("/compute/instances", {**_SMALL, "private_ip": True})
+    first = await lab.api.post("/compute/instances", {**INSTANCE, "private_ip": True})
     await lab.settled(first["id"])
     await lab.create()
     await lab.post("/faults/engines", {"region": "local", "operation": "stop"})
@@ -75,12 +85,9 @@ async def test_reset_leaves_a_fresh_roost(lab: Lab) -> None:
     assert {k: v for k, v in left.items() if k not in ephemeral} == {
         k: v for k, v in fresh.items() if k not in ephemeral
     }
-    again = await lab.api.post("/compute/instances", {**_SMALL, "private_ip": True})
+    again = await lab.api.post("/compute/instances", {**INSTANCE, "private_ip": True})
     assert (again["id"], again["ipv4"]) == (100000, first["ipv4"])
     await lab.settled(again["id"])
-
-
-_SMALL = {"region": "local", "type": "g1-nano-1", "image": "roost/mini", "root_pass": "x9!kQ2vv_z"}
 
 
 async def test_reset_under_load(tmp_path: Path, database_url: str) -> None:
@@ -168,6 +175,28 @@ async def test_jobs_go_on_after_a_load(tmp_path: Path, database_url: str) -> Non
         assert await guests(lab) == [created]
 
 
+def damaged(state: bytes) -> Iterator[bytes]:
+    """What is not a saved state, or not a whole one."""
+    yield b""
+    yield b"nonsense"
+    empty = io.BytesIO()
+    ZipFile(empty, "w").close()
+    yield empty.getvalue()
+    yield state[:-100]
+    flipped = bytearray(state)
+    flipped[state.index(b"tables/job.copy") + 60] ^= 255
+    yield bytes(flipped)
+    yield with_header(state, lambda header: header.pop("format"))
+    yield with_header(state, lambda header: header["next_ids"].clear())
+    yield with_header(state, lambda header: header["tables"].extend(header["tables"]))
+    yield rewritten(state, "tables/event.copy", lambda _: None)
+    yield rewritten(state, "tables/event.copy", lambda rows: rows + b"1\n")
+    yield rewritten(state, "tables/account.copy", lambda _: b"")
+    last = json.loads(ZipFile(io.BytesIO(state)).read("roost.json"))["regions"][-1]
+    yield rewritten(state, f"instances/{last}.json", lambda _: None)
+    yield rewritten(state, f"instances/{last}.json", lambda _: b"{")
+
+
 async def test_what_cannot_be_loaded_changes_nothing(
     tmp_path: Path, database_url: str, database_server: DatabaseServer
 ) -> None:
@@ -175,55 +204,26 @@ async def test_what_cannot_be_loaded_changes_nothing(
         foreign = await other.save()
 
     async with running_lab(tmp_path / "own", database_url) as lab:
+        empty = await lab.save()
         await lab.settled(await lab.create())
-        state = await lab.save()
         before = await lab.lists(), await guests(lab), await lab.get("/latency")
-
-        def drop_ids(header: Json) -> None:
-            header["next_ids"] = {}
-
-        def double_rows(header: Json) -> None:
-            header["tables"] += header["tables"]
-
-        bare = io.BytesIO()
-        ZipFile(bare, "w").close()
-        flipped = bytearray(state)
-        flipped[state.index(b"tables/job.copy") + 60] ^= 255
-        for damaged in (
-            b"",
-            b"nonsense",
-            bare.getvalue(),
-            state[:-100],
-            bytes(flipped),
-            rewritten(state, drop_ids),
-            rewritten(state, double_rows),
-            rewritten(state, lambda header: header.pop("format")),
-            without_snapshot(state),
-        ):
-            assert await lab.refused("POST", "/load", damaged) == BROKEN
-        older = rewritten(state, lambda header: header.update(revision="0001"))
-        status, errors = await lab.refused("POST", "/load", older)
-        assert status == 400
-        assert errors[0]["reason"].startswith("The state was saved with schema 0001")
-        status, errors = await lab.refused("POST", "/load", foreign)
-        reason = "The secrets in the state are sealed with another key file"
-        assert (status, errors) == (400, [{"reason": reason}])
-        elsewhere = rewritten(state, lambda header: header["regions"].append("mars"))
-        status, errors = await lab.refused("POST", "/load", elsewhere)
-        reason = "The state needs regions that are not here: mars"
-        assert (status, errors) == (400, [{"reason": reason}])
-
+        for state in damaged(empty):
+            assert await lab.refused("POST", "/load", state) == BROKEN
+        reasons = {
+            foreign: "The secrets in the state are sealed with another key file",
+            with_header(empty, lambda header: header.update(revision="0001")): (
+                f"The state was saved with schema 0001; this program has {migrate.head()}"
+            ),
+            with_header(empty, lambda header: header["regions"].append("mars")): (
+                "The state needs regions that are not here: mars"
+            ),
+        }
+        for state, reason in reasons.items():
+            assert await lab.refused("POST", "/load", state) == (400, [{"reason": reason}])
         assert (await lab.lists(), await guests(lab), await lab.get("/latency")) == before
-        await lab.settled(await lab.create())
-
-
-def without_snapshot(state: bytes) -> bytes:
-    """The state with something else in place of an engine's snapshot."""
-    result = io.BytesIO()
-    with ZipFile(io.BytesIO(state)) as old, ZipFile(result, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, b"{" if name.startswith("instances/") else old.read(name))
-    return result.getvalue()
+        created = await lab.create()
+        assert created == 100001
+        await lab.settled(created)
 
 
 async def test_secrets_stay_sealed(lab: Lab) -> None:

@@ -46,10 +46,11 @@ def serve(
 
 @click.command()
 @roost_options
-def worker(state: Path | None, engines: str | None, catalog: Path | None) -> None:
+@click.option("--lab", is_flag=True, default=None, help="Go by the time that a lab has set.")
+def worker(state: Path | None, engines: str | None, catalog: Path | None, lab: bool | None) -> None:
     """Run jobs only; any number of workers share one DATABASE_URL."""
     configure_logs()
-    run(_work(read_settings(state=state, engines=engines, catalog=catalog)))
+    run(_work(read_settings(state=state, engines=engines, catalog=catalog, lab=lab)))
 
 
 def _bind(listen: str) -> socket.socket:

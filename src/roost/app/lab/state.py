@@ -57,15 +57,19 @@ async def load(lab: Lab, file: IO[bytes]) -> None:
     with closing(await Archive.read(file)) as archive:
         header = await archive.read_header()
         await _refuse_unfit(lab, header)
-        try:
-            async with _replacing(lab, header.now) as (db, tables):
-                await queries.empty(db, tables)
-                for table in header.tables:
-                    await archive.read_rows(db, table)
-                await queries.set_next_ids(db, header.next_ids)
-                await restore(lab.engines.all(), await archive.read_snapshots(header))
-        except _UNFIT:
-            raise broken() from None
+        async with _replacing(lab, header.now) as (db, tables):
+            await queries.empty(db, tables)
+            try:
+                await _fill(lab, db, archive, header)
+            except _UNFIT:
+                raise broken() from None
+
+
+async def _fill(lab: Lab, db: Connection, archive: Archive, header: Header) -> None:
+    for table in header.tables:
+        await archive.read_rows(db, table)
+    await queries.set_next_ids(db, header.next_ids)
+    await restore(lab.engines.all(), await archive.read_snapshots(header))
 
 
 @asynccontextmanager
