@@ -66,7 +66,8 @@ async def lay_out_more(db: Queries, region: str, public: bool) -> bool:
             case when $2 then pool.gateway end
         from pool join filled on filled.pool = pool.cidr
             cross join generate_series(0, $3::bigint - 1) n
-        where pool.start + n < filled.next and pool.start + n is distinct from pool.gateway
+        where pool.start + n < filled.next
+            and host(pool.start + n) is distinct from host(pool.gateway)
         on conflict do nothing returning true
         """,
         region,

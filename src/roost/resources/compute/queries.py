@@ -18,8 +18,10 @@ INSTANCES = Listing(
         (select row_to_json(specs) from (
             select i.disk, i.memory, i.vcpus, i.gpus, i.transfer) specs) as specs,
         i.alerts,
-        json '{"enabled":false,"available":false,"schedule":{"day":null,"window":null},
-            "last_successful":null}' as backups,
+        (select row_to_json(backups) from (
+            select false as enabled, false as available,
+                json '{"day":null,"window":null}' as schedule, null as last_successful
+            ) backups) as backups,
         'kvm' as hypervisor, i.watchdog_enabled, i.tags, i.host_uuid, i.has_user_data
         """,
     source="compute_instance i",

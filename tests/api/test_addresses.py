@@ -1,0 +1,58 @@
+"""Addresses are handed out once, from the catalogue's pools."""
+
+import pytest
+
+from roost.app.roost import Roost
+from roost.resources.addresses.allocation import PoolExhaustedError, allocate, release
+from tests.api.conftest import Account
+
+REGION = "tiny"
+
+
+@pytest.fixture
+async def tiny_pool(roost: Roost) -> None:
+    """A /29: eight addresses, of which network, broadcast and gateway are not for guests."""
+    async with roost.store.transaction() as db:
+        await db.execute(
+            """
+            insert into region select (jsonb_populate_record(r, $1)).* from region r
+            where r.id = 'us-lake' on conflict do nothing
+            """,
+            f'{{"id": "{REGION}", "retired": true}}',
+        )
+        await db.execute("delete from ip_address where region = $1", REGION)
+        await db.execute("delete from ip_address_fill where pool = '233.252.0.0/29'")
+        await db.execute(
+            """
+            insert into ip_pool (region, kind, cidr, gateway)
+            values ($1, 'public', '233.252.0.0/29', '233.252.0.1') on conflict do nothing
+            """,
+            REGION,
+        )
+
+
+async def take(roost: Roost, account: Account, compute_id: int) -> str:
+    async with roost.store.transaction() as db:
+        held = await allocate(db, REGION, True, account.id, compute_id)
+    assert str(held.gateway) == "233.252.0.1"
+    assert held.interface.network.prefixlen == 29
+    return str(held.interface.ip)
+
+
+async def give_back(roost: Roost, compute_id: int) -> None:
+    async with roost.store.transaction() as db:
+        await release(db, compute_id, roost.clock.now())
+
+
+@pytest.mark.usefixtures("tiny_pool")
+async def test_a_pool_to_its_last_address(roost: Roost, account: Account) -> None:
+    given = [await take(roost, account, compute_id) for compute_id in range(1, 6)]
+    assert given == [f"233.252.0.{n}" for n in range(2, 7)]
+    with pytest.raises(PoolExhaustedError):
+        await take(roost, account, 6)
+    await give_back(roost, 4)
+    await give_back(roost, 2)
+    assert await take(roost, account, 7) == given[3]
+    assert await take(roost, account, 8) == given[1]
+    for compute_id in (1, 3, 5, 7, 8):
+        await give_back(roost, compute_id)
