@@ -30,7 +30,11 @@ def ensure_mini() -> ImageStore:
 
 def ensure_debian12() -> ImageStore:
     """A store that holds `roost/debian12`; it takes a minute when it must be built first."""
-    return _ensure(DEBIAN12.id, build_debian12, ("debian12.py", "disks.py"))
+    return _ensure(
+        DEBIAN12.id,
+        build_debian12,
+        ("debian12.py", "debian12.cfg", "initrd.py", "disks.py", "guest/init"),
+    )
 
 
 def _ensure(image_id: str, build: Builder, sources: tuple[str, ...]) -> ImageStore:

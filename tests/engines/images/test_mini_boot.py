@@ -45,6 +45,7 @@ def test_a_guest_applies_its_set_up_and_keeps_its_disk(machine: Machine) -> None
         eventually(lambda: machine.ssh("test -e /root/ran").returncode == 0)
         assert machine.run("cat /proc/swaps").count("/dev/sd") == 1
         assert int(machine.run("df -m / | tail -n 1").split()[1]) > 400
+        eventually(lambda: machine.ssh("test -e /dev/disk/by-id/*one-two_3").returncode == 0)
         assert machine.run("readlink /dev/disk/by-id/*one-two_3") == "../../sdb\n"
         host_key = machine.run("md5sum /etc/dropbear/*; echo data > /root/data")
     with machine.running(spec_for(machine, "web2", new)):

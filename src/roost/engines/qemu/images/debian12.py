@@ -37,7 +37,7 @@ _PACKAGES = (
 )
 
 _FILES = {
-    "etc/fstab": f"LABEL={_LABEL} / ext4 defaults,noatime,errors=remount-ro 0 1\n",
+    "etc/fstab": "/dev/sda / ext4 defaults,noatime,errors=remount-ro 0 1\n",
     "etc/initramfs-tools/update-initramfs.conf": "update_initramfs=no\n",
     "etc/ssh/sshd_config.d/60-roost.conf": "PermitRootLogin yes\n"
     "HostKey /etc/ssh/ssh_host_ed25519_key\n",

@@ -1,6 +1,6 @@
 """The initial RAM disk of guests that start without firmware: drivers, busybox and one script.
 
-It finds the root disk by its place, the first on the SCSI bus, so a copy of it that is attached as
+The root disk is the first on the SCSI bus, whatever its label, so a copy of it that is attached as
 a volume cannot be taken for it.
 """
 
