@@ -3,7 +3,7 @@
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import IO
 
 import asyncpg
@@ -30,11 +30,10 @@ _UNFIT = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, KeyError
 
 async def reset(lab: Lab) -> None:
     """Drop all but accounts, users and tokens; ids and the time start again."""
-    now = _real_time()
-    async with _replacing(lab, now) as (db, tables):
+    async with _replacing(lab, None) as (db, tables):
         await queries.empty(db, [table for table in tables if table.name not in _KEPT])
         await queries.drop_private_images(db)
-        await begin_schedules(db, now)
+        await begin_schedules(db, _real_time())
         await restore(lab.engines.all(), {})
 
 
@@ -73,8 +72,13 @@ async def _fill(lab: Lab, db: Connection, archive: Archive, header: Header) -> N
 
 
 @asynccontextmanager
-async def _replacing(lab: Lab, now: datetime) -> AsyncIterator[tuple[Connection, list[Table]]]:
-    """Nobody sees the state inside the block; afterwards all of it is new, or nothing."""
+async def _replacing(
+    lab: Lab, now: datetime | None
+) -> AsyncIterator[tuple[Connection, list[Table]]]:
+    """Nobody sees the state inside the block; afterwards all of it is new, or nothing.
+
+    Time goes on from `now`; None: real time.
+    """
     roost = lab.roost
     engines = lab.engines.all().values()
     async with lab.quiet():
@@ -82,7 +86,7 @@ async def _replacing(lab: Lab, now: datetime) -> AsyncIterator[tuple[Connection,
             tables = await queries.find_tables(db)
             await _lock(db, tables, "access exclusive")
             yield db, tables
-            moved = await lab.clock.put(db, now - _real_time())
+            moved = await lab.clock.put(db, timedelta() if now is None else now - _real_time())
             await notify(db, TOKEN_CHANNEL)
         lab.clock.follow(moved)
         lab.authenticator.forget()
