@@ -1,6 +1,6 @@
 """Request bodies: JSON text to a model, or every reason why not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TypeVar, get_args
 
@@ -19,6 +19,9 @@ from roost.errors import ApiError, Problem, invalid, invalid_fields
 from roost.services import Services
 
 B = TypeVar("B", bound="Body")
+
+MAX_DEPTH = 64
+"""Objects and arrays within each other; Python's own limit would end in an error of ours."""
 
 
 class Body(BaseModel):
@@ -78,7 +81,22 @@ def _parse(raw: bytes) -> dict[str, object]:
         raise invalid("Invalid JSON") from None
     if not isinstance(data, dict):
         raise invalid("The body must be a JSON object")
+    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and _is_deeper(data, MAX_DEPTH):
+        raise invalid(f"The body must not be nested deeper than {MAX_DEPTH} levels")
     return data
+
+
+def _is_deeper(value: object, depth: int) -> bool:
+    level = [value]
+    for _ in range(depth + 1):
+        level = [child for item in level for child in _children(item)]
+    return bool(level)
+
+
+def _children(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _nul_paths(value: object, path: str = "") -> Iterator[str]:
@@ -95,7 +113,12 @@ def _nul_paths(value: object, path: str = "") -> Iterator[str]:
 
 def _refusal(error: ValidationError) -> ApiError:
     details = error.errors(include_url=False, include_input=False)
-    return invalid_fields([Problem(_reason(d), _path(d["loc"])) for d in details])
+    return invalid_fields([Problem(_reason(d), _path(_location(d))) for d in details])
+
+
+def _location(detail: ErrorDetails) -> tuple[int | str, ...]:
+    within = detail.get("ctx", {}).get("within")
+    return (*detail["loc"], within) if within else detail["loc"]
 
 
 def _path(location: tuple[int | str, ...]) -> str:

@@ -12,9 +12,12 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 
-def refuse(reason: str) -> PydanticCustomError:
-    """What a validator raises to refuse a field with exactly this reason."""
-    return PydanticCustomError("refused", "{reason}", {"reason": reason})
+def refuse(reason: str, within: str | None = None) -> PydanticCustomError:
+    """What a validator raises to refuse a field with exactly this reason.
+
+    `within` names the field of the validated object that is wrong, when it is only one of them.
+    """
+    return PydanticCustomError("refused", "{reason}", {"reason": reason, "within": within})
 
 
 @dataclass(frozen=True)

@@ -142,10 +142,10 @@ class CreateInstance(Body):
             return value
         image = _catalog(info).find_image(info.data.get("image") or "")
         if image is None or not image.takes_user_data:
-            raise refuse("user_data needs an image with the cloud-init capability")
+            raise refuse("user_data needs an image with the cloud-init capability", "user_data")
         region = _catalog(info).find_region(info.data.get("region", ""))
         if region is not None and "Metadata" not in region.capabilities:
-            raise refuse("user_data needs a region with the Metadata capability")
+            raise refuse("user_data needs a region with the Metadata capability", "user_data")
         return value
 
     @field_validator("stackscript_id", "stackscript_data")

@@ -40,8 +40,8 @@ class Interface(Body):
     @field_validator("label")
     @classmethod
     def _check_label(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if not _is_vlan(info):
-            return _only_for("vlan", value)
+        if not _is(info, "vlan"):
+            return _only_for("vlan", value, info)
         if not value:
             raise refuse("label is required")
         if len(value) > 64:
@@ -53,8 +53,8 @@ class Interface(Body):
     @field_validator("ipam_address")
     @classmethod
     def _check_ipam_address(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if not _is_vlan(info):
-            return _only_for("vlan", value)
+        if not _is(info, "vlan"):
+            return _only_for("vlan", value, info)
         if value:
             _check_cidr(value)
         return value
@@ -62,15 +62,15 @@ class Interface(Body):
     @field_validator("primary")
     @classmethod
     def _check_primary(cls, value: bool, info: ValidationInfo) -> bool:
-        if value and _is_vlan(info):
+        if value and _is(info, "vlan"):
             raise refuse("Must be false for a vlan interface")
         return value
 
     @field_validator("subnet_id")
     @classmethod
     def _check_subnet(cls, value: int | None, info: ValidationInfo) -> int | None:
-        if info.data.get("purpose") != "vpc":
-            return _only_for("vpc", value)
+        if not _is(info, "vpc"):
+            return _only_for("vpc", value, info)
         if value is None:
             raise refuse("subnet_id is required")
         # There are no VPCs yet, so no subnet can be named.
@@ -79,13 +79,13 @@ class Interface(Body):
     @field_validator("ipv4")
     @classmethod
     def _check_ipv4(cls, value: InterfaceIpv4 | None, info: ValidationInfo) -> InterfaceIpv4 | None:
-        return value if info.data.get("purpose") == "vpc" else _only_for("vpc", value)
+        return value if _is(info, "vpc") else _only_for("vpc", value, info)
 
     @field_validator("ip_ranges")
     @classmethod
     def _check_ranges(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
-        if info.data.get("purpose") != "vpc":
-            return _only_for("vpc", value)
+        if not _is(info, "vpc"):
+            return _only_for("vpc", value, info)
         for text in value or ():
             _check_network(text)
         return value
@@ -104,12 +104,13 @@ def check_together(interfaces: Sequence[Interface]) -> None:
         raise refuse("The labels of vlan interfaces must differ")
 
 
-def _is_vlan(info: ValidationInfo) -> bool:
-    return info.data.get("purpose") == "vlan"
+def _is(info: ValidationInfo, purpose: Purpose) -> bool:
+    return info.data.get("purpose") == purpose
 
 
-def _only_for(purpose: Purpose, value: T) -> T:
-    if value:
+def _only_for(purpose: Purpose, value: T, info: ValidationInfo) -> T:
+    """Nothing is said about a purpose that was itself refused."""
+    if value and "purpose" in info.data:
         raise refuse(f"Must be null or empty unless the purpose is {purpose}")
     return value
 
@@ -119,7 +120,7 @@ def _check_cidr(text: str) -> None:
         ip_interface(text)
     except ValueError:
         text = ""
-    if "/" not in text:
+    if not re.fullmatch(r"[0-9A-Fa-f:.]+/[0-9]+", text):
         raise refuse("Must be an IP address with a prefix length")
 
 
@@ -127,4 +128,6 @@ def _check_network(text: str) -> None:
     try:
         IPv4Network(text)
     except ValueError:
-        raise refuse("Must be an IPv4 network") from None
+        text = ""
+    if not re.fullmatch(r"[0-9.]+/[0-9]+", text):
+        raise refuse("Must be an IPv4 network")

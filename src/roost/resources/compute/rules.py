@@ -45,8 +45,12 @@ def strong_password(password: str) -> str:
 
 
 def public_key(key: str) -> str:
-    """An OpenSSH public key on one line: type, base64 data and perhaps a comment."""
-    parts = key.strip().split(maxsplit=2)
+    """An OpenSSH public key on one line: type, base64 data and perhaps a comment.
+
+    Returned without the line end that files of keys have.
+    """
+    key = key.strip()
+    parts = key.split(maxsplit=2)
     if not key.isprintable() or len(parts) < 2 or not _is_key(parts[0], parts[1]):
         raise refuse("Must be an SSH public key in OpenSSH format")
     return key
