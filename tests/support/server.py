@@ -18,6 +18,7 @@ class RunningRoost:
     roost: Roost
     url: str
     token: str
+    """Of the user admin; empty when the database had one before."""
 
 
 @asynccontextmanager
@@ -29,9 +30,13 @@ async def running_roost(settings: Settings) -> AsyncIterator[RunningRoost]:
         task = asyncio.create_task(serve(roost, listening, ready.set, stop))
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        token = (settings.state / TOKEN_FILE).read_text().strip()
+        token = settings.state / TOKEN_FILE
         try:
-            yield RunningRoost(roost, f"http://127.0.0.1:{listening.getsockname()[1]}", token)
+            yield RunningRoost(
+                roost,
+                f"http://127.0.0.1:{listening.getsockname()[1]}",
+                token.read_text().strip() if token.exists() else "",
+            )
         finally:
             waiting.cancel()
             stop.set()

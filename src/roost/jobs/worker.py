@@ -10,7 +10,7 @@ from functools import partial
 
 import structlog
 
-from roost.jobs import lease_queries, queries
+from roost.jobs import lease_queries, queries, worker_queries
 from roost.jobs.claims import claim
 from roost.jobs.environment import Environment
 from roost.jobs.execution import Execution
@@ -54,11 +54,13 @@ class Worker:
         helpers = [
             asyncio.create_task(self._repeat(self._beat, settings.heartbeat)),
             asyncio.create_task(self._repeat(self._upkeep.run, settings.poll)),
+            asyncio.create_task(self._repeat(self._show_alive, settings.heartbeat)),
         ]
         try:
             while not self._stopping:
                 await self._claim()
             await self._drain()
+            await worker_queries.show_gone(self._env.store, self.owner)
         finally:
             tasks = (*helpers, *self._tasks)
             for task in tasks:
@@ -135,6 +137,9 @@ class Worker:
             if time.monotonic() - self._renewed > self._env.settings.written_lease:
                 for execution in self._running.values():
                     execution.interrupt()
+
+    async def _show_alive(self) -> None:
+        await worker_queries.show_alive(self._env.store, self.owner, self._env.settings.lease)
 
     async def _renew(self, claims: list[_Key]) -> None:
         job_ids, settings = [job_id for job_id, _ in claims], self._env.settings
