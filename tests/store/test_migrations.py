@@ -46,6 +46,14 @@ async def test_each_step_down_takes_back_exactly_its_step_up(empty_url: str) -> 
         assert await describe(empty_url) == after[revision], revision
 
 
+async def test_a_new_database_is_what_alembic_makes(empty_url: str) -> None:
+    await migrate.upgrade(empty_url)
+    fresh = await describe(empty_url)
+    await migrate.downgrade(empty_url, REVISIONS[0])
+    await migrate.upgrade(empty_url)
+    assert await describe(empty_url) == fresh
+
+
 async def test_processes_may_migrate_at_once(empty_url: str) -> None:
     script = "import asyncio, sys; from roost.store import migrate; "
     script += "asyncio.run(migrate.upgrade(sys.argv[1]))"
@@ -59,12 +67,13 @@ async def test_processes_may_migrate_at_once(empty_url: str) -> None:
     await connection.close()
 
 
-async def test_a_start_with_nothing_to_do_imports_no_alembic(database_url: str) -> None:
+async def test_a_start_imports_no_alembic(database_url: str, empty_url: str) -> None:
     script = "import asyncio, sys; from roost.store import migrate; "
     script += "asyncio.run(migrate.upgrade(sys.argv[1])); "
     script += "sys.exit('alembic' in sys.modules or 'sqlalchemy' in sys.modules)"
-    run = await asyncio.create_subprocess_exec(sys.executable, "-c", script, database_url)
-    assert await run.wait() == 0
+    for url in (database_url, empty_url):
+        run = await asyncio.create_subprocess_exec(sys.executable, "-c", script, url)
+        assert await run.wait() == 0
 
 
 async def test_a_newer_database_is_refused(database_url: str) -> None:

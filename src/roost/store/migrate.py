@@ -1,11 +1,13 @@
 """Bring a database to the newest revision.
 
-A revision is a file `NNNN_title.py` in `migrations/versions`; its number is its name. A start on
-a database that is up to date costs one query: Alembic is imported only when there is work.
+A revision is a file `NNNN_title.py` in `migrations/versions`; its number is its name, and its
+`UPGRADE` all that it does. A start on a database that is up to date costs one query, and a new
+database no more than its tables: Alembic is imported only to change one that is in use.
 """
 
 from pathlib import Path
 
+from roost.store.migrations import fresh
 from roost.store.pool import DedicatedConnection, connect
 
 VERSIONS = Path(__file__).parent / "migrations" / "versions"
@@ -14,9 +16,14 @@ _LOCK = 0x726F6F7374
 """The advisory lock of a migrating process ("roost")."""
 
 
+def revisions() -> list[Path]:
+    """The files of all revisions that this program has, oldest first."""
+    return sorted(VERSIONS.glob("[0-9][0-9][0-9][0-9]_*.py"))
+
+
 def head() -> str:
     """The newest revision that this program has."""
-    return max(path.name[:4] for path in VERSIONS.glob("[0-9][0-9][0-9][0-9]_*.py"))
+    return revisions()[-1].name[:4]
 
 
 async def current(connection: DedicatedConnection) -> str | None:
@@ -41,7 +48,9 @@ async def upgrade(dsn: str, revision: str | None = None) -> None:
         found = await current(connection)
         if found is not None and found > head():
             raise RuntimeError(f"the database is at revision {found}, newer than this program")
-        if found != wanted:
+        if found is None:
+            await fresh.build(connection, (p for p in revisions() if p.name[:4] <= wanted))
+        elif found != wanted:
             from roost.store.migrations import runner
 
             await runner.upgrade(dsn, wanted)

@@ -1,9 +1,9 @@
 """What a migration does: run SQL as it is written."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from alembic import op
-from sqlalchemy import AdaptedConnection
+if TYPE_CHECKING:
+    from sqlalchemy import AdaptedConnection
 
 
 def execute(script: str) -> None:
@@ -11,5 +11,7 @@ def execute(script: str) -> None:
 
     `op.execute` would refuse more than one and take each `:word` for a parameter.
     """
+    from alembic import op
+
     connection = op.get_bind().connection.dbapi_connection
     cast("AdaptedConnection", connection).run_async(lambda driver: driver.execute(script))
