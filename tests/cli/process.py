@@ -1,0 +1,108 @@
+"""The `roost` command as an operator runs it: real processes with a state of their own."""
+
+import json
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Json = Any  # An answer as json.loads gives it.
+
+_ROOST = Path(sys.executable).with_name("roost")
+_SECONDS = 60
+
+
+def roost(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    return subprocess.run(
+        [_ROOST, *arguments], capture_output=True, text=True, timeout=_SECONDS, check=False
+    )
+
+
+def ran(*arguments: str | Path) -> str:
+    """What a command prints that must succeed."""
+    done = roost(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come true"
+        time.sleep(0.02)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """`roost serve` with simulated engines."""
+
+    state: Path
+    process: subprocess.Popen[str]
+    url: str
+
+    @classmethod
+    def start(cls, state: Path, *options: str | Path) -> "Server":
+        """Returns when it accepts requests."""
+        common = ("--engines", "simulated", "--listen", "127.0.0.1:0")
+        process = subprocess.Popen(
+            [_ROOST, "serve", "--state", state, *common, *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("roost ready "):
+                return cls(state, process, line.split()[2])
+        raise AssertionError(f"the server ended with {process.wait()}")
+
+    @property
+    def token(self) -> str:
+        return (self.state / "admin.token").read_text().strip()
+
+    def end(self) -> None:
+        """Whatever became of it; nothing of the state runs afterwards."""
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        roost("down", "--state", self.state)
+
+    def send(
+        self, method: str, path: str, body: Json = None, token: str | None = None
+    ) -> tuple[int, Json]:
+        """Status and answer; as the user admin unless another token is given."""
+        request = urllib.request.Request(
+            f"{self.url}/v4{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                "Authorization": f"Bearer {token or self.token}",
+                "Content-Type": "application/json",
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=_SECONDS) as response:
+                return response.status, json.load(response)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    def instance(self, **more: object) -> int:
+        """A new instance that runs."""
+        body = {"type": "g1-nano-1", "region": "us-lake", "image": "roost/debian12"}
+        secret = {"root_pass": "correct-Horse7battery"}
+        status, row = self.send("POST", "/compute/instances", body | secret | more)
+        assert status == 200, row
+        compute_id: int = row["id"]
+        wait_until(lambda: self.status(compute_id) == "running")
+        return compute_id
+
+    def status(self, compute_id: int) -> str:
+        status: str = self.send("GET", f"/compute/instances/{compute_id}")[1]["status"]
+        return status

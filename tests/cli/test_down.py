@@ -1,0 +1,86 @@
+"""One server for a state, and `roost down`."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from roost.store.cluster import Cluster
+from tests.cli.process import Server, ran, roost, wait_until
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[Path]:
+    state = tmp_path / "state"
+    yield state
+    if state.exists():
+        roost("down", "--state", state)
+
+
+def guests(state: Path, region: str = "us-lake") -> list[str]:
+    """What the simulated data plane knows of its guests."""
+    with closing(sqlite3.connect(state / "simulated" / region / "instances.sqlite3")) as db:
+        return [body for (body,) in db.execute("select body from document where kind = 'guest'")]
+
+
+def runs(guest: str) -> bool:
+    return '"started":null' not in guest
+
+
+def test_second_server_is_refused(server: Server) -> None:
+    second = roost("serve", "--state", server.state, "--listen", "127.0.0.1:0")
+    assert second.returncode == 1
+    assert f"{server.state} is being served already" in second.stderr
+    assert server.send("GET", "/regions")[0] == 200
+
+
+def test_down_stops_everything_and_the_next_start_boots_again(state: Path) -> None:
+    server = Server.start(state)
+    compute_id = server.instance()
+    assert [runs(guest) for guest in guests(state)] == [True]
+    lines = ran("down", "--state", state).splitlines()
+    assert lines[0] == "stopped the server"
+    assert sorted(lines[1:]) == [
+        f"region {region}: all guests are off" for region in ("br-south", "local", "us-lake")
+    ]
+    assert server.process.wait() == 0
+    assert [runs(guest) for guest in guests(state)] == [False]
+    assert Cluster(state / "postgres").postmaster() is None
+    server = Server.start(state)
+    assert server.status(compute_id) in ("running", "booting")
+    wait_until(lambda: [runs(guest) for guest in guests(state)] == [True])
+    wait_until(lambda: server.status(compute_id) == "running")
+    server.end()
+
+
+def test_down_after_a_crash(state: Path) -> None:
+    """The server was killed: its database and its guests go on without it."""
+    server = Server.start(state)
+    compute_id = server.instance()
+    server.process.kill()
+    server.process.wait()
+    assert Cluster(state / "postgres").postmaster() is not None
+    lines = ran("down", "--state", state).splitlines()
+    assert lines[0] == "no server was running"
+    assert lines[-1] == "stopped the database"
+    assert [runs(guest) for guest in guests(state)] == [False]
+    assert Cluster(state / "postgres").postmaster() is None
+    found = roost("fsck", "--state", state)
+    assert found.returncode == 1
+    assert found.stdout.splitlines() == [
+        f"instance {compute_id} of region us-lake is running, but its guest is offline",
+        "fsck: 1 found, 0 repaired",
+    ]
+
+
+def test_down_knows_the_catalogue_that_was_served(state: Path, tmp_path: Path) -> None:
+    """Its regions are the ones whose guests are stopped."""
+    catalog = tmp_path / "worldwide.toml"
+    catalog.write_bytes(Path("examples/catalogs/worldwide.toml").read_bytes())
+    server = Server.start(state, "--catalog", catalog)
+    regions = {row["id"] for row in server.send("GET", "/regions")[1]["data"]}
+    lines = ran("down", "--state", state).splitlines()
+    assert server.process.wait() == 0
+    assert set(lines[1:]) == {f"region {region}: all guests are off" for region in regions}
