@@ -86,6 +86,7 @@ async def _configure(roost: Roost, crew: Crew | None) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         lifespan="off",
+        ws="none",
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
     )

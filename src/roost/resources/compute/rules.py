@@ -5,8 +5,6 @@ import binascii
 import re
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
-from zxcvbn import zxcvbn
-
 from roost.web.fields import refuse
 
 LABEL_PATTERN = r"[A-Za-z0-9](?!.*(?:--|__|\.\.))(?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
@@ -39,6 +37,9 @@ KEY_TYPES = frozenset(
 
 def strong_password(password: str) -> str:
     """Rule 2: the score of zxcvbn, 0 to 4, must be 2 or more."""
+    # Its dictionaries take time and memory, which a start can do without.
+    from zxcvbn import zxcvbn
+
     if zxcvbn(password[:_SCORED_CHARACTERS])["score"] < _STRENGTH:
         raise refuse("Password does not meet strength requirement")
     return password
