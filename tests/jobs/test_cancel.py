@@ -1,10 +1,11 @@
 """Cancelling and pre-empting, whatever state a job is in."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
-from roost.jobs import JobKind, Run, Step, Verdict, again, fail
+from roost.jobs import JobKind, Run, Step, Verdict, WorkerSettings, again, fail
 from roost.store import Store
 from tests.jobs.bench import QUICK, Bench, until
 from tests.jobs.gates import FREE, GATED, Gate, Nothing, saying, wait
@@ -77,6 +78,16 @@ async def test_a_running_job_is_stopped_and_undone(bench: Bench, gate: Gate) -> 
     undone = ["undo wait", "undo a", "resource cancelled", "cancelled: changed my mind"]
     assert said == ["enqueued", "started", "a", *undone]
     assert bench.metric("roost_jobs_cancelled_total", kind="gated") == 1
+
+
+async def test_a_cancel_does_not_wait_for_a_heartbeat(noted: Store, gate: Gate) -> None:
+    bench = Bench(noted, GATED, services=[gate], settings=WorkerSettings(lease=60))
+    job_id = await bench.enqueue(GATED, Nothing())
+    async with bench.worker():
+        await gate.reached.wait()
+        assert await cancel(bench, job_id)
+        async with asyncio.timeout(5):
+            await bench.ended(job_id)
 
 
 async def test_a_lost_notification_of_a_cancel_is_made_good(bench: Bench, gate: Gate) -> None:

@@ -1,5 +1,6 @@
 """Workers that die or fall silent, as real processes."""
 
+import asyncio
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from roost.jobs import JobKind, Run, Step, Verdict, lease_queries, next_step
 from roost.store import Store
 from tests.jobs.bench import Bench, until
 from tests.jobs.notes import notes
@@ -177,6 +179,32 @@ async def test_a_job_that_kills_its_workers_is_given_up(noted: Store, bench: Ben
         job = await bench.ended(job_id)
     assert (job.status, await notes(noted, job_id)) == ("failed", [])
     assert job.error == "the worker was lost during b, again and again"
+
+
+async def test_a_worker_that_cannot_renew_its_leases_stops_its_steps(
+    noted: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    async def hold(_run: Run[Nothing]) -> Verdict:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return next_step()
+
+    async def unreachable(*_args: object) -> list[lease_queries.Held]:
+        raise OSError("no route to host")
+
+    kind = JobKind("hold", Nothing, (Step("hold", hold),))
+    bench = Bench(noted, kind)
+    monkeypatch.setattr(lease_queries, "renew", unreachable)
+    monkeypatch.setattr(lease_queries, "recover", unreachable)
+    await bench.enqueue(kind, Nothing())
+    async with bench.worker(), asyncio.timeout(10):
+        await begun.wait()
+        await stopped.wait()
 
 
 async def test_a_worker_goes_on_when_the_database_comes_back(noted: Store, bench: Bench) -> None:

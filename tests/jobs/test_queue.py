@@ -18,6 +18,7 @@ from roost.jobs import (
 )
 from roost.store import Queries, Store
 from tests.jobs.bench import Bench, until
+from tests.jobs.conftest import Logs
 from tests.jobs.notes import NotingListener, note, notes, noting
 
 
@@ -133,7 +134,7 @@ async def test_a_lower_id_that_commits_later_waits_for_its_turn(noted: Store) ->
         assert (await bench.ended(late)).status == "done"
 
 
-async def test_a_conflict_of_two_claims_does_not_hold_up_others(noted: Store) -> None:
+async def test_a_conflict_of_two_claims_does_not_hold_up_others(noted: Store, logs: Logs) -> None:
     """One worker has begun a later job of a resource, another sees the earlier one as free."""
     bench = Bench(noted, WORK, WAIT)
     async with noted.transaction() as conn:
@@ -157,6 +158,7 @@ async def test_a_conflict_of_two_claims_does_not_hold_up_others(noted: Store) ->
         await noted.pool.release(claimer)
         for job_id in others:
             await bench.ended(job_id)
+        assert "job_claim_failed" not in [line["event"] for line in logs]
         assert (await bench.job(earlier)).status == "queued"
         await noted.execute("update job set run_at = '-infinity' where id = $1", later)
         await bench.ended(earlier)
@@ -212,9 +214,11 @@ async def test_jobs_of_kinds_that_a_worker_does_not_know_are_left_alone(noted: S
     bench = Bench(noted, WORK)
     newer = JobQueue([WAIT], bench.clock, NullListener())
     async with noted.transaction() as conn:
-        unknown = (await newer.enqueue(conn, WAIT, Nothing())).id
+        unknown = (await newer.enqueue(conn, WAIT, Nothing(), resource="x:1")).id
+    behind = await bench.enqueue(WORK, Nothing(), "x:1")
     async with bench.worker():
         job_id = await bench.enqueue(WORK, Nothing())
         await bench.ended(job_id)
     assert (await bench.job(unknown)).status == "queued"
+    assert (await bench.job(behind)).status == "queued"
     assert await notes(noted, job_id) == ["marked", "ran"]

@@ -9,6 +9,7 @@ from roost.jobs import AnySchedule, JobArgs, JobKind, Run, Schedule, Step, Verdi
 from roost.jobs.schedules import Scheduler
 from roost.store import Store
 from tests.jobs.bench import Bench, until
+from tests.jobs.conftest import Logs
 from tests.jobs.notes import noting
 
 
@@ -56,7 +57,7 @@ async def test_a_schedule_begins_with_the_tick_after_it_was_made(store: Store) -
     assert await ticks(store, "hourly") == [NOON, NOON + timedelta(hours=1)]
 
 
-async def test_three_schedulers_make_one_job_a_tick(store: Store) -> None:
+async def test_three_schedulers_make_one_job_a_tick(store: Store, logs: Logs) -> None:
     bench = Bench(store, WORK)
     await started(bench, HOURLY, EVERY_HOUR)
     schedulers = [Scheduler(store, bench.queue, [HOURLY, EVERY_HOUR]) for _ in range(3)]
@@ -67,6 +68,7 @@ async def test_three_schedulers_make_one_job_a_tick(store: Store) -> None:
         await asyncio.gather(*(scheduler.tick() for scheduler in schedulers))
     assert await ticks(store, "hourly") == expected
     assert await ticks(store, "every_hour") == expected
+    assert logs == []
 
 
 async def test_after_a_pause_only_the_latest_tick_is_run(store: Store) -> None:
