@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,21 @@ async def test_watchdog_boots_again(stage: Stage) -> None:
     assert await stage.events(compute_id) == [("lassie_reboot", "scheduled", None)]
     await look(stage)
     assert len(await stage.events(compute_id)) == 1
+
+
+async def test_watchdog_gives_up_in_the_end(stage: Stage) -> None:
+    compute_id = await stage.instance("running", "offline")
+    for _ in range(5):
+        await look(stage)
+        await stage.roost.store.execute("delete from job")
+        await stage.change(compute_id, "status = 'running'")
+    await look(stage)
+    assert await stage.status(compute_id) == "offline"
+    assert (await stage.events(compute_id))[-1] == ("compute_shutdown", "notification", None)
+    await stage.change(compute_id, "status = 'running'")
+    stage.roost.clock.advance(timedelta(minutes=16))
+    await look(stage)
+    assert await stage.status(compute_id) == "booting"
 
 
 async def test_without_watchdog_it_is_offline(stage: Stage) -> None:

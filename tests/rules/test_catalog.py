@@ -137,9 +137,15 @@ def test_a_region_may_start_only_images_on_disk(small: Catalog) -> None:
     small.limit_images("home", {"roost/mini", "roost/unlisted"}.__contains__)
     assert small.offers_image("home", "roost/mini")
     assert not small.offers_image("home", "roost/plain")
+    assert not small.awaits_image("home", "roost/plain")
     assert not small.offers_image("home", "roost/unlisted")
     assert small.offers_image("lab", "roost/plain")
     assert not small.offers_image("nowhere", "roost/plain")
+    small.limit_images("home", {"roost/mini"}.__contains__, {"roost/plain"}.__contains__)
+    assert small.offers_image("home", "roost/plain")
+    assert small.awaits_image("home", "roost/plain")
+    assert not small.awaits_image("home", "roost/mini")
+    assert not small.awaits_image("lab", "roost/plain")
 
 
 def test_user_data(small: Catalog) -> None:

@@ -37,17 +37,21 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return gate
 
 
-async def test_images_are_offered_when_promised(store: ImageStore, gate: asyncio.Event) -> None:
+async def test_images_are_awaited_until_they_are_there(
+    store: ImageStore, gate: asyncio.Event
+) -> None:
     local = LocalImages(store)
-    assert not local.has(MINI.id)
+    assert not local.awaits(MINI.id)
     local.expect(lambda _image_id: True)
-    assert local.has(MINI.id)
-    assert local.has(DEBIAN12.id)
+    assert local.awaits(MINI.id)
+    assert local.awaits(DEBIAN12.id)
+    assert not local.has(MINI.id)
     building = asyncio.create_task(local.build())
     gate.set()
     await building
     assert local.has(MINI.id)
-    assert store.find(MINI.id) is not None
+    assert not local.awaits(MINI.id)
+    assert not local.awaits(DEBIAN12.id)
     assert not local.has(DEBIAN12.id)
 
 

@@ -23,20 +23,20 @@ def image_store(settings: Settings) -> ImageStore:
 
 
 class LocalImages:
-    """What the regions of this host offer: what is there, and what is on its way.
-
-    An instance that is created meanwhile waits for its image.
-    """
+    """The images that are there, and those that this process builds."""
 
     def __init__(self, store: ImageStore) -> None:
         self._store = store
         self._coming: tuple[str, ...] = ()
 
     def has(self, image_id: str) -> bool:
-        return image_id in self._coming or self._store.find(image_id) is not None
+        return self._store.find(image_id) is not None
+
+    def awaits(self, image_id: str) -> bool:
+        return image_id in self._coming
 
     def expect(self, wanted: Callable[[str], bool]) -> None:
-        """Promise the `wanted` images that can be built and are missing; `build` makes them."""
+        """Await the `wanted` images that can be built and are missing; `build` makes them."""
         self._coming = tuple(
             image_id
             for image_id in BUILDERS
@@ -44,14 +44,14 @@ class LocalImages:
         )
 
     async def build(self) -> None:
-        """Build what was promised; one that cannot be built is not offered any more."""
+        """Build what is awaited; one that cannot be built is awaited no more."""
         while self._coming:
-            image_id = self._coming[0]
-            log = _log.bind(image=image_id)
-            try:
-                await BUILDERS[image_id](
-                    self._store, lambda progress, log=log: log.info("image", progress=progress)
-                )
-            except (ImageError, OSError) as error:
-                log.error("image_not_built", reason=str(error))
+            await self._build(self._coming[0])
             self._coming = self._coming[1:]
+
+    async def _build(self, image_id: str) -> None:
+        log = _log.bind(image=image_id)
+        try:
+            await BUILDERS[image_id](self._store, lambda text: log.info("image", progress=text))
+        except (ImageError, OSError) as error:
+            log.error("image_not_built", reason=str(error))

@@ -125,7 +125,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         for binding in bindings:
             stack.push_async_callback(binding.engine.close)
             if binding.real:
-                catalog.limit_images(binding.region, images.has)
+                catalog.limit_images(binding.region, images.has, images.awaits)
         if settings.worker and not beside and any(binding.real for binding in bindings):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(JOB_KINDS, clock, EventListener(clock))

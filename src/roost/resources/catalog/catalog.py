@@ -17,6 +17,7 @@ class Catalog:
         self._types = {plan.id: plan for plan in entries.compute_types}
         self._images = {image.id: image for image in entries.images}
         self._has_image: dict[str, Callable[[str], bool]] = {}
+        self._awaits_image: dict[str, Callable[[str], bool]] = {}
 
     @property
     def regions(self) -> list[RegionEntry]:
@@ -53,13 +54,27 @@ class Catalog:
         """Offer images beside the file's own, which go before them."""
         self._images = {i.id: i for i in (*imported, *self.entries.images)}
 
-    def limit_images(self, region_id: str, has: Callable[[str], bool]) -> None:
-        """Tell that the region starts guests only from images that its engine `has` on disk."""
+    def limit_images(
+        self,
+        region_id: str,
+        has: Callable[[str], bool],
+        awaits: Callable[[str], bool] = lambda _image_id: False,
+    ) -> None:
+        """Tell that the region starts guests only from images that its engine `has` on disk.
+
+        Those that it `awaits` are offered too: their instances are made when they are there.
+        """
         self._has_image[region_id] = has
+        self._awaits_image[region_id] = awaits
+
+    def awaits_image(self, region_id: str, image_id: str) -> bool:
+        """Whether the image is on its way to the region, but not there yet."""
+        awaits = self._awaits_image.get(region_id)
+        return awaits is not None and awaits(image_id)
 
     def offers_image(self, region_id: str, image_id: str) -> bool:
         """Whether the region can start guests from a public image; simulated ones know all."""
         if region_id not in self._regions or image_id not in self._images:
             return False
         has = self._has_image.get(region_id)
-        return has is None or has(image_id)
+        return has is None or has(image_id) or self.awaits_image(region_id, image_id)

@@ -12,8 +12,9 @@ from roost.jobs.kinds import Effect, JobArgs, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, again, next_step
 from roost.resources.addresses import allocation
+from roost.resources.catalog import Catalog
 from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceEngine
 from roost.resources.compute.entity import entity_of, resource_of
@@ -26,6 +27,9 @@ from roost.store import Queries
 
 GRACE = 60.0
 """Seconds that a guest has to power itself off."""
+
+_IMAGE_POLL = 1.0
+"""Seconds between two looks for an image that is being built."""
 
 
 class InstanceArgs(JobArgs):
@@ -53,6 +57,8 @@ def _engine(run: Run[InstanceArgs], facts: InstanceFacts) -> InstanceEngine:
 async def provision(run: Run[InstanceArgs]) -> Verdict:
     """Make the guest's disks and set-up; the plain password is forgotten afterwards."""
     facts = await _facts(run)
+    if _awaits_image(run, facts):
+        return again(_IMAGE_POLL)
     box = run.get(Box)
     setup = await SealedSetup.unseal(box, facts.setup).hashed()
     await _engine(run, facts).create(await specify(run.store, facts, setup))
@@ -61,6 +67,13 @@ async def provision(run: Run[InstanceArgs]) -> Verdict:
         await queries.set_provisioned(db, facts.id, setup.seal(box))
 
     return next_step(write)
+
+
+def _awaits_image(run: Run[InstanceArgs], facts: InstanceFacts) -> bool:
+    """Only the first making of a guest needs its image."""
+    if facts.image is None or facts.provisioned:
+        return False
+    return run.get(Catalog).awaits_image(facts.region, facts.image)
 
 
 async def remove(run: Run[InstanceArgs]) -> Verdict:

@@ -1,5 +1,7 @@
 """The power watch: a guest that went off by itself is booted again, or shown as offline."""
 
+from datetime import timedelta
+
 import structlog
 
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
@@ -16,7 +18,12 @@ from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.jobs import BOOT, enqueue_power
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.events import log
+from roost.resources.events import queries as events
 from roost.store import Queries
+
+_REBOOT = "lassie_reboot"
+_TRIES, _PERIOD = 5, timedelta(minutes=15)
+"""A guest that goes off again and again is left alone in the end."""
 
 _log = structlog.get_logger(__name__)
 
@@ -65,11 +72,14 @@ async def follow_power(
     if guest.power == "running":
         await queries.set_status(db, row.id, "running", now)
         return "set its status to running"
-    if row.watchdog_enabled:
-        await enqueue_power(queue, db, BOOT, row, actor, "lassie_reboot")
+    entity = entity_of(row.id, row.label)
+    since = now - _PERIOD
+    tries = await events.count_since(db, row.account_id, entity, _REBOOT, since)
+    if row.watchdog_enabled and tries < _TRIES:
+        await enqueue_power(queue, db, BOOT, row, actor, _REBOOT)
         return "its watchdog boots it again"
     await queries.set_status(db, row.id, "offline", now)
-    await log.notify(db, now, actor, "compute_shutdown", entity_of(row.id, row.label))
+    await log.notify(db, now, actor, "compute_shutdown", entity)
     return "set its status to offline"
 
 

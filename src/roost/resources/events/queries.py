@@ -111,6 +111,24 @@ async def exists(db: Queries, account_id: int, since: datetime, event_id: int) -
     )
 
 
+async def count_since(
+    db: Queries, account_id: int, entity: Entity, action: str, since: datetime
+) -> int:
+    """Events of one kind about one thing, after a time."""
+    count: int = await db.fetchval(
+        """
+        select count(*) from event where account_id = $1 and entity_type = $2
+            and entity_id = $3::text and action = $4 and created > $5
+        """,
+        account_id,
+        entity["type"],
+        str(entity["id"]),
+        action,
+        since,
+    )
+    return count
+
+
 async def mark_read(db: Queries, event_id: int) -> None:
     await db.execute("update event set read = true where id = $1 and not read", event_id)
 
