@@ -3,10 +3,10 @@
 from typing import Annotated
 
 import orjson
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.catalog import Catalog
-from roost.resources.compute import rules
+from roost.resources.compute import examples, rules
 from roost.resources.compute.interfaces import Interface, check_together
 from roost.services import Services
 from roost.web.bodies import Body
@@ -28,6 +28,8 @@ class Metadata(Body):
 
 class CreateInstance(Body):
     """POST /compute/instances. The order of the fields is the order of their errors."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
 
     type: str
     region: str
@@ -199,6 +201,8 @@ class UpdateBackups(Body):
 class UpdateInstance(Body):
     """PUT /compute/instances/{computeId}; what is omitted stays as it is."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
+
     label: Label | None = None
     tags: Tags | None = None
     group: Annotated[str, Length(0, 50)] | None = None
@@ -209,6 +213,8 @@ class UpdateInstance(Body):
 
 class BootInstance(Body):
     """POST …/boot and …/reboot."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.BOOT})
 
     config_id: Id | None = None
 
