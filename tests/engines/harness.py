@@ -1,7 +1,7 @@
 """What the contract suite needs from an engine under test besides the Protocol itself."""
 
 import asyncio
-import hashlib
+import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Address, IPv6Interface
@@ -19,6 +19,7 @@ from roost.resources.compute.engine import (
 
 _Value = TypeVar("_Value")
 _POLL_SECONDS = 0.05
+_claims: list[socket.socket] = []
 
 
 async def until(
@@ -53,17 +54,17 @@ class Harness(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """Gateways of pools for one state directory, so that runs on one host can coexist."""
+    """Gateways of a /24 for benchmarks (RFC 2544) and a /64 for documentation (RFC 3849)."""
 
-    ipv4: IPv4Interface
-    ipv6: IPv6Interface
+    number: int
 
-    @classmethod
-    def of(cls, state_dir: Path) -> "Pools":
-        """From the blocks for benchmarks (RFC 2544) and documentation (RFC 3849)."""
-        number = int(hashlib.sha256(str(state_dir).encode()).hexdigest(), 16) % 512
-        ipv4 = IPv4Interface(f"198.{18 + number // 256}.{number % 256}.1/24")
-        return cls(ipv4, IPv6Interface(f"2001:db8:{number:x}::1/64"))
+    @property
+    def ipv4(self) -> IPv4Interface:
+        return IPv4Interface(f"198.{18 + self.number // 256}.{self.number % 256}.1/24")
+
+    @property
+    def ipv6(self) -> IPv6Interface:
+        return IPv6Interface(f"2001:db8:{self.number:x}::1/64")
 
     def spec(self, compute_id: int, image: str | None) -> InstanceSpec:
         """A guest whose addresses follow from its id."""
@@ -84,6 +85,20 @@ class Pools:
         )
 
 
+def claim_pools() -> Pools:
+    """Pools that no other test of this host uses while this process lives."""
+    for number in range(512):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0roost-test-pools-{number}")
+        except OSError:
+            claim.close()
+            continue
+        _claims.append(claim)
+        return Pools(number)
+    raise RuntimeError("all address pools for tests are in use")
+
+
 def slaac(network: IPv6Interface, mac: str) -> IPv6Interface:
     """The address that a guest gives itself from its MAC address (RFC 4291, EUI-64)."""
     octets = bytes.fromhex(mac.replace(":", ""))
@@ -97,7 +112,7 @@ class SimulatedHarness:
 
     def __init__(self, state_dir: Path) -> None:
         self._state_dir = state_dir
-        self._pools = Pools.of(state_dir)
+        self._pools = Pools(0)
         self.engine = self.reopen()
 
     def spec(self, compute_id: int) -> InstanceSpec:

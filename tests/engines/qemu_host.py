@@ -13,7 +13,7 @@ from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
 from roost.resources.compute.engine import InstanceSpec
-from tests.engines.harness import Pools, until
+from tests.engines.harness import Pools, claim_pools, until
 from tests.support.images import ensure_mini
 
 MINI = "roost/mini"
@@ -22,9 +22,9 @@ MINI = "roost/mini"
 class QemuHarness:
     """Guests of the small image, without hardware acceleration as on most test hosts."""
 
-    def __init__(self, state_dir: Path, images: ImageStore) -> None:
+    def __init__(self, state_dir: Path, images: ImageStore, pools: Pools) -> None:
         self.state_dir = state_dir
-        self.pools = Pools.of(state_dir)
+        self.pools = pools
         self.network = network_name(state_dir)
         self._images = images
         self.engine = self.reopen()
@@ -70,7 +70,7 @@ async def open_qemu(state_dir: Path) -> QemuHarness:
     """Needs root; whatever else is missing is a failure."""
     if os.geteuid() != 0:
         pytest.skip("virtual machines with networks need root")
-    return QemuHarness(state_dir, await asyncio.to_thread(ensure_mini))
+    return QemuHarness(state_dir, await asyncio.to_thread(ensure_mini), claim_pools())
 
 
 def processes_with(text: str) -> list[int]:

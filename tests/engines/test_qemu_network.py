@@ -1,6 +1,7 @@
 """The guests' network on the host: set up, mended, removed; and nobody speaks for another."""
 
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.network.rules import link_local
 from roost.resources.compute.engine import EngineError, InstanceSpec
 from tests.engines.frames import Sender
-from tests.engines.harness import Pools, until
+from tests.engines.harness import Pools, claim_pools, until
 from tests.engines.qemu_host import output, processes_with
 
 pytestmark = [
@@ -36,7 +37,7 @@ class Setting:
 
 
 def open_network(state_dir: Path) -> Setting:
-    pools = Pools.of(state_dir)
+    pools = claim_pools()
     config = NetworkConfig((pools.ipv4,), pools.ipv6)
     return Setting(state_dir, pools, GuestNetwork(state_dir, config))
 
@@ -209,6 +210,14 @@ async def test_two_networks_coexist_and_go_without_a_trace(tmp_path: Path) -> No
         assert str(setting.pools.ipv4.network) not in output("ip", "route")
         assert processes_with(str(setting.state_dir)) == []
         assert list(setting.state_dir.iterdir()) == []
+
+
+async def test_a_network_whose_directory_is_lost_is_still_removed(setting: Setting) -> None:
+    await setting.network.ensure()
+    shutil.rmtree(setting.state_dir / "network")
+    await setting.network.tear_down()
+    assert setting.network.name not in output("ip", "netns")
+    assert processes_with(str(setting.state_dir)) == []
 
 
 async def test_a_pool_in_use_is_refused(setting: Setting, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_talkative_console_is_cut_to_its_end(tmp_path: Path) -> None:
 
 def test_translated_guests_get_no_more_processors_than_there_are(tmp_path: Path) -> None:
     guest = Guest(tmp_path, 100_001)
-    spec = Pools.of(tmp_path).spec(100_001, None)
+    spec = Pools(0).spec(100_001, None)
     many = replace(spec, vcpus=512)
     arguments = command(guest, many, "tcg", 5)
     assert arguments[arguments.index("-smp") + 1] == str(os.cpu_count())

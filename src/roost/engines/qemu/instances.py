@@ -15,14 +15,14 @@ from pathlib import Path
 from roost.engines.qemu.command import Accelerator, command
 from roost.engines.qemu.disks import find_image, grow_root, make_root, make_swap, write_setup
 from roost.engines.qemu.guests import Guest, all_guests
-from roost.engines.qemu.images.store import ImageStore
-from roost.engines.qemu.launch import launch
+from roost.engines.qemu.images.store import GuestImage, ImageStore
+from roost.engines.qemu.launch import launch, runs
 from roost.engines.qemu.locks import locked
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.power import kill, power_off
 from roost.engines.qemu.prerequisites import check, qemu_version
-from roost.engines.qemu.programs import failure
+from roost.engines.qemu.programs import failure, patiently
 from roost.engines.qemu.usage import read_console, read_counters, trim_console
 from roost.resources.compute.engine import (
     Counters,
@@ -60,10 +60,7 @@ class QemuInstances:
         with _faults("The instance could not be made"):
             guest.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             async with locked(guest.directory):
-                if not guest.ready():
-                    guest.write_size(spec)
-                    await make_swap(guest, spec.swap)
-                    await make_root(guest, spec, image)
+                await patiently(lambda: self._make(guest, spec, image))
 
     async def start(self, spec: InstanceSpec) -> None:
         guest = self._guest(spec.id)
@@ -71,9 +68,7 @@ class QemuInstances:
             raise EngineError("The instance has no disks")
         with _faults("The instance could not be started"):
             async with locked(guest.directory):
-                if guest.process(search=True) is None:
-                    await self._prepare(guest, spec)
-                    await self._launch(guest, spec)
+                await patiently(lambda: self._start(guest, spec))
 
     async def stop(self, compute_id: int, grace: float) -> None:
         await power_off(self._guest(compute_id), grace)
@@ -82,10 +77,7 @@ class QemuInstances:
         guest = self._guest(compute_id)
         with _faults("The instance could not be deleted"), suppress(FileNotFoundError):
             async with locked(guest.directory):
-                if process := guest.process(search=True):
-                    await kill(process)
-                await self._network.release(compute_id)
-                await asyncio.to_thread(shutil.rmtree, guest.directory)
+                await patiently(lambda: self._remove(guest))
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
         return self._guest(compute_id).state()
@@ -119,12 +111,30 @@ class QemuInstances:
     def _guest(self, compute_id: int) -> Guest:
         return Guest(self._state_dir, compute_id)
 
-    async def _prepare(self, guest: Guest, spec: InstanceSpec) -> None:
-        """Bring the offline guest's files to what the specification says."""
+    async def _make(self, guest: Guest, spec: InstanceSpec, image: GuestImage | None) -> None:
+        if not guest.ready():
+            guest.write_size(spec)
+            await make_swap(guest, spec.swap)
+            await make_root(guest, spec, image)
+
+    async def _start(self, guest: Guest, spec: InstanceSpec) -> None:
+        """Bring an offline guest's files to what the specification says, and its QEMU up."""
+        if await runs(guest):
+            return
         await grow_root(guest, spec.disk)
         await make_swap(guest, spec.swap)
         await write_setup(guest, spec, self._dns)
         guest.write_size(spec)
+        await self._launch(guest, spec)
+
+    async def _remove(self, guest: Guest) -> None:
+        if process := guest.process(search=True):
+            await kill(process)
+        await self._network.release(guest.id)
+        try:
+            await asyncio.to_thread(shutil.rmtree, guest.directory)
+        except OSError as error:
+            raise failure("The instance could not be deleted", error) from error
 
     async def _launch(self, guest: Guest, spec: InstanceSpec) -> None:
         """Where the host's KVM is broken after all, the guest runs without it."""

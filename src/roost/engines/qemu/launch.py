@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from roost.engines.qemu.guests import MONITOR, PID, Guest
 from roost.engines.qemu.monitor import MonitorError, answers
@@ -13,6 +13,18 @@ from roost.engines.qemu.programs import failure
 _DOING = "The instance could not be started"
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.02
+
+
+async def runs(guest: Guest) -> bool:
+    """Whether the guest's QEMU runs; one that a killed control plane began is waited for."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_START_SECONDS):
+            while guest.process() is None:
+                if guest.process(search=True) is None:
+                    return False
+                await asyncio.sleep(_POLL_SECONDS)
+            return True
+    raise failure(_DOING, "QEMU writes no pid file")
 
 
 async def launch(guest: Guest, command: Sequence[str], tap: int) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import structlog
@@ -9,6 +10,9 @@ import structlog
 from roost.resources.compute.engine import EngineError
 
 _log = structlog.get_logger(__name__)
+
+_PATIENCE_SECONDS = 5.0
+_POLL_SECONDS = 0.1
 
 _KNOWN = {
     "No space left on device": "the host's disk is full",
@@ -18,9 +22,29 @@ _KNOWN = {
     "Read-only file system": "the host's disk is read-only",
     "Operation not permitted": "the host does not permit it",
     "Permission denied": "the host does not permit it",
+}
+
+_BUSY = {
     'Failed to get "write" lock': "the disk is in use",
+    "Directory not empty": "the disk is in use",
     "Device or resource busy": "the network attachment is in use",
 }
+
+
+class BusyError(EngineError):
+    """Something is still in use, perhaps by what a killed control plane began."""
+
+
+async def patiently(work: Callable[[], Awaitable[None]]) -> None:
+    """Do re-runnable work, again and again for some seconds while something is in use."""
+    deadline = asyncio.get_running_loop().time() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return await work()
+        except BusyError:
+            if asyncio.get_running_loop().time() > deadline:
+                raise
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 async def run(doing: str, *command: str | Path, feed: str = "", cwd: Path | None = None) -> str:
@@ -29,18 +53,22 @@ async def run(doing: str, *command: str | Path, feed: str = "", cwd: Path | None
     Raises EngineError, which starts with `doing` (such as "The disk could not be made") and names
     no paths of the host; the operator finds the program's own words in the log.
     """
+    # A file, not a pipe: a program that ends early then cannot fail us in the middle of a write.
+    with os.fdopen(os.memfd_create("feed"), "w+") as source:
+        source.write(feed)
+        source.seek(0)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=cwd,
+                stdin=source,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        except OSError as error:
+            raise failure(doing, f"{command[0]}: {error}") from error
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=cwd,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-    except OSError as error:
-        raise failure(doing, f"{command[0]}: {error}") from error
-    try:
-        out, err = await process.communicate(feed.encode())
+        out, err = await process.communicate()
     except asyncio.CancelledError:
         process.kill()
         await process.wait()
@@ -53,6 +81,12 @@ async def run(doing: str, *command: str | Path, feed: str = "", cwd: Path | None
 def failure(doing: str, detail: str | OSError) -> EngineError:
     """The error to raise after logging `detail`."""
     text = os.strerror(detail.errno or 0) if isinstance(detail, OSError) else detail
-    _log.error("engine fault", doing=doing, detail=str(detail).strip())
-    known = next((words for phrase, words in _KNOWN.items() if phrase in text), None)
-    return EngineError(f"{doing}: {known or 'see the log of the host'}")
+    _log.warning("engine fault", doing=doing, detail=str(detail).strip())
+    busy = _translate(text, _BUSY)
+    if busy is not None:
+        return BusyError(f"{doing}: {busy}")
+    return EngineError(f"{doing}: {_translate(text, _KNOWN) or 'see the log of the host'}")
+
+
+def _translate(text: str, known: dict[str, str]) -> str | None:
+    return next((words for phrase, words in known.items() if phrase in text), None)

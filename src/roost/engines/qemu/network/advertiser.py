@@ -6,7 +6,7 @@ from pathlib import Path
 
 from roost.engines.qemu.network.config import BRIDGE
 from roost.engines.qemu.network.namespace import namespace_path
-from roost.engines.qemu.processes import Process, find_process
+from roost.engines.qemu.processes import Process, find_process, search_process
 from roost.engines.qemu.programs import run
 
 _PID_FILE = "dnsmasq.pid"
@@ -44,7 +44,9 @@ async def stop_advertiser(directory: Path) -> None:
 
 
 def find_advertiser(directory: Path) -> Process | None:
-    return find_process(directory / _PID_FILE, _marker(directory))
+    """Also one whose pid file is lost."""
+    marker = _marker(directory)
+    return find_process(directory / _PID_FILE, marker) or search_process(marker)
 
 
 def _marker(directory: Path) -> str:

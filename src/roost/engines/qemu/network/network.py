@@ -86,7 +86,8 @@ class GuestNetwork:
 
     async def tear_down(self) -> None:
         """Remove all of it from the host."""
-        if self._directory.exists():
+        if self._directory.exists() or namespace_path(self.name).exists():
+            self._directory.mkdir(parents=True, exist_ok=True)
             async with locked(self._directory):
                 await stop_advertiser(self._directory)
                 await remove_links(self.name)
