@@ -42,9 +42,10 @@ def _ensure(image_id: str, build: Builder, sources: tuple[str, ...]) -> ImageSto
     root = image_root()
     root.mkdir(parents=True, exist_ok=True)
     store = ImageStore(root)
-    stamp = root / f".{image_id.replace('/', '-')}.stamp"
+    name = image_id.replace("/", "-")
+    stamp = root / f".{name}.stamp"
     digest = _digest(sources)
-    with (root / ".lock").open("w") as lock:
+    with (root / f".{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if store.find(image_id) is None or not stamp.exists() or stamp.read_text() != digest:
             with ThreadPoolExecutor(1) as thread:

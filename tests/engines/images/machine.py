@@ -1,6 +1,7 @@
 """A plain QEMU for one guest, reached by SSH through user networking."""
 
 import json
+import re
 import socket
 import subprocess
 import time
@@ -20,26 +21,11 @@ ADDRESS = "10.0.2.15"
 
 
 @dataclass(frozen=True)
-class Machine:
-    """The files of one guest in `work`, and the port of 127.0.0.1 that leads to its SSH server."""
+class Guest:
+    """A guest that runs: its key's directory, and the port of 127.0.0.1 of its SSH server."""
 
     work: Path
-    image: GuestImage
     port: int
-
-    @contextmanager
-    def running(self, spec: InstanceSpec) -> Iterator[None]:
-        """The guest is up and lets its key in; at the end of the block it is not any more."""
-        process = subprocess.Popen(self._command(spec))
-        try:
-            eventually(lambda: process.poll() is not None or self.ssh("true").returncode == 0)
-            assert process.poll() is None, "QEMU has ended"
-            yield
-            self.press_power_button()
-            process.wait(BOOT_SECONDS)
-        finally:
-            process.kill()
-            process.wait()
 
     def ssh(self, command: str) -> "subprocess.CompletedProcess[str]":
         options = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "BatchMode=yes")
@@ -53,14 +39,51 @@ class Machine:
         assert result.returncode == 0, result.stderr
         return result.stdout
 
-    def press_power_button(self) -> None:
+    def becomes(self, test: str) -> None:
+        """Returns when the command `test` succeeds in the guest."""
+        eventually(lambda: self.ssh(test).returncode == 0)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The disks and the key pair of one guest in `work`."""
+
+    work: Path
+    image: GuestImage
+
+    @contextmanager
+    def running(self, spec: InstanceSpec) -> Iterator[Guest]:
+        """The guest is up and lets its key in; at the end of the block it is not any more."""
+        (self.work / "qmp").unlink(missing_ok=True)
+        process = subprocess.Popen(self._command(spec))
+        try:
+            eventually(lambda: process.poll() is not None or self._listens())
+            guest = Guest(self.work, self._ssh_port())
+            guest.becomes("true")
+            yield guest
+            self._ask("system_powerdown")
+            process.wait(BOOT_SECONDS)
+        finally:
+            process.kill()
+            process.wait()
+
+    def _listens(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as monitor:
+            return monitor.connect_ex(str(self.work / "qmp")) == 0
+
+    def _ssh_port(self) -> int:
+        """QEMU chooses it, so no other program can take it first."""
+        network = self._ask("human-monitor-command", {"command-line": "info usernet"})
+        port = re.search(r"HOST_FORWARD\S* +\d+ +127\.0\.0\.1 +(\d+)", network)
+        assert port is not None, network
+        return int(port[1])
+
+    def _ask(self, command: str, arguments: dict[str, str] | None = None) -> str:
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.connect(str(self.work / "qmp"))
             with monitor.makefile("rwb", buffering=0) as lines:
-                for name in ("qmp_capabilities", "system_powerdown"):
-                    lines.write(json.dumps({"execute": name}).encode())
-                    while b'"return"' not in (answer := lines.readline()):
-                        assert answer, "QEMU has ended"
+                _exchange(lines, {"execute": "qmp_capabilities"})
+                return _exchange(lines, {"execute": command, "arguments": arguments or {}})
 
     def _command(self, spec: InstanceSpec) -> list[str]:
         drive = "if=none,cache=writeback,format"
@@ -76,7 +99,7 @@ class Machine:
             *("-device", "scsi-hd,drive=root,bus=scsi0.0,lun=0"),
             *("-drive", f"{drive}=raw,id=swap,file={self.work}/swap"),
             *("-device", "scsi-hd,drive=swap,bus=scsi0.0,lun=1,device_id=one-two_3"),
-            *("-netdev", f"user,id=net0,hostfwd=tcp:127.0.0.1:{self.port}-{ADDRESS}:22"),
+            *("-netdev", f"user,id=net0,hostfwd=tcp:127.0.0.1:0-{ADDRESS}:22"),
             *("-device", f"virtio-net-pci,netdev=net0,romfile=,mac={spec.mac}"),
             *self._items(spec),
         ]
@@ -88,6 +111,13 @@ class Machine:
             yield from ("-fw_cfg", f"name={name},file={path}")
 
 
+def _exchange(lines: socket.SocketIO, request: object) -> str:
+    lines.write(json.dumps(request).encode())
+    while b'"return"' not in (answer := lines.readline()):
+        assert answer, "QEMU has ended"
+    return answer.decode()
+
+
 def new_machine(work: Path, image: GuestImage) -> Machine:
     """With an empty swap disk, a root disk of 512 MB and the key pair `key`."""
     key = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", work / "key")
@@ -97,9 +127,7 @@ def new_machine(work: Path, image: GuestImage) -> Machine:
     with (work / "swap").open("wb") as swap:
         swap.truncate(16 * 2**20)
     subprocess.run(("mkswap", "-q", "-L", SWAP_LABEL, work / "swap"), check=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return Machine(work, image, probe.getsockname()[1])
+    return Machine(work, image)
 
 
 def eventually(condition: Callable[[], bool]) -> None:

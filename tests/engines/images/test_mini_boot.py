@@ -10,7 +10,7 @@ import pytest
 from roost.engines.qemu.images.store import GuestImage
 from roost.resources.compute.engine import GuestAddress, InstanceSpec
 from roost.secrets import hash_guest_password
-from tests.engines.images.machine import ADDRESS, Machine, eventually, new_machine
+from tests.engines.images.machine import ADDRESS, Machine, new_machine
 from tests.engines.images.specs import spec_with
 
 pytestmark = [
@@ -36,22 +36,22 @@ def spec_for(machine: Machine, hostname: str, password_hash: str) -> InstanceSpe
 
 def test_a_guest_applies_its_set_up_and_keeps_its_disk(machine: Machine) -> None:
     old, new = hash_guest_password("Correct-horse-7"), hash_guest_password("Battery-staple-8")
-    with machine.running(spec_for(machine, "web1", old)):
-        assert machine.run("hostname") == "web1\n"
-        assert f"root:{old}:" in machine.run("cat /etc/shadow")
-        assert f"inet {ADDRESS}/24 " in machine.run("ip address show eth0")
-        assert "fe80::5054:ff:feab:cdef/64" in machine.run("ip address show eth0")
-        assert "default via 10.0.2.2" in machine.run("ip route")
-        eventually(lambda: machine.ssh("test -e /root/ran").returncode == 0)
-        assert machine.run("cat /proc/swaps").count("/dev/sd") == 1
-        assert int(machine.run("df -m / | tail -n 1").split()[1]) > 400
-        eventually(lambda: machine.ssh("test -e /dev/disk/by-id/*one-two_3").returncode == 0)
-        assert machine.run("readlink /dev/disk/by-id/*one-two_3") == "../../sdb\n"
-        host_key = machine.run("md5sum /etc/dropbear/*; echo data > /root/data")
-    with machine.running(spec_for(machine, "web2", new)):
-        assert machine.run("hostname") == "web2\n"
-        assert f"root:{new}:" in machine.run("cat /etc/shadow")
-        assert machine.run("cat /root/data") == "data\n"
-        assert machine.run("md5sum /etc/dropbear/*") == host_key
-        eventually(lambda: "/dev/sd" in machine.run("cat /proc/swaps"))
-        assert machine.run("cat /root/ran") == "once\n"
+    with machine.running(spec_for(machine, "web1", old)) as guest:
+        assert guest.run("hostname") == "web1\n"
+        assert f"root:{old}:" in guest.run("cat /etc/shadow")
+        assert f"inet {ADDRESS}/24 " in guest.run("ip address show eth0")
+        assert "fe80::5054:ff:feab:cdef/64" in guest.run("ip address show eth0")
+        assert "default via 10.0.2.2" in guest.run("ip route")
+        guest.becomes("test -e /root/ran")
+        assert guest.run("cat /proc/swaps").count("/dev/sd") == 1
+        assert int(guest.run("df -m / | tail -n 1").split()[1]) > 400
+        guest.becomes("test -e /dev/disk/by-id/*one-two_3")
+        assert guest.run("readlink /dev/disk/by-id/*one-two_3") == "../../sdb\n"
+        host_key = guest.run("md5sum /etc/dropbear/*; echo data > /root/data")
+    with machine.running(spec_for(machine, "web2", new)) as guest:
+        assert guest.run("hostname") == "web2\n"
+        assert f"root:{new}:" in guest.run("cat /etc/shadow")
+        assert guest.run("cat /root/data") == "data\n"
+        assert guest.run("md5sum /etc/dropbear/*") == host_key
+        guest.becomes("grep /dev/sdb /proc/swaps")
+        assert guest.run("cat /root/ran") == "once\n"
