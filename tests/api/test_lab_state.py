@@ -107,6 +107,12 @@ async def test_reset_under_load(tmp_path: Path, database_url: str) -> None:
             await lab.settled(created)
 
 
+async def test_resets_in_quick_succession(lab: Lab) -> None:
+    for _ in range(40):
+        await lab.post("/reset")
+    await lab.settled(await lab.create())
+
+
 async def test_reset_interrupts_slow_steps(tmp_path: Path, database_url: str) -> None:
     async with running_lab(tmp_path, database_url, simulated_latency=60) as lab:
         await lab.create()
