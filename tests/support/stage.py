@@ -67,6 +67,7 @@ class Stage:
             "type": PLAN,
             "status": status,
             "now": self.roost.clock.seconds(),
+            "ipv4": [],
             "ipv6": "2001:db8::1/128",
             "disk": plan.disk,
             "memory": plan.memory,

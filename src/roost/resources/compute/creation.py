@@ -20,18 +20,18 @@ from roost.web.call import Call
 LABEL_TAKEN = "Label must be unique among your computes"
 
 
-async def create(call: Call, body: CreateInstance) -> int:
-    """The new instance's id; spec B, Compute instances rules 1, 2 and 5."""
+async def create(call: Call, body: CreateInstance) -> str:
+    """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
     compute_id = await queries.next_id(call.db)
-    label = await _insert(call, body, compute_id)
-    await _allocate(call, body, compute_id)
+    new = _row(call, body, compute_id, await _allocate(call, body, compute_id))
+    record = await _insert(call, body, new)
     actor = log.Actor.of(call)
     event_id = await log.schedule(
         call.db,
         call.clock.now(),
         actor,
         CREATE.name,
-        entity_of(compute_id, label),
+        entity_of(compute_id, new["label"]),
         image_entity(body.image) if body.image else None,
     )
     booted = body.image is not None and body.booted is not False
@@ -43,22 +43,21 @@ async def create(call: Call, body: CreateInstance) -> int:
         account_id=actor.account_id,
         event_id=event_id,
     )
-    return compute_id
+    return record
 
 
-async def _insert(call: Call, body: CreateInstance, compute_id: int) -> str:
-    new = _row(call, body, compute_id)
-    if await queries.insert(call.db, new):
-        return new["label"]
-    if body.label is not None:
+async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) -> str:
+    record = await queries.insert(call.db, new)
+    if record is None and body.label is None:
+        # Somebody gave another instance the very name that this one would get by default.
+        new["label"] = rules.default_label(new["id"], new["host_uuid"])
+        record = await queries.insert(call.db, new)
+    if record is None:
         raise invalid(LABEL_TAKEN, "label")
-    # Somebody gave another instance the very name that this one would get by default.
-    new["label"] = rules.default_label(compute_id, new["host_uuid"])
-    await queries.insert(call.db, new)
-    return new["label"]
+    return record
 
 
-def _row(call: Call, body: CreateInstance, compute_id: int) -> queries.NewInstance:
+def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> queries.NewInstance:
     catalog = call.get(Catalog)
     plan = catalog.type(body.type)
     network = catalog.ipv6_network(body.region)
@@ -78,7 +77,8 @@ def _row(call: Call, body: CreateInstance, compute_id: int) -> queries.NewInstan
         "type": body.type,
         "status": "provisioning",
         "now": call.clock.seconds(),
-        "ipv6": f"{rules.slaac_address(network, mac).ip}/128",
+        "ipv4": ipv4,
+        "ipv6": f"{rules.slaac_address(network, mac)}/128",
         "disk": plan.disk,
         "memory": plan.memory,
         "vcpus": plan.vcpus,
@@ -104,7 +104,8 @@ def default_alerts(vcpus: int) -> Alerts:
     }
 
 
-async def _allocate(call: Call, body: CreateInstance, compute_id: int) -> None:
+async def _allocate(call: Call, body: CreateInstance, compute_id: int) -> list[str]:
+    """A public address and, if wanted, a private one."""
     wanted = (True, False) if body.private_ip else (True,)
     addresses = []
     for public in wanted:
@@ -115,4 +116,4 @@ async def _allocate(call: Call, body: CreateInstance, compute_id: int) -> None:
         except allocation.PoolExhaustedError:
             raise invalid("The region has no free IPv4 address", "region") from None
         addresses.append(str(held.interface.ip))
-    await queries.set_ipv4(call.db, compute_id, addresses)
+    return addresses

@@ -45,9 +45,9 @@ async def list_instances(call: Call) -> bytes:
     events=("compute_create", "compute_boot"),
     rate=Rate(20, 30),
 )
-async def create_instance(call: Call, body: CreateInstance) -> bytes:
+async def create_instance(call: Call, body: CreateInstance) -> str:
     """Create a compute instance."""
-    return await _view(call, await creation.create(call, body))
+    return await creation.create(call, body)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=InstanceRow)

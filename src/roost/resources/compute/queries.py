@@ -52,6 +52,7 @@ class NewInstance(TypedDict):
     type: str
     status: InstanceStatus
     now: datetime
+    ipv4: list[str]
     ipv6: str
     disk: int
     memory: int
@@ -103,42 +104,45 @@ async def next_id(db: Queries) -> int:
     return compute_id
 
 
-async def insert(db: Queries, new: NewInstance) -> bool:
-    """False when the account has an instance of this label."""
-    return bool(
-        await db.fetchval(
-            """
-            insert into compute_instance (id, account_id, label, "group", tags, region, image,
-                type, status, created, updated, ipv6, disk, memory, vcpus, gpus, transfer,
-                swap_size, alerts, interfaces, has_user_data, host_uuid, setup)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16,
-                $17, $18, $19, $20, $21, $22)
-            on conflict (account_id, label) do nothing returning true
-            """,
-            new["id"],
-            new["account_id"],
-            new["label"],
-            new["group"],
-            new["tags"],
-            new["region"],
-            new["image"],
-            new["type"],
-            new["status"],
-            new["now"],
-            new["ipv6"],
-            new["disk"],
-            new["memory"],
-            new["vcpus"],
-            new["gpus"],
-            new["transfer"],
-            new["swap_size"],
-            orjson.dumps(new["alerts"]).decode(),
-            new["interfaces"],
-            new["has_user_data"],
-            new["host_uuid"],
-            new["setup"],
-        )
+_INSERT = f"""
+    insert into compute_instance as i (id, account_id, label, "group", tags, region, image, type,
+        status, created, updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, swap_size,
+        alerts, interfaces, has_user_data, host_uuid, setup)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+        $19, $20, $21, $22, $23)
+    on conflict (account_id, label) do nothing returning {INSTANCES.record_text}
+"""  # noqa: S608 - constants
+
+
+async def insert(db: Queries, new: NewInstance) -> str | None:
+    """The instance's record; None when the account has one of this label."""
+    record: str | None = await db.fetchval(
+        _INSERT,
+        new["id"],
+        new["account_id"],
+        new["label"],
+        new["group"],
+        new["tags"],
+        new["region"],
+        new["image"],
+        new["type"],
+        new["status"],
+        new["now"],
+        new["ipv4"],
+        new["ipv6"],
+        new["disk"],
+        new["memory"],
+        new["vcpus"],
+        new["gpus"],
+        new["transfer"],
+        new["swap_size"],
+        orjson.dumps(new["alerts"]).decode(),
+        new["interfaces"],
+        new["has_user_data"],
+        new["host_uuid"],
+        new["setup"],
     )
+    return record
 
 
 async def lock(db: Queries, account_id: int, compute_id: int) -> InstanceFacts | None:

@@ -3,7 +3,7 @@
 import base64
 import binascii
 import re
-from ipaddress import IPv6Address, IPv6Interface, IPv6Network
+from ipaddress import IPv6Address, IPv6Network
 
 from roost.web.fields import refuse
 
@@ -93,10 +93,9 @@ def mac_address(compute_id: int) -> str:
     return ":".join(f"{octet:02x}" for octet in octets)
 
 
-def slaac_address(network: IPv6Network, mac: str) -> IPv6Interface:
+def slaac_address(network: IPv6Network, mac: str) -> IPv6Address:
     """What the guest calls itself in a /64: the modified EUI-64 of its MAC (RFC 4291)."""
-    octets = bytearray(int(part, 16) for part in mac.split(":"))
+    octets = bytearray.fromhex(mac.replace(":", ""))
     octets[0] ^= 2
-    host = bytes(octets[:3]) + b"\xff\xfe" + bytes(octets[3:])
-    address = int(network.network_address) | int.from_bytes(host, "big")
-    return IPv6Interface((IPv6Address(address), network.prefixlen))
+    host = octets[:3] + b"\xff\xfe" + octets[3:]
+    return IPv6Address(int(network.network_address) | int.from_bytes(host, "big"))
