@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from bench import machine, rounds
+from bench import machine
 from bench.database import Account, make_account
 from bench.load import request
 from bench.results import Result

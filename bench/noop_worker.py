@@ -3,7 +3,6 @@
 python -m bench.noop_worker DSN
 """
 
-import asyncio
 import sys
 import time
 
