@@ -19,7 +19,7 @@ from tests.jobs.bench import Bench, until
 from tests.jobs.notes import notes
 from tests.jobs.toy_worker import BLOCK, KINDS, LINGER, THREE, Name, Nothing, PathArgs
 
-LEASE = 1.0
+LEASE = 1.5
 BUSY = 0.5
 """Seconds that a machine with other work may add."""
 ROOT = Path(__file__).parents[2]
@@ -78,8 +78,8 @@ async def test_a_killed_worker_is_replaced_within_its_lease(
     dead = processes.start("dead")
     await noted_text(noted, job_id, "begin dead")
     first = await lease_until(noted, job_id)
+    await until(lambda: _renewed(noted, job_id, first))
     async with bench.worker():
-        await until(lambda: _renewed(noted, job_id, first))
         assert await notes(noted, job_id) == ["begin dead"]
         dead.kill()
         killed = time.monotonic()

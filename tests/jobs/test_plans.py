@@ -29,7 +29,7 @@ async def test_no_statement_of_a_worker_reads_the_history(noted: Store) -> None:
         assert len(await lease_queries.claim(conn, "me", 10, ["free"], now, 9, ["x:900"])) == 1
         held = await lease_queries.renew(conn, "me", [job.id for job in jobs], 10)
         assert {row.id for row in held} == {job.id for job in jobs}
-        assert await lease_queries.recover(conn) == []
+        assert await lease_queries.recover(conn, []) == []
         assert await upkeep_queries.mark_overdue(conn, now) == []
         assert sum(row.jobs for row in await upkeep_queries.count(conn, now)) == 500
         assert await upkeep_queries.delete_finished(conn, now - timedelta(days=30), 10) == 0

@@ -168,20 +168,25 @@ async def renew(db: Queries, owner: str, job_ids: Sequence[int], lease: float) -
     return [Held(**dict(record)) for record in records]
 
 
-async def recover(db: Queries) -> list[str]:
-    """Take jobs from workers that are silent; each counts as a failure. Returns their kinds."""
+async def recover(db: Queries, held: Sequence[int]) -> list[str]:
+    """Take jobs from workers that are silent; each counts as a failure. Returns their kinds.
+
+    Not those that one `held` through a pause in which nobody else took them.
+    """
     records = await db.fetch(
         f"""
         with lost as (
             select id from job
-            where status = 'running' and lease_until < clock_timestamp() for update skip locked
+            where status = 'running' and lease_until < clock_timestamp() and id <> all($1)
+            for update skip locked
         ), freed as (
             update job set status = 'waiting', owner = null, lease_until = null,
                 run_at = '-infinity', attempt = attempt + 1, revision = revision + 1
             from lost where job.id = lost.id returning kind
         )
         select kind, pg_notify('{READY}', '') from freed
-        """  # noqa: S608
+        """,  # noqa: S608
+        held,
     )
     return [record["kind"] for record in records]
 

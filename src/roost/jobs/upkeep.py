@@ -1,6 +1,7 @@
 """What every worker does for all of them, again and again."""
 
 import time
+from collections.abc import Sequence
 
 import structlog
 
@@ -21,16 +22,17 @@ class Upkeep:
         self._scheduler = scheduler
         self._measured = -_METRICS_SECONDS
 
-    async def run(self) -> None:
-        await self._recover()
+    async def run(self, held: Sequence[int]) -> None:
+        """Once; `held` are the jobs of this worker."""
+        await self._recover(held)
         await self._scheduler.tick()
         await self._mark_overdue()
         if time.monotonic() - self._measured >= _METRICS_SECONDS:
             self._measured = time.monotonic()
             await self._measure()
 
-    async def _recover(self) -> None:
-        for kind in await lease_queries.recover(self._env.store):
+    async def _recover(self, held: Sequence[int]) -> None:
+        for kind in await lease_queries.recover(self._env.store, held):
             _log.warning("job_lease_lapsed", job_kind=kind)
             self._env.metrics.lost_leases.labels(kind).inc()
 

@@ -53,7 +53,7 @@ class Worker:
         settings = self._env.settings
         helpers = [
             asyncio.create_task(self._repeat(self._beat, settings.heartbeat)),
-            asyncio.create_task(self._repeat(self._upkeep.run, settings.poll)),
+            asyncio.create_task(self._repeat(self._care, settings.poll)),
             asyncio.create_task(self._repeat(self._show_alive, settings.heartbeat)),
         ]
         try:
@@ -153,6 +153,9 @@ class Worker:
             lost = key not in stops
             if execution and (lost or stops[key] != execution.job.stop):
                 execution.interrupt()
+
+    async def _care(self) -> None:
+        await self._upkeep.run([job_id for job_id, _ in self._running])
 
     async def _repeat(self, action: Callable[[], Awaitable[None]], seconds: float) -> None:
         while True:
