@@ -138,19 +138,13 @@ class QemuInstances:
 
     async def _launch(self, guest: Guest, spec: InstanceSpec) -> None:
         """Where the host's KVM is broken after all, the guest runs without it."""
+        tap = await self._network.attach(spec)
         try:
-            await self._launch_with(guest, spec, self._accelerator)
+            await launch(guest, command(guest, spec, self._accelerator, tap), tap)
         except EngineError:
             if self._accelerator == "tcg":
                 raise
-            await self._launch_with(guest, spec, "tcg")
-
-    async def _launch_with(
-        self, guest: Guest, spec: InstanceSpec, accelerator: Accelerator
-    ) -> None:
-        tap = await self._network.attach(spec)
-        try:
-            await launch(guest, command(guest, spec, accelerator, tap), tap)
+            await launch(guest, command(guest, spec, "tcg", tap), tap)
         finally:
             os.close(tap)
 
