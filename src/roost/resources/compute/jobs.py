@@ -3,7 +3,7 @@
 kind               while it runs    done       failed
 compute_create     provisioning     offline    offline; then compute_boot when wanted
 compute_boot       booting          running    offline
-compute_shutdown   shutting_down    offline    running
+compute_shutdown   shutting_down    offline    running, as it is started again
 compute_reboot     rebooting        running    offline
 compute_delete     deleting         gone       offline
 """
@@ -87,6 +87,28 @@ async def remove(run: Run[InstanceArgs]) -> Verdict:
     return next_step(write)
 
 
+async def keep(run: Run[InstanceArgs]) -> Verdict:
+    """Leave what a deletion has not removed, powered off."""
+    facts = await _facts(run)
+    engine = _engine(run, facts)
+    await engine.stop(facts.id, 0)
+    removed = await engine.inspect(facts.id) is None
+
+    async def write(db: Queries) -> None:
+        if removed:
+            await queries.set_removed(db, facts.id)
+
+    return next_step(write)
+
+
+async def unmake(run: Run[InstanceArgs]) -> Verdict:
+    """Remove a guest that was only half made; one that was made before keeps its disks."""
+    facts = await _facts(run)
+    if not facts.provisioned:
+        await _engine(run, facts).delete(facts.id)
+    return next_step()
+
+
 async def start(run: Run[InstanceArgs]) -> Verdict:
     """Power the guest on."""
     facts = await _facts(run)
@@ -158,7 +180,7 @@ BOOT = JobKind(
     "compute_boot",
     InstanceArgs,
     steps=(
-        Step("provision", provision, timeout=900),
+        Step("provision", provision, undo=unmake, timeout=900),
         Step("start", start, undo=cut, timeout=120),
     ),
     on_enqueued=_becomes("booting"),
@@ -169,7 +191,7 @@ BOOT = JobKind(
 SHUTDOWN = JobKind(
     "compute_shutdown",
     InstanceArgs,
-    steps=(Step("stop", stop, timeout=2 * GRACE),),
+    steps=(Step("stop", stop, undo=start, timeout=2 * GRACE),),
     on_enqueued=_becomes("shutting_down"),
     on_done=_becomes("offline"),
     on_failed=_becomes("running"),
@@ -190,7 +212,7 @@ REBOOT = JobKind(
 DELETE = JobKind(
     "compute_delete",
     InstanceArgs,
-    steps=(Step("remove", remove, timeout=120), Step("forget", forget)),
+    steps=(Step("remove", remove, undo=keep, timeout=120), Step("forget", forget)),
     on_failed=_undelete,
 )
 

@@ -84,7 +84,7 @@ async def follow_power(
 
 
 WATCH = JobKind(
-    "compute_watch", WatchArgs, steps=(Step("look", look),), retry=Retry(attempts=1), deadline=300
+    "compute_watch", WatchArgs, steps=(Step("look", look),), retry=Retry(attempts=2), deadline=300
 )
 
 EVERY_MINUTE = Schedule("compute_watch", "* * * * *", WATCH, WatchArgs())

@@ -1,0 +1,200 @@
+"""Jobs on compute instances for the harness, over a simulated engine."""
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+
+from roost.app.fsck import check_all
+from roost.jobs import Environment, JobKind
+from roost.resources.compute.engine import Power
+from roost.resources.compute.entity import entity_of, resource_of
+from roost.resources.compute.jobs import (
+    BOOT,
+    CREATE,
+    DELETE,
+    REBOOT,
+    SHUTDOWN,
+    CreateArgs,
+    InstanceArgs,
+    enqueue_power,
+)
+from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.watch import WATCH, WatchArgs
+from roost.resources.events import log
+from tests.jobs.harness import Scenario
+from tests.support.client import until
+from tests.support.stage import Stage
+
+Outcome = tuple[InstanceStatus | None, Power | None]
+"""An instance's status and its guest's power; None for what does not exist."""
+
+_UNFINISHED = "select count(*) from job where resource = $1 and finished is null"
+_OPEN_EVENTS = """
+    select count(*) from event
+    where entity_id = $1 and status not in ('finished', 'failed', 'notification')
+"""
+_HELD = "select count(*) from ip_address where compute_id = $1"
+
+
+@dataclass(frozen=True)
+class InstanceCase:
+    """One job on one instance; a Case of the harness."""
+
+    stage: Stage
+    compute_id: int
+    job_id: int
+    done: Outcome
+    failed: tuple[Outcome, ...]
+
+    async def check_done(self) -> None:
+        await self._check_event("finished")
+        await finish_jobs(self.stage)
+        assert await self._outcome() == self.done
+        await self._check_traces()
+
+    async def check_failed(self) -> None:
+        resource = resource_of(self.compute_id)
+        assert await self.stage.roost.store.fetchval(_UNFINISHED, resource) == 0
+        await self._check_event("failed")
+        assert await self._outcome() in self.failed
+        await self._check_traces()
+
+    async def _outcome(self) -> Outcome:
+        return await self.stage.status(self.compute_id), await self.stage.power(self.compute_id)
+
+    async def _check_event(self, status: str) -> None:
+        event = await self.stage.roost.store.fetchrow(
+            "select e.status, e.percent_complete, e.ended from job j"
+            " join event e on e.id = j.event_id where j.id = $1",
+            self.job_id,
+        )
+        assert event is not None
+        assert event["status"] == status
+        assert event["ended"] is not None
+        assert (event["percent_complete"] == 100) == (status == "finished")
+
+    async def _check_traces(self) -> None:
+        """Rows, guests and addresses belong together, and nothing goes on."""
+        store = self.stage.roost.store
+        lines: list[str] = []
+        await check_all(self.stage.roost, False, lines.append)
+        assert [line for line in lines if str(self.compute_id) in line] == []
+        exists = await self.stage.status(self.compute_id) is not None
+        assert await store.fetchval(_HELD, self.compute_id) == (1 if exists else 0)
+        assert await store.fetchval(_OPEN_EVENTS, str(self.compute_id)) == 0
+
+
+async def finish_jobs(stage: Stage) -> None:
+    """Run what the job under test has enqueued."""
+    worker = stage.roost.worker()
+    task = asyncio.create_task(worker.run())
+    unfinished = "select count(*) from job where finished is null"
+    await until(lambda: stage.roost.store.fetchval(unfinished), lambda count: count == 0)
+    worker.stop()
+    await task
+
+
+async def begin_create(environment: Environment, booted: bool) -> InstanceCase:
+    stage = environment.services.get(Stage)
+    compute_id = await stage.instance("provisioning", provisioned=False)
+    row = await stage.row(compute_id)
+    async with environment.store.transaction() as db:
+        event_id = await log.schedule(
+            db,
+            environment.queue.clock.now(),
+            log.Actor(row.account_id, "somebody"),
+            CREATE.name,
+            entity_of(compute_id, row.label),
+        )
+        job = await environment.queue.enqueue(
+            db,
+            CREATE,
+            CreateArgs(compute_id=compute_id, booted=booted),
+            resource=resource_of(compute_id),
+            account_id=row.account_id,
+            event_id=event_id,
+        )
+    done: Outcome = ("running", "running") if booted else ("offline", "offline")
+    return InstanceCase(stage, compute_id, job.id, done, (("offline", None),))
+
+
+async def begin_power(
+    environment: Environment,
+    kind: JobKind[InstanceArgs],
+    before: tuple[InstanceStatus, Power | None],
+    done: Outcome,
+    failed: tuple[Outcome, ...],
+) -> InstanceCase:
+    stage = environment.services.get(Stage)
+    status, power = before
+    compute_id = await stage.instance(status, power, provisioned=power is not None)
+    row = await stage.row(compute_id)
+    async with environment.store.transaction() as db:
+        await enqueue_power(environment.queue, db, kind, row, log.Actor(row.account_id, "somebody"))
+        job_id = await db.fetchval(
+            "select max(id) from job where resource = $1", resource_of(row.id)
+        )
+    return InstanceCase(stage, compute_id, job_id, done, failed)
+
+
+@dataclass(frozen=True)
+class WatchCase:
+    """A guest that does what its row says, and one that went off; its watchdog boots it again."""
+
+    stage: Stage
+    well: int
+    off: int
+    job_id: int
+
+    async def check_done(self) -> None:
+        await finish_jobs(self.stage)
+        await self._check_both()
+
+    async def check_failed(self) -> None:
+        """The next minute's watch does what this one could not."""
+        await self.stage.roost.queue.enqueue(self.stage.roost.store, WATCH, WatchArgs())
+        await finish_jobs(self.stage)
+        await self._check_both()
+
+    async def _check_both(self) -> None:
+        for compute_id in (self.well, self.off):
+            assert await self.stage.status(compute_id) == "running"
+            assert await self.stage.power(compute_id) == "running"
+        assert await self.stage.events(self.well) == []
+        assert await self.stage.events(self.off) == [("lassie_reboot", "finished", None)]
+
+
+async def begin_watch(environment: Environment) -> WatchCase:
+    stage = environment.services.get(Stage)
+    well = await stage.instance("running", "running")
+    off = await stage.instance("running", "offline")
+    job = await environment.queue.enqueue(environment.store, WATCH, WatchArgs())
+    return WatchCase(stage, well, off, job.id)
+
+
+def _power(
+    title: str,
+    kind: JobKind[InstanceArgs],
+    before: tuple[InstanceStatus, Power | None],
+    done: Outcome,
+    *failed: Outcome,
+) -> Scenario:
+    begin = partial(begin_power, kind=kind, before=before, done=done, failed=failed)
+    return Scenario(kind, begin, title)
+
+
+_ON: tuple[InstanceStatus, Power] = ("running", "running")
+_OFF: tuple[InstanceStatus, Power] = ("offline", "offline")
+_UNMADE: tuple[InstanceStatus, None] = ("offline", None)
+
+SCENARIOS = (
+    Scenario(CREATE, partial(begin_create, booted=False), "create"),
+    Scenario(CREATE, partial(begin_create, booted=True), "create and boot"),
+    _power("boot", BOOT, _OFF, _ON, _OFF),
+    _power("boot what was not made", BOOT, _UNMADE, _ON, _OFF, _UNMADE),
+    _power("shut down", SHUTDOWN, _ON, _OFF, _ON),
+    _power("reboot", REBOOT, _ON, _ON, _OFF),
+    _power("delete", DELETE, ("deleting", "running"), (None, None), _OFF, _UNMADE),
+    _power("delete what was not made", DELETE, ("deleting", None), (None, None), _UNMADE),
+    Scenario(WATCH, begin_watch, "watch"),
+)

@@ -1,0 +1,62 @@
+"""All job kinds of Roost through all that the harness knows (DESIGN, section 4)."""
+
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import pytest
+
+from roost.app.roost import Roost, open_roost
+from roost.jobs import Environment, WorkerSettings
+from roost.services import Services
+from tests.golden.gaps import check_gaps
+from tests.jobs import compute_scenarios, retention_scenarios
+from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
+from tests.support.database import DatabaseServer
+from tests.support.server import simulated
+from tests.support.stage import Stage
+
+SCENARIOS = (*compute_scenarios.SCENARIOS, *retention_scenarios.SCENARIOS)
+
+Service = TypeVar("Service")
+
+
+class StageServices(Services):
+    """Those of a Roost, and the stage for those who set up a scenario."""
+
+    def __init__(self, roost: Roost) -> None:
+        super().__init__(Stage(roost))
+        self._others = roost.services
+
+    def get(self, kind: type[Service]) -> Service:
+        return super().get(kind) if kind is Stage else self._others.get(kind)
+
+
+@pytest.fixture(scope="module")
+async def roost(
+    database_server: DatabaseServer, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Roost]:
+    """Without a worker of its own."""
+    state = tmp_path_factory.mktemp("roost")
+    async with database_server.database() as url, open_roost(simulated(state, url)) as roost:
+        yield roost
+
+
+@pytest.fixture
+def environment(roost: Roost) -> Environment:
+    return Environment(
+        store=roost.store,
+        queue=roost.queue,
+        services=StageServices(roost),
+        settings=WorkerSettings(slots=4, lease=1.0, grace=1.0),
+        faults=roost.faults,
+        metrics=roost.job_metrics,
+    )
+
+
+@pytest.mark.parametrize(("scenario", "trial"), pairs(SCENARIOS), ids=str)
+async def test_jobs(environment: Environment, scenario: Scenario, trial: Trial) -> None:
+    await trial.run(environment, scenario)
+
+
+def test_no_kind_is_left_out(roost: Roost) -> None:
+    check_gaps("unproven_jobs", without_scenario(roost.queue.kinds.by_name, SCENARIOS))
