@@ -60,6 +60,15 @@ async def noted_text(store: Store, job_id: int, text: str) -> None:
     await until(holds)
 
 
+async def holding(mark: Path) -> None:
+    """Wait until a worker is inside of the step that blocks it."""
+
+    async def holds() -> bool:
+        return mark.exists()
+
+    await until(holds)
+
+
 async def lease_until(store: Store, job_id: int) -> datetime:
     lease: datetime = await store.fetchval("select lease_until from job where id = $1", job_id)
     return lease
@@ -97,7 +106,7 @@ async def test_a_paused_worker_writes_nothing_once_it_is_replaced(
     gate = tmp_path / "gate"
     job_id = await bench.enqueue(BLOCK, PathArgs(path=str(gate)))
     paused = processes.start("paused")
-    await noted_text(noted, job_id, "begin paused")
+    await holding(tmp_path / "gate.paused")
     paused.send_signal(signal.SIGSTOP)
     gate.touch()
     async with bench.worker():
@@ -118,7 +127,7 @@ async def test_a_worker_that_gets_its_lost_job_back_runs_it_once(
     gate = tmp_path / "gate"
     job_id = await bench.enqueue(BLOCK, PathArgs(path=str(gate)))
     paused = processes.start("paused")
-    await noted_text(noted, job_id, "begin paused")
+    await holding(tmp_path / "gate.paused")
     paused.send_signal(signal.SIGSTOP)
     gate.touch()
     await noted.execute("update job set fence = fence + 1, revision = revision + 1")

@@ -58,9 +58,13 @@ THREE = JobKind("three", Nothing, tuple(Step(name, work) for name in ("a", "b", 
 
 
 async def block(run: Run[PathArgs]) -> Verdict:
-    """Holds the whole process until a file is there, so that no heartbeat can interfere."""
+    """Holds the whole process until a file is there, so that no heartbeat can interfere.
+
+    Another file tells that it does.
+    """
     name = run.get(Name).text
     await note(run.store, run.job.id, f"begin {name}")
+    Path(f"{run.args.path}.{name}").touch()  # noqa: ASYNC240
     while not Path(run.args.path).exists():  # noqa: ASYNC240
         time.sleep(0.01)  # noqa: ASYNC251
 
