@@ -64,7 +64,7 @@ async def holding(mark: Path) -> None:
     """Wait until a worker is inside of the step that blocks it."""
 
     async def holds() -> bool:
-        return mark.exists()
+        return await asyncio.to_thread(mark.exists)
 
     await until(holds)
 
