@@ -58,5 +58,17 @@ async def keep_answer(db: Queries, account_id: int, key: str, body: bytes) -> No
     )
 
 
-async def drop_old_answers(db: Queries, now: datetime) -> None:
-    await db.execute("delete from idempotency where created <= $1", now - KEPT)
+async def delete_old_answers(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` answers of all accounts; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from idempotency where (account_id, key) in (
+                select account_id, key from idempotency where created <= $1 limit $2)
+            returning key)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted

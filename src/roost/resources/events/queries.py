@@ -142,5 +142,17 @@ async def mark_seen(db: Queries, account_id: int, event_id: int) -> None:
     )
 
 
-async def drop_old(db: Queries, before: datetime) -> None:
-    await db.execute("delete from event where created <= $1", before)
+async def delete_old(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` events of all accounts; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from event where id in (
+                select id from event where created <= $1 order by id limit $2)
+            returning id)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted
