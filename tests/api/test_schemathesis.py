@@ -1,0 +1,68 @@
+"""Requests that a generator makes up from the OpenAPI document, against a running server.
+
+Whatever is sent, the server answers as the document says and never with an error of its own.
+"""
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Account, NewToken
+from tests.support.server import RunningRoost
+
+EXAMPLES = "8"
+"""For each operation and phase; the whole run takes less than a minute."""
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "missing_required_header",
+    "unsupported_method",
+    "ignored_auth",
+)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(
+    ("phases", "least"), [("examples,coverage,fuzzing", 500), ("stateful", 25)]
+)
+async def test_generated_requests(
+    running: RunningRoost,
+    account: Account,
+    new_token: NewToken,
+    tmp_path: Path,
+    phases: str,
+    least: int,
+) -> None:
+    token = await new_token(account)
+    program = Path(sys.executable).with_name("schemathesis")
+    process = await asyncio.create_subprocess_exec(
+        program,
+        "run",
+        f"{running.url}/v4/openapi.json",
+        f"--header=Authorization: Bearer {token}",
+        f"--phases={phases}",
+        f"--checks={','.join(CHECKS)}",
+        f"--max-examples={EXAMPLES}",
+        "--generation-deterministic",
+        "--continue-on-failure",
+        "--suppress-health-check=all",
+        "--no-color",
+        cwd=tmp_path,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    report = output.decode()
+    assert process.returncode == 0, report
+    counts = re.search(r"(\d+) generated, (\d+) passed", report)
+    assert counts is not None, report
+    assert counts[1] == counts[2]
+    assert int(counts[1]) >= least
