@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterable
 from itertools import groupby
 
+from roost.web.docs_fields import render_fields
 from roost.web.registry import Endpoint, Page, Registry
 from roost.web.routing import plain_path
 
@@ -22,6 +23,11 @@ code { font-family: ui-monospace, monospace; }
   font-size: .8rem; }
 .GET { background: var(--get); } .POST { background: var(--post); }
 .PUT { background: var(--put); } .DELETE { background: var(--delete); }
+details { overflow-x: auto; } summary { cursor: pointer; }
+table { border-collapse: collapse; font-size: .9rem; margin: .5rem 0; }
+th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left;
+  vertical-align: top; }
+pre { background: var(--line); border-radius: .25rem; overflow-x: auto; padding: .5rem; }
 p { margin: .15rem 0; } .facts { color: var(--mute); font-size: .9rem; overflow-wrap: anywhere; }
 """
 
@@ -54,10 +60,11 @@ def _section(area: str, endpoints: Iterable[Endpoint]) -> str:
 def _article(endpoint: Endpoint) -> str:
     path = html.escape("/v4" + plain_path(endpoint.path))
     facts = " · ".join(_facts(endpoint))
+    fields = render_fields(endpoint.body) if endpoint.body is not None else ""
     return (
         f'<article id="{endpoint.name}"><h3><span class="method {endpoint.method}">'
         f"{endpoint.method}</span><code>{path}</code></h3><p>{html.escape(endpoint.summary)}</p>"
-        f'<p class="facts">{html.escape(facts)}</p></article>'
+        f'<p class="facts">{html.escape(facts)}</p>{fields}</article>'
     )
 
 
@@ -65,8 +72,6 @@ def _facts(endpoint: Endpoint) -> Iterable[str]:
     yield "no token needed" if endpoint.public else "needs a token"
     if endpoint.scopes:
         yield "scope " + ", ".join(endpoint.scopes)
-    if endpoint.body is not None:
-        yield "fields " + ", ".join(endpoint.body.model_fields)
     if isinstance(endpoint.returns, Page) and endpoint.filters:
         yield "filter by " + ", ".join(endpoint.filters)
     if endpoint.events:
