@@ -20,6 +20,10 @@ _LIMITS = {
 }
 
 
+_NO_LIMITS = (None, [], "", 0, 2**31 - 1, 2**63 - 1)
+"""What the machine, not the API, sets as a limit."""
+
+
 def render_fields(body: type[Body]) -> str:
     """A section that opens on demand."""
     schema = body.model_json_schema()
@@ -72,7 +76,7 @@ def _limits(schema: Schema) -> Iterator[str]:
     if isinstance(choices, Sequence):
         yield "one of " + ", ".join(html.escape(str(choice)) for choice in choices)
     for key, text in _LIMITS.items():
-        if schema.get(key) not in (None, [], ""):
+        if schema.get(key) not in _NO_LIMITS:
             yield html.escape(text.format(orjson.dumps(schema[key]).decode()))
 
 
