@@ -42,6 +42,9 @@ async def serve(
 
     Then requests and steps that run are given a few seconds to end; nothing is lost.
     """
+    # Connections inherit it. Not every event loop sets it itself, and then small answers are
+    # held back for 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     crew = Crew(roost.worker) if roost.settings.worker else None
     server = _Uvicorn(await _configure(roost, crew), on_ready)
     async with asyncio.TaskGroup() as tasks:
