@@ -141,7 +141,7 @@ async def test_a_conflict_of_two_claims_does_not_hold_up_others(noted: Store, lo
         earlier = (await bench.queue.enqueue(conn, WORK, Nothing(), resource="x:1")).id
         later = await bench.enqueue(WORK, Nothing(), "x:1")
         begin = "update job set status = 'waiting', run_at = 'infinity' where id = $1"
-        claimer = await noted.pool.acquire()
+        claimer = await noted.pool.take()
         transaction = claimer.transaction()
         await transaction.start()
         await claimer.execute(begin, later)
@@ -155,7 +155,7 @@ async def test_a_conflict_of_two_claims_does_not_hold_up_others(noted: Store, lo
 
         await until(is_blocked)
         await transaction.commit()
-        await noted.pool.release(claimer)
+        noted.pool.give_back(claimer)
         for job_id in others:
             await bench.ended(job_id)
         assert "job_claim_failed" not in [line["event"] for line in logs]

@@ -9,7 +9,7 @@ import pytest
 
 from roost.settings import Settings
 from roost.store import Queries, Store, migrate
-from roost.store.pool import connect
+from roost.store.pool import connect, create_pool
 
 INSERT = "insert into setting values ($1, $2)"
 
@@ -83,7 +83,43 @@ async def test_releasing_a_connection_costs_no_round_trip(store: Store) -> None:
         connection.add_query_logger(lambda record: queries.append(record.query))
     await store.ping()
     await store.ping()
+    await asyncio.sleep(0)  # Loggers are called soon, not at once.
     assert queries == ["select 1", "select 1"]
+
+
+async def test_a_pool_opens_no_more_connections_than_it_may(database_url: str) -> None:
+    pool = await create_pool(database_url, 2)
+    async with pool.acquire() as first, pool.acquire() as second:
+        third = asyncio.create_task(pool.take())
+        await asyncio.sleep(0.05)
+        assert not third.done()
+    assert await third in (first, second)
+    pool.give_back(third.result())
+    await pool.close()
+
+
+async def test_a_connection_that_was_lost_is_replaced(store: Store) -> None:
+    async with store.transaction() as other:
+        lost = await store.fetchval("select pg_backend_pid()")
+        assert await other.fetchval("select pg_terminate_backend($1, 5000)", lost)
+        assert await store.fetchval("select pg_backend_pid()") != lost
+
+
+async def test_a_connection_in_an_open_transaction_is_not_used_again(store: Store) -> None:
+    async with store.pool.acquire() as connection:
+        await connection.execute("begin")
+        left = connection.get_server_pid()
+    assert await store.fetchval("select pg_backend_pid()") != left
+
+
+async def test_a_cancelled_query_leaves_a_store_that_works(store: Store) -> None:
+    for _ in range(20):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await store.execute("select pg_sleep(60)")
+    await store.ping()
+    query = "select count(*) from pg_stat_activity where query = 'select pg_sleep(60)'"
+    assert await store.fetchval(query) == 0
 
 
 async def test_a_query_that_hangs_does_not_hang_the_stop(database_url: str) -> None:

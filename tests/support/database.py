@@ -18,7 +18,7 @@ from pathlib import Path
 
 from roost.store import migrate
 from roost.store.cluster import SETTINGS, Cluster, bundled_programs
-from roost.store.pool import DedicatedConnection, connect
+from roost.store.pool import Connection, connect
 
 DEBIAN_FOLDER = Path("/usr/lib/postgresql")
 
@@ -55,7 +55,7 @@ def close_run() -> None:
 class DatabaseServer:
     """The server of this run, with a template that has all tables."""
 
-    def __init__(self, cluster: Cluster, admin: DedicatedConnection) -> None:
+    def __init__(self, cluster: Cluster, admin: Connection) -> None:
         self._cluster = cluster
         self._admin = admin
         self._lock = asyncio.Lock()

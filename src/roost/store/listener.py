@@ -7,7 +7,7 @@ from collections.abc import Callable
 import asyncpg
 import structlog
 
-from roost.store.pool import DedicatedConnection, connect
+from roost.store.pool import Connection, connect
 
 Callback = Callable[[str], None]
 
@@ -28,7 +28,7 @@ class Listener:
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._callbacks: dict[str, list[Callback]] = {}
-        self._connection: DedicatedConnection | None = None
+        self._connection: Connection | None = None
         self._lost = asyncio.Event()
         # A connection runs one command at a time.
         self._lock = asyncio.Lock()

@@ -8,7 +8,7 @@ database no more than its tables: Alembic is imported only to change one that is
 from pathlib import Path
 
 from roost.store.migrations import fresh
-from roost.store.pool import DedicatedConnection, connect
+from roost.store.pool import Connection, connect
 
 VERSIONS = Path(__file__).parent / "migrations" / "versions"
 
@@ -26,7 +26,7 @@ def head() -> str:
     return revisions()[-1].name[:4]
 
 
-async def current(connection: DedicatedConnection) -> str | None:
+async def current(connection: Connection) -> str | None:
     """The revision of the database; None when it is empty."""
     if await connection.fetchval("select to_regclass('alembic_version')") is None:
         return None

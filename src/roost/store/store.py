@@ -61,16 +61,20 @@ class Store:
             yield connection
 
     async def fetch(self, query: str, /, *args: object) -> list[Record]:
-        return await self.pool.fetch(query, *args)
+        async with self.pool.acquire() as connection:
+            return await connection.fetch(query, *args)
 
     async def fetchrow(self, query: str, /, *args: object) -> Record | None:
-        return await self.pool.fetchrow(query, *args)
+        async with self.pool.acquire() as connection:
+            return await connection.fetchrow(query, *args)
 
     async def fetchval(self, query: str, /, *args: object) -> Any:
-        return await self.pool.fetchval(query, *args)
+        async with self.pool.acquire() as connection:
+            return await connection.fetchval(query, *args)
 
     async def execute(self, query: str, /, *args: object) -> str:
-        return await self.pool.execute(query, *args)
+        async with self.pool.acquire() as connection:
+            return await connection.execute(query, *args)
 
     async def listen(self, channel: str, callback: Callback) -> None:
         """Call back with each payload, and with "" when notifications may have been missed."""
@@ -81,4 +85,5 @@ class Store:
 
     async def ping(self) -> None:
         """Raises OSError or an error of asyncpg when the database does not answer."""
-        await self.pool.fetchval("select 1", timeout=5)
+        async with self.pool.acquire() as connection:
+            await connection.fetchval("select 1", timeout=5)

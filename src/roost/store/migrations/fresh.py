@@ -4,7 +4,7 @@ import runpy
 from collections.abc import Iterable
 from pathlib import Path
 
-from roost.store.pool import DedicatedConnection
+from roost.store.pool import Connection
 
 _MARK = """
 create table if not exists alembic_version (
@@ -13,7 +13,7 @@ create table if not exists alembic_version (
 """
 
 
-async def build(connection: DedicatedConnection, revisions: Iterable[Path]) -> None:
+async def build(connection: Connection, revisions: Iterable[Path]) -> None:
     """What Alembic makes of an empty database and these files, in their order. All or nothing."""
     async with connection.transaction():
         await connection.execute(_MARK)
