@@ -1,0 +1,122 @@
+"""What all endpoints have in common: methods, headers, odd paths and bodies of success."""
+
+import pytest
+
+from roost.app.groups import ENDPOINT_MODULES
+from roost.app.roost import Roost
+from roost.web.headers import SPEC_VERSION
+from roost.web.registry import Endpoint, Page, Registry
+from roost.web.routing import path_params
+from tests.api.conftest import Account
+from tests.api.samples import fill, missing_path, sample_path
+from tests.support.client import Client
+
+pytestmark = pytest.mark.spec("A service paths", "A service json", "A versioning")
+
+REGISTRY = Registry(ENDPOINT_MODULES)
+ENDPOINTS = tuple(REGISTRY)
+METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "TRACE")
+ODD = (
+    "%00",
+    "%ff",
+    "%20",
+    "..%2f..",
+    "9" * 19,
+    "9" * 40,
+    "-1",
+    "0",
+    "1e3",
+    "%D9%A1",
+    "x" * 4000,
+    "%25",
+)
+SECURITY = {
+    "Content-Type": "application/json",
+    "X-Spec-Version": SPEC_VERSION,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'",
+    "Access-Control-Allow-Origin": "*",
+    "Vary": "Authorization, X-Filter",
+}
+
+every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: e.name)
+reading = [e for e in ENDPOINTS if not e.writes]
+
+
+@every
+async def test_other_methods_are_405(endpoint: Endpoint, nobody: Client) -> None:
+    path = missing_path(endpoint)
+    match = REGISTRY.router.find(path)
+    assert match is not None
+    others = [method for method in METHODS if method not in match.methods]
+    assert "PATCH" in others
+    for method in others:
+        answer = await nobody.send(method, path)
+        assert answer.status == 405
+        assert answer.problems == [(None, f"Method Not Allowed: {method}")]
+        assert set(match.methods) < set(answer.headers["Allow"].split(", "))
+
+
+@every
+async def test_headers(endpoint: Endpoint, client: Client) -> None:
+    answer = await client.send(endpoint.method, missing_path(endpoint))
+    assert {name: answer.headers[name] for name in SECURITY} == SECURITY
+    assert answer.headers["X-OAuth-Scopes"] == "*"
+    assert answer.headers["X-Accepted-OAuth-Scopes"] == (",".join(endpoint.scopes) or "*")
+    assert int(answer.headers["X-RateLimit-Limit"]) == endpoint.rate.calls
+    kept = f"max-age={endpoint.cache_seconds}, s-maxage={endpoint.cache_seconds}"
+    assert kept in answer.headers["Cache-Control"]
+    assert ("no-store" in answer.headers["Cache-Control"]) == (endpoint.cache_seconds == 0)
+
+
+@pytest.mark.parametrize("endpoint", reading, ids=lambda e: e.name)
+async def test_many_ways_to_ask(
+    endpoint: Endpoint, client: Client, roost: Roost, account: Account
+) -> None:
+    path = await sample_path(endpoint, client, roost, account)
+    answer = await client.send("GET", path)
+    assert answer.status == 200
+    for other in (f"{path}/", f"{path}?page=1&page_size=100", f"{path}?x=%00&y"):
+        assert (await client.send("GET", other)).raw == answer.raw
+    body = {"Content-Type": "application/json"}
+    assert (await client.send("GET", path, data=b"{}", headers=body)).raw == answer.raw
+    head = await client.send("HEAD", path)
+    assert (head.status, head.raw) == (200, b"")
+    assert head.headers["Content-Length"] == str(len(answer.raw))
+
+
+@pytest.mark.parametrize(
+    "endpoint", [e for e in ENDPOINTS if path_params(e.path)], ids=lambda e: e.name
+)
+async def test_odd_ids_name_nothing(endpoint: Endpoint, client: Client) -> None:
+    for odd in ODD:
+        path = fill(endpoint, dict.fromkeys(path_params(endpoint.path), odd))
+        answer = await client.send(endpoint.method, path)
+        assert answer.status in (404, 405), (odd, answer.body)
+        assert answer.body["errors"]
+
+
+@pytest.mark.spec("A service empty")
+@pytest.mark.parametrize(
+    "endpoint",
+    [e for e in ENDPOINTS if e.returns is None],
+    ids=lambda e: e.name,
+)
+async def test_nothing_to_say(
+    endpoint: Endpoint, client: Client, roost: Roost, account: Account
+) -> None:
+    path = await sample_path(endpoint, client, roost, account)
+    answer = await client.send(endpoint.method, path)
+    if answer.status == 400:
+        assert answer.problems == [(None, "Compute is not running.")]
+    else:
+        assert (answer.status, answer.raw) == (200, b"{}")
+
+
+@pytest.mark.parametrize("endpoint", reading, ids=lambda e: e.name)
+async def test_nothing_secret_is_cached(endpoint: Endpoint, nobody: Client) -> None:
+    """Only what everybody may read may be kept, and only for a while."""
+    assert endpoint.cache_seconds == 0 or (endpoint.public and not endpoint.scopes)
+    assert endpoint.cache_seconds <= 900
+    assert isinstance(endpoint.returns, Page) or not endpoint.filters
