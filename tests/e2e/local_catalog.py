@@ -1,0 +1,61 @@
+"""A catalogue of one region on this machine's engines, with pools of its own."""
+
+from pathlib import Path
+
+from roost.engines.qemu.images.store import ImageInfo
+from tests.engines.harness import Pools
+
+REGION = "local"
+
+_TYPES = (("g1-tiny-1", 128, 256), ("g1-micro-1", 512, 5120))
+"""Id, MB of memory, MB of disk."""
+
+_REGION = """
+[[regions]]
+id = "local"
+label = "This machine"
+country = "us"
+engine = "local"
+capabilities = ["Computes", "Metadata"]
+resolvers = {{ ipv4 = [], ipv6 = [] }}
+public_ipv4 = [{{ cidr = "{pools.ipv4.network}", gateway = "{pools.ipv4.ip}" }}]
+private_ipv4 = ["192.168.128.0/19"]
+ipv6 = {{ cidr = "{pools.ipv6.network}", gateway = "{pools.ipv6.ip}" }}
+"""
+
+_TYPE = """
+[[compute_types]]
+id = "{id}"
+label = "{id}"
+class = "nanode"
+vcpus = 1
+memory = {memory}
+disk = {disk}
+transfer = 1000
+network_out = 1000
+price = {{ hourly = 0.01, monthly = 1.0 }}
+addons.backups.price = {{ hourly = 0.01, monthly = 1.0 }}
+"""
+
+_IMAGE = """
+[[images]]
+id = "{id}"
+label = "{id}"
+vendor = "Roost"
+size = {size}
+created = 2026-01-01T00:00:00
+capabilities = {capabilities}
+"""
+
+
+def write_catalog(path: Path, pools: Pools, image: ImageInfo) -> Path:
+    """With one image, which must be on this host already."""
+    capabilities = '["cloud-init"]' if image.cloud_init else "[]"
+    parts = [
+        "kernels = []",
+        _REGION.format(pools=pools),
+        *(_TYPE.format(id=name, memory=memory, disk=disk) for name, memory, disk in _TYPES),
+        _IMAGE.format(id=image.id, size=image.virtual_size, capabilities=capabilities),
+    ]
+    path.write_text("\n".join(parts))
+    return path
