@@ -7,7 +7,7 @@ from tests.api.conftest import Account
 from tests.support.client import Client, Json
 from tests.support.instances import INSTANCES, OMITTED, create_body, held
 
-pytestmark = pytest.mark.spec("B compute create fields")
+pytestmark = pytest.mark.spec("B compute create fields", "B compute 2", "B limits compute label")
 
 STRINGS = ("type", "region", "image", "root_pass", "label", "group")
 NUMBERS = ("backup_id", "firewall_id", "stackscript_id", "swap_size")
@@ -201,6 +201,7 @@ async def test_null_means_omitted(client: Client) -> None:
     assert len(row["ipv4"]) == 1
 
 
+@pytest.mark.spec("A errors 2", "A errors 5")
 async def test_all_errors_of_a_body_come_in_field_order(
     client: Client, roost: Roost, account: Account
 ) -> None:

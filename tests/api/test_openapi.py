@@ -97,6 +97,7 @@ def test_operations_declare_their_refusals(endpoint: Endpoint) -> None:
         assert (schema == {"$ref": "#/components/schemas/ErrorBody"}) == (code != "200")
 
 
+@pytest.mark.spec("A errors 3")
 def test_errors_have_a_reason_and_perhaps_a_field() -> None:
     item = DOCUMENT["components"]["schemas"]["ErrorItem"]
     assert item["required"] == ["reason"]
