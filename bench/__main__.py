@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bench import edge, jobs, lists, machine, start
+from bench import edge, guest, jobs, lists, machine, start
 from bench.database import database
 from bench.results import Result, table
 from roost.store import Store
@@ -18,7 +18,10 @@ _WITH_DATABASE: dict[str, Callable[[Store, Path], Awaitable[list[Result]]]] = {
     "lists": lists.measure,
     "jobs": jobs.measure,
 }
-_ALONE: dict[str, Callable[[], Awaitable[list[Result]]]] = {"start": start.measure}
+_ALONE: dict[str, Callable[[], Awaitable[list[Result]]]] = {
+    "start": start.measure,
+    "guest": guest.measure,
+}
 
 
 async def _measure(names: Collection[str]) -> list[Result]:

@@ -10,12 +10,13 @@ from itertools import count
 from pathlib import Path
 
 from bench import machine
-from bench.database import Account, make_account
+from bench.database import make_account
 from bench.load import request
 from bench.results import Result
 from bench.rounds import CONNECTIONS, Sample, Turn, compare, requests
 from roost.store import Store
 
+_PATH = "/v4/compute/instances"
 _MINIMAL = {"region": "us-lake", "type": "g1-nano-1"}
 _COMPLETE = _MINIMAL | {"image": "roost/debian12", "root_pass": "aComplex@Password-7391"}
 
@@ -39,31 +40,25 @@ def bare_server(dsn: str) -> Iterator[tuple[int, int]]:
 
 async def measure(store: Store, state: Path) -> list[Result]:
     account = await make_account(store, "edge", 100)
-    with bare_server(store.dsn) as (bare_pid, bare_port):
-        with roost_server(state, store.dsn) as (pid, port):
-            results = [*await _one(account, bare_pid, bare_port, pid, port)]
-            results += await _list(account, bare_pid, bare_port, pid, port)
+    with (
+        bare_server(store.dsn) as (bare_pid, bare_port),
+        roost_server(state, store.dsn) as (pid, port),
+    ):
+
+        async def against_bare(
+            name: str, target: float, bare: list[str], paths: list[str]
+        ) -> list[Result]:
+            bare_sent = [request("GET", path) for path in bare]
+            sent = [request("GET", path, account.token) for path in paths]
+            turns = requests(bare_pid, bare_port, bare_sent), requests(pid, port, sent)
+            return await compare(name, target, *turns)
+
+        bare = [f"/one/{n}" for n in account.instances]
+        results = await against_bare(
+            "GET one", 0.55, bare, [f"{_PATH}/{n}" for n in account.instances]
+        )
+        results += await against_bare("list of 100", 0.7, [f"/list/{account.id}"], [_PATH])
     return results + await _creates(store, state)
-
-
-async def _one(
-    account: Account, bare_pid: int, bare_port: int, pid: int, port: int
-) -> list[Result]:
-    bare = [request("GET", f"/one/{n}") for n in account.instances]
-    sent = [request("GET", f"/v4/compute/instances/{n}", account.token) for n in account.instances]
-    return await compare(
-        "GET one", 0.55, requests(bare_pid, bare_port, bare), requests(pid, port, sent)
-    )
-
-
-async def _list(
-    account: Account, bare_pid: int, bare_port: int, pid: int, port: int
-) -> list[Result]:
-    bare = [request("GET", f"/list/{account.id}")]
-    sent = [request("GET", "/v4/compute/instances", account.token)]
-    return await compare(
-        "list of 100", 0.7, requests(bare_pid, bare_port, bare), requests(pid, port, sent)
-    )
 
 
 async def _creates(store: Store, state: Path) -> list[Result]:

@@ -1,7 +1,6 @@
 """How soon jobs begin, and how many a worker gets done."""
 
 import asyncio
-import json
 import sys
 import time
 from pathlib import Path
@@ -43,8 +42,9 @@ async def _delay(store: Store) -> float:
     await asyncio.sleep(_PAUSE)
     while not (found := await noop_queue().find(store, job.id)) or not found.results:
         await asyncio.sleep(_PAUSE)
-    began = json.loads(json.dumps(found.results))["begin"]["at"]
-    return float(began) - committed
+    began = found.results["begin"]
+    assert isinstance(began, dict)
+    return float(str(began["at"])) - committed
 
 
 async def _drain(store: Store) -> float:

@@ -10,7 +10,7 @@ from bench.results import Result
 CONNECTIONS = 16
 _ROUNDS = 5
 _WARM_UP_SECONDS = 0.5
-SECONDS = 1.5
+_SECONDS = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ async def compare(name: str, target: float | None, bare: Turn, roost: Turn) -> l
     """
     await bare(_WARM_UP_SECONDS)
     await roost(_WARM_UP_SECONDS)
-    pairs = [(await bare(SECONDS), await roost(SECONDS)) for _ in range(_ROUNDS)]
+    pairs = [(await bare(_SECONDS), await roost(_SECONDS)) for _ in range(_ROUNDS)]
     cpu = median(b.cpu_microseconds / r.cpu_microseconds for b, r in pairs)
     rate = median(r.rate / b.rate for b, r in pairs)
     cpu_note = "CPU us: bare {:.0f}, roost {:.0f}".format(

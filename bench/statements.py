@@ -11,8 +11,9 @@ PAGE, _ = ListStatement(INSTANCES, (1,), Selection()).page(0, 100)
 INSERT_INSTANCE = """
     insert into compute_instance (account_id, label, tags, region, type, status, created, updated,
         ipv4, ipv6, disk, memory, vcpus, gpus, transfer, swap_size, alerts, host_uuid, setup)
-    values ($1, $2, '{}', 'us-lake', 'g1-nano-1', 'provisioning', now(), now(), array[host($3::inet)],
-        '2001:db8:101::1/128', 25600, 1024, 1, 0, 1000, 512, $4, gen_random_uuid(), $5)
+    values ($1, $2, '{}', 'us-lake', 'g1-nano-1', 'provisioning', now(), now(),
+        array[host($3::inet)], '2001:db8:101::1/128', 25600, 1024, 1, 0, 1000, 512, $4,
+        gen_random_uuid(), $5)
     returning id
 """
 

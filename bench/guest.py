@@ -1,0 +1,187 @@
+"""From the wish for a real guest to a login: through the API, and by hand."""
+
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import click
+
+from bench import machine
+from bench.results import Result
+from roost.engines.qemu.images.mini import MINI, build_mini
+from roost.engines.qemu.images.store import ImageStore
+from roost.engines.qemu.instances import QemuInstances
+from roost.engines.qemu.kvm import accelerator
+from roost.engines.qemu.network.config import NetworkConfig
+from roost.resources.compute.engine import GuestAddress, GuestSetup, InstanceSpec
+
+_ROUNDS = 3
+_IMAGES = Path(".roost/images")
+_POLL_SECONDS = 0.02
+_BOOT_SECONDS = 120
+_GATEWAY = IPv4Interface("203.0.113.129/25")
+_GATEWAY6 = IPv6Interface("2001:db8:be7c:1::1/64")
+_CATALOG = """
+kernels = []
+
+[[regions]]
+id = "bench"
+label = "Bench"
+country = "us"
+engine = "local"
+capabilities = ["Computes"]
+resolvers = { ipv4 = [], ipv6 = [] }
+public_ipv4 = [{ cidr = "203.0.113.0/25", gateway = "203.0.113.1" }]
+private_ipv4 = ["192.168.224.0/24"]
+ipv6 = { cidr = "2001:db8:be7c::/64", gateway = "2001:db8:be7c::1" }
+
+[[compute_types]]
+id = "bench"
+label = "Bench"
+class = "nanode"
+vcpus = 1
+memory = 128
+disk = 256
+transfer = 1000
+network_out = 1000
+price = { hourly = 0.01, monthly = 1.0 }
+addons.backups.price = { hourly = 0.01, monthly = 1.0 }
+
+[[images]]
+id = "roost/mini"
+label = "Mini"
+vendor = "Roost"
+description = ""
+size = 64
+created = 2026-01-01T00:00:00
+"""
+
+
+async def measure() -> list[Result]:
+    """By hand is: from the start of QEMU on disks and a network that are there already."""
+    if os.geteuid() != 0:
+        click.echo("guest: skipped, as virtual machines with networks need root")
+        return []
+    images = ImageStore(_IMAGES)
+    if images.find(MINI.id) is None:
+        await build_mini(images, click.echo)
+    with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
+        key = Path(folder, "key")
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+        by_hand, by_api = await _compare(Path(folder), images, key)
+    note = f"s: by hand {by_hand:.2f}, through the API {by_api:.2f}"
+    return [Result("create to SSH login: of by hand", by_api / by_hand, "x", 1.3, note=note)]
+
+
+async def _compare(folder: Path, images: ImageStore, key: Path) -> tuple[float, float]:
+    network = NetworkConfig((_GATEWAY,), _GATEWAY6)
+    engine = QemuInstances(folder / "hand", images, network, await accelerator())
+    state = folder / "state"
+    catalog = folder / "catalog.toml"
+    catalog.write_text(_CATALOG)
+    command = [machine.program("roost"), "serve", "--engines", "local", "--state", str(state)]
+    command += ["--catalog", str(catalog), "--listen", "127.0.0.1:0"]
+    environment = {"ROOST_IMAGES": str(_IMAGES.absolute())}
+    times: list[tuple[float, float]] = []
+    try:
+        with machine.running(command, "roost ready", None, environment) as (_, line):
+            api = _Api(line.split()[-1], (state / "admin.token").read_text().strip())
+            for number in range(_ROUNDS):
+                times.append((await _by_hand(engine, 100_000 + number, key), api.boot(key)))
+        subprocess.run([machine.program("roost"), "down", "--state", state], check=True)
+    finally:
+        await engine.shut_down()
+    return median(hand for hand, _ in times), median(api for _, api in times)
+
+
+async def _by_hand(engine: QemuInstances, number: int, key: Path) -> float:
+    address = _GATEWAY.network[number % 100 + 10]
+    setup = GuestSetup("bench", None, (key.with_suffix(".pub").read_text().strip(),), None)
+    spec = InstanceSpec(
+        id=number,
+        vcpus=1,
+        memory=128,
+        disk=240,
+        swap=16,
+        image=MINI.id,
+        mac=f"52:00:00:00:00:{number % 256:02x}",
+        ipv4=(GuestAddress(IPv4Interface((address, _GATEWAY.network.prefixlen)), _GATEWAY.ip),),
+        ipv6=None,
+        setup=setup,
+    )
+    await engine.create(spec)
+    began = time.monotonic()
+    await engine.start(spec)
+    _await_login(address, key)
+    took = time.monotonic() - began
+    await engine.delete(number)
+    return took
+
+
+class _Api:
+    def __init__(self, url: str, token: str) -> None:
+        self._url = f"{url}/v4/compute/instances"
+        self._token = token
+
+    def boot(self, key: Path) -> float:
+        """Seconds from the request for a guest until it lets us in."""
+        began = time.monotonic()
+        made = self._send("POST", "", self._body(key))
+        _await_login(IPv4Address(made["ipv4"][0]), key)
+        took = time.monotonic() - began
+        self._send("DELETE", f"/{made['id']}")
+        return took
+
+    def _body(self, key: Path) -> dict[str, object]:
+        return {
+            "region": "bench",
+            "type": "bench",
+            "image": MINI.id,
+            "root_pass": "aComplex@Password-7391",
+            "authorized_keys": [key.with_suffix(".pub").read_text().strip()],
+            "swap_size": 16,
+        }
+
+    def _send(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        request = urllib.request.Request(
+            self._url + path,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"},
+            method=method,
+        )
+        with urllib.request.urlopen(request) as response:
+            answer: dict[str, Any] = json.load(response)
+        return answer
+
+
+def _await_login(address: IPv4Address, key: Path) -> None:
+    """First wait for a greeting, as a login that comes too early would wait for long."""
+    deadline = time.monotonic() + _BOOT_SECONDS
+    while not (_greets(address) and _logs_in(address, key)):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{address} lets nobody in")
+        time.sleep(_POLL_SECONDS)
+
+
+def _greets(address: IPv4Address) -> bool:
+    try:
+        with socket.create_connection((str(address), 22), timeout=0.2) as connection:
+            connection.settimeout(5)
+            return connection.recv(3) == b"SSH"
+    except OSError:
+        return False
+
+
+def _logs_in(address: IPv4Address, key: Path) -> bool:
+    options = ("BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")
+    chosen = [part for option in (*options, "LogLevel=ERROR") for part in ("-o", option)]
+    ssh = ["ssh", "-i", str(key), *chosen, f"root@{address}", "true"]
+    return subprocess.run(ssh, check=False, stdout=subprocess.DEVNULL).returncode == 0
