@@ -189,6 +189,8 @@ async def test_latency(tmp_path: Path, database_url: str) -> None:
         rows = (await lab.get("/latency"))["latency"]
         assert {"region": "local", "operation": "create", "seconds": 60.0} in rows
         slow = await lab.create()
+        engine = lab.running.roost.bindings[0].engine
+        await until(lambda: engine.inspect(slow), lambda guest: guest is not None)
         await lab.put("/latency", {"seconds": 0})
         quick = await lab.create()
         await lab.settled(quick)
@@ -214,7 +216,7 @@ async def test_refused_plans(lab: Lab) -> None:
         ("/faults/engines", {**fault, "reason": ""}, "reason"),
         ("/faults/jobs", {**job, "kind": "fly"}, "kind"),
         ("/faults/jobs", {**job, "step": "fly"}, "step"),
-        ("/faults/jobs", {**job, "step": "provision", "undo": True}, "undo"),
+        ("/faults/jobs", {"kind": "compute_create", "step": "settle", "undo": True}, "undo"),
         ("/faults/jobs", {**job, "point": "after_commit"}, "effect"),
     ):
         status, errors = await lab.refused("PUT" if path == "/latency" else "POST", path, body)
