@@ -33,6 +33,15 @@ class Problem:
         return {"field": self.field, "reason": self.reason}
 
 
+class ShownError(Exception):
+    """A fault whose text a user may read; of other exceptions only the log tells."""
+
+
+def shown(error: Exception) -> str:
+    """What a user is told of a fault."""
+    return str(error) if isinstance(error, ShownError) else "An error occurred"
+
+
 class ApiError(Exception):
     """A refusal: an HTTP status and at least one problem."""
 

@@ -1,7 +1,9 @@
 """Secrets at rest: hashes for what is only compared, a sealed box for what is needed again."""
 
+import contextlib
 import hashlib
 import os
+import tempfile
 from pathlib import Path
 
 from argon2 import PasswordHasher
@@ -36,14 +38,15 @@ class Box:
     @classmethod
     def from_file(cls, path: Path) -> "Box":
         """The key in `path`, made there (mode 0600) when the file does not exist yet."""
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return cls(path.read_bytes())
-        with os.fdopen(descriptor, "wb") as file:
-            key = AESGCM.generate_key(bit_length=256)
-            file.write(key)
-        return cls(key)
+        if not path.exists():
+            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name) as draft:
+                draft.write(AESGCM.generate_key(bit_length=256))
+                draft.flush()
+                os.fsync(draft.fileno())
+                # Whole or not there, and the first process wins.
+                with contextlib.suppress(FileExistsError):
+                    os.link(draft.name, path)
+        return cls(path.read_bytes())
 
     def seal(self, plain: bytes) -> bytes:
         nonce = os.urandom(_NONCE_BYTES)

@@ -25,6 +25,9 @@ class Settings(BaseSettings):
     images: Path | None = Field(default=None, description="default: images in the state")
     key_file: Path | None = Field(default=None, description="default: secret.key in the state")
     rate_limit_scale: float = Field(default=1.0, ge=0, description="0 switches limits off")
+    trusted_proxies: str | None = Field(
+        default=None, description="addresses whose X-Forwarded-For is believed"
+    )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
     simulated_latency: float = Field(default=1.0, ge=0, description="seconds of a transition")

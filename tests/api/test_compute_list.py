@@ -22,7 +22,7 @@ async def test_a_list_of_some_pages(client: Client) -> None:
     assert [row["id"] for page in pages for row in page["data"]] == ids
     assert (await client.send("GET", f"{INSTANCES}?page_size=25&page=4")).status == 404
     last = await client.get(f"{INSTANCES}?page_size=25&page={2**70}")
-    assert (last["page"], last["data"]) == (3, pages[2]["data"])
+    assert (last["page"], [row["id"] for row in last["data"]]) == (3, ids[50:])
     newest = await client.get(
         f"{INSTANCES}?page_size=25", filter={"+order_by": "id", "+order": "desc"}
     )

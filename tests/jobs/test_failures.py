@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from roost.errors import ShownError
 from roost.jobs import Fatal, Job, JobArgs, JobKind, Retry, Run, Step, Verdict, fail, next_step
 from roost.store import Queries, Store
 from tests.jobs.bench import QUICK, Bench
@@ -16,11 +17,11 @@ class Nothing(JobArgs):
     pass
 
 
-class TemporaryError(Exception):
+class TemporaryError(ShownError):
     pass
 
 
-class PermanentError(Exception):
+class PermanentError(ShownError):
     pass
 
 
@@ -178,7 +179,14 @@ async def test_a_step_that_cancels_itself_has_failed(noted: Store) -> None:
 
     kind = JobKind("k", Nothing, (Step("a", work),), retry=QUICK)
     job, _ = await run(Bench(noted, kind), kind)
-    assert (job.status, job.error) == ("failed", "a cancelled itself")
+    assert (job.status, job.error) == ("failed", "An error occurred")
+
+
+async def test_users_are_told_only_what_is_meant_for_them(noted: Store) -> None:
+    broken = steps(raising(KeyError("secret")))
+    kind = JobKind("k", Nothing, broken, permanent=(KeyError,))
+    job, _ = await run(Bench(noted, kind), kind)
+    assert (job.status, job.error) == ("failed", "An error occurred")
 
 
 async def test_a_job_of_another_release_fails_and_is_undone(noted: Store) -> None:

@@ -1,6 +1,7 @@
 """Whether this Roost can serve: store, workers, engines (`GET /healthz`)."""
 
 import asyncio
+from time import monotonic
 
 import asyncpg
 
@@ -10,6 +11,23 @@ from roost.resources.compute.engine import EngineError
 from roost.web.site import HealthRow
 
 _ENGINE_SECONDS = 5
+_KNOWN_SECONDS = 2
+
+
+class Health:
+    """The state of a Roost, looked at no more often than every few seconds: anyone may ask."""
+
+    def __init__(self, roost: Roost) -> None:
+        self._roost = roost
+        self._lock = asyncio.Lock()
+        self._known: tuple[float, HealthRow] | None = None
+
+    async def check(self) -> HealthRow:
+        async with self._lock:
+            if self._known is None or self._known[0] < monotonic():
+                row = await check_health(self._roost)
+                self._known = (monotonic() + _KNOWN_SECONDS, row)
+            return self._known[1]
 
 
 async def check_health(roost: Roost) -> HealthRow:

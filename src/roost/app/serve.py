@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 import uvicorn
 
 from roost.app.crew import Crew
-from roost.app.health import check_health
+from roost.app.health import Health
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
 from roost.app.roost import Roost
+from roost.web.api import Api
 from roost.web.openapi import build_document
 from roost.web.site import Server, build_site
 
@@ -46,14 +47,18 @@ async def serve(
     # held back for 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     crew = Crew(roost.worker) if roost.settings.worker else None
-    server = _Uvicorn(await _configure(roost, crew), on_ready)
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(server.serve(sockets=[listening]))
-        stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
-        await stop.wait()
-        server.should_exit = True
-        if stop_work is not None:
-            stop_work()
+    config, api = await _configure(roost, crew)
+    server = _Uvicorn(config, on_ready)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(server.serve(sockets=[listening]))
+            stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
+            await stop.wait()
+            server.should_exit = True
+            if stop_work is not None:
+                stop_work()
+    finally:
+        api.close()
 
 
 async def work(roost: Roost, stop: asyncio.Event) -> None:
@@ -77,19 +82,22 @@ async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Cal
     return stop
 
 
-async def _configure(roost: Roost, crew: Crew | None) -> uvicorn.Config:
+async def _configure(roost: Roost, crew: Crew | None) -> tuple[uvicorn.Config, Api]:
     authenticator = await roost.authenticator()
     registry, api = await roost.api(authenticator)
     document = build_document(registry)
     lab = await open_lab(roost, api, authenticator, crew)
     more = [] if lab is None else [mount(lab)]
-    site = build_site(registry, document, roost.metrics, lambda: check_health(roost), more)
-    return uvicorn.Config(
+    site = build_site(registry, document, roost.metrics, Health(roost).check, more)
+    config = uvicorn.Config(
         Server(api if lab is None else lab.gate, site),
         log_config=None,
         access_log=False,
         lifespan="off",
         ws="none",
         server_header=False,
+        proxy_headers=roost.settings.trusted_proxies is not None,
+        forwarded_allow_ips=roost.settings.trusted_proxies,
         timeout_graceful_shutdown=_GRACE,
     )
+    return config, api

@@ -18,9 +18,9 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import AnySchedule, Schedule
-from roost.jobs.services import Services
 from roost.jobs.verdicts import Fatal, Verdict, Write, again, done, fail, next_step
 from roost.jobs.worker import Worker
+from roost.services import Services
 
 __all__ = [
     "AnyKind",

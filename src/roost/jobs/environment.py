@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
-from roost.jobs.services import Services
+from roost.services import Services
 from roost.store import Store
 
 

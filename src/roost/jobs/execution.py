@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import structlog
 
+from roost.errors import ShownError, shown
 from roost.jobs import lease_queries, queries, transitions
 from roost.jobs.environment import Environment
 from roost.jobs.faults import Boundary, Point
@@ -22,6 +23,10 @@ _log = structlog.get_logger(__name__)
 
 class _InterruptedError(Exception):
     """The step was cancelled so that the row can be looked at."""
+
+
+class _OvertimeError(ShownError):
+    """The step took longer than it may."""
 
 
 class _StaleError(Exception):
@@ -133,7 +138,7 @@ class Execution:
         except TimeoutError:
             if not timer.expired():
                 raise
-            raise TimeoutError(f"{step.name} took longer than {step.timeout:g} s") from None
+            raise _OvertimeError(f"{step.name} took longer than {step.timeout:g} s") from None
 
     def _reach(self, step: AnyStep, point: Point, undo: bool) -> None:
         self._env.faults.reach(Boundary(self.job.kind, step.name, point, undo))
@@ -161,11 +166,11 @@ class Execution:
         job, now = self.job, self._env.queue.clock.now()
         step = self._kind.undoing(job.step) if job.phase == "undo" else None
         retry = self._kind.retry_of(step.name if step else job.step)
-        reason = str(error) or type(error).__name__
+        reason = str(error) if step else shown(error)
         final = isinstance(error, (Fatal, *self._kind.permanent))
         final = final or job.attempt + 1 >= retry.attempts
         trace = error if final else None
-        _log.warning("job_step_failed", step=job.step, reason=reason, exc_info=trace)
+        _log.warning("job_step_failed", step=job.step, error=repr(error), exc_info=trace)
         if not final:
             self._env.metrics.retries.labels(job.kind).inc()
             await self._commit(transitions.retry(job, reason, retry.delay(job.attempt + 1), now))

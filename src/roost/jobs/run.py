@@ -6,8 +6,8 @@ from typing import Generic, TypeVar
 
 from roost.clock import Clock
 from roost.jobs.model import Job
-from roost.jobs.services import Services
 from roost.jobs.verdicts import JsonObject
+from roost.services import Services
 from roost.store import Store
 
 Args = TypeVar("Args", covariant=True)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
+from roost.errors import ShownError
 from roost.store import Queries
 
 JsonObject: TypeAlias = Mapping[str, JsonValue]
@@ -14,7 +15,7 @@ Write: TypeAlias = Callable[[Queries], Awaitable[None]]
 """Rows to change in the transaction that commits the step; it uses no other connection."""
 
 
-class Fatal(Exception):  # noqa: N818 - a verdict, not a mishap
+class Fatal(ShownError):  # noqa: N818 - a verdict, not a mishap
     """The step cannot succeed: the job fails now, with this text as its reason."""
 
 

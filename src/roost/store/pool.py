@@ -1,6 +1,7 @@
 """Connections to PostgreSQL, all with the same settings."""
 
 import asyncio
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TypeAlias
 
@@ -10,12 +11,14 @@ from asyncpg import Record
 Connection: TypeAlias = "asyncpg.Connection[Record]"
 
 _SERVER_SETTINGS = {"application_name": "roost", "timezone": "UTC", "jit": "off"}
+_POOL_SETTINGS = _SERVER_SETTINGS | {"statement_timeout": "30s"}
 _CONNECT_SECONDS = 10.0
+_WAIT_SECONDS = 10.0
 
 
-async def connect(dsn: str) -> Connection:
+async def connect(dsn: str, settings: Mapping[str, str] = _SERVER_SETTINGS) -> Connection:
     """One connection outside every pool; the caller closes it."""
-    return await asyncpg.connect(dsn, server_settings=_SERVER_SETTINGS, timeout=_CONNECT_SECONDS)
+    return await asyncpg.connect(dsn, server_settings=dict(settings), timeout=_CONNECT_SECONDS)
 
 
 async def create_pool(dsn: str, size: int) -> "Pool":
@@ -43,11 +46,18 @@ class Pool:
         self._closed = False
 
     def acquire(self) -> "Lease":
-        """A connection for an `async with`. asyncpg.InterfaceError when the pool is closed."""
+        """A connection for an `async with`.
+
+        asyncpg.InterfaceError when the pool is closed, TimeoutError when none becomes free.
+        """
         return Lease(self)
 
     async def take(self) -> Connection:
-        await self._places.acquire()
+        if self._places.locked():
+            async with asyncio.timeout(_WAIT_SECONDS):
+                await self._places.acquire()
+        else:
+            await self._places.acquire()
         try:
             connection = await self._find()
         except BaseException:
@@ -87,7 +97,7 @@ class Pool:
             connection = self._idle.pop()
             if not connection.is_closed():
                 return connection
-        return await connect(self._dsn)
+        return await connect(self._dsn, _POOL_SETTINGS)
 
 
 class Lease:

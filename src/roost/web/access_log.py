@@ -30,13 +30,17 @@ class AccessLog:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._lines: list[AccessLine] = []
+        self._timer: asyncio.TimerHandle | None = None
 
     def add(self, line: AccessLine) -> None:
-        if not self._lines:
-            asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
         self._lines.append(line)
 
     def flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         lines, self._lines = self._lines, []
         if lines:
             self._stream.write(b"".join(orjson.dumps(line) + b"\n" for line in lines))

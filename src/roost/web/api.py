@@ -15,11 +15,12 @@ from starlette.types import Receive, Scope, Send
 
 from roost.clock import Clock
 from roost.errors import ApiError, Problem, not_found, out_of_scope, unauthenticated
+from roost.secrets import Box
 from roost.services import Services
 from roost.store import Store
 from roost.web import exchange as http
 from roost.web.access_log import AccessLog
-from roost.web.auth import Authenticator
+from roost.web.auth import Authenticator, Identity
 from roost.web.bodies import Body, read_body
 from roost.web.call import Call
 from roost.web.exchange import Exchange, Reply
@@ -30,9 +31,21 @@ from roost.web.idempotency import answer_once, check_key
 from roost.web.metrics import EdgeMetrics
 from roost.web.pages import parse_page
 from roost.web.rates import RateLimiter
-from roost.web.registry import GENERAL_RATE, Endpoint, Page, Registry, Result
+from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry, Result
 
 log = structlog.get_logger()
+
+UNAVAILABLE = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
+"""The store does not answer, is stopping, took too long, or went away in mid-sentence."""
+
+STRANGERS_RATE = Rate(100, 60)
+"""Requests with a bad token or without one, where one is needed; for each address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +79,17 @@ class Api:
             reply = await self._answer(exchange, receive)
         except ApiError as error:
             reply = http.refusal(error)
-        except (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError) as error:
-            log.error("store_unavailable", request_id=exchange.request_id, error=repr(error))
-            reason = "The service is not yet available. Please try again later."
-            reply = http.refusal(ApiError(503, [Problem(reason)]))
-        except Exception:
-            log.exception("request_failed", request_id=exchange.request_id)
-            reply = http.refusal(ApiError(500, [Problem("An error occurred")]))
+        except Exception as error:
+            reply = http.refusal(_failure(exchange, error))
         endpoint = exchange.endpoint
         static = self._headers[endpoint.name] if endpoint is not None else UNCACHED
         await http.send_reply(exchange, reply, static, send)
         self._record(exchange, reply, time.perf_counter() - started)
+
+    def close(self) -> None:
+        """Write what the access log still holds."""
+        if self._edge.access_log is not None:
+            self._edge.access_log.flush()
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
         match = self._edge.registry.router.find(exchange.path)
@@ -99,19 +112,32 @@ class Api:
         return Reply(200, dump(await endpoint.handler(call)))
 
     async def _authorize(self, exchange: Exchange, endpoint: Endpoint) -> None:
-        identity = await self._edge.authenticator.identify(exchange.header(b"authorization"))
+        identity = await self._identify(exchange)
         exchange.identity = identity
         if identity is None and not endpoint.public:
+            self._count(exchange, exchange.client, "strangers", STRANGERS_RATE)
             raise unauthenticated()
         caller = str(identity.token_id) if identity else exchange.client
         bucket = "general" if endpoint.rate is GENERAL_RATE else endpoint.name
-        exchange.window, in_time = self._edge.limiter.take(caller, bucket, endpoint.rate)
-        if not in_time:
-            raise ApiError(429, [Problem("Too many requests")])
+        self._count(exchange, caller, bucket, endpoint.rate)
         if identity is not None:
             if not identity.scopes.allow(endpoint.scopes):
                 raise out_of_scope()
             require(endpoint.grant, identity)
+
+    async def _identify(self, exchange: Exchange) -> Identity | None:
+        """Bad tokens are counted for their address, good ones there are not held up by them."""
+        try:
+            return await self._edge.authenticator.identify(exchange.header(b"authorization"))
+        except ApiError:
+            self._count(exchange, exchange.client, "strangers", STRANGERS_RATE)
+            raise
+
+    def _count(self, exchange: Exchange, caller: str, bucket: str, rate: Rate) -> None:
+        """Raises 429 when the caller's window is used up."""
+        exchange.window, in_time = self._edge.limiter.take(caller, bucket, rate)
+        if not in_time:
+            raise ApiError(429, [Problem("Too many requests")])
 
     def _select(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
         if isinstance(endpoint.returns, Page):
@@ -129,16 +155,23 @@ class Api:
         raw = await http.read(exchange, receive, self._edge.max_body)
         body = None
         if endpoint.body is not None:
-            if raw:  # Some clients declare the type of a body that they do not send.
-                http.check_json(exchange)
-            body = read_body(endpoint.body, raw, self._edge.services)
+            try:
+                if raw:  # Some clients declare the type of a body that they do not send.
+                    http.check_json(exchange)
+                body = read_body(endpoint.body, raw, self._edge.services)
+            except ApiError:
+                # That the object does not exist comes before what is wrong with the body.
+                if endpoint.exists is not None and not await endpoint.exists(call):
+                    raise not_found() from None
+                raise
         async with self._edge.store.transaction() as connection:
             call.db = connection
             if key is None or exchange.identity is None:
                 return await _handle(endpoint, call, body)
             return await answer_once(
                 connection,
-                exchange.identity.account_id,
+                self._edge.services.get(Box),
+                exchange.identity,
                 key,
                 (f"{endpoint.name} {exchange.path}", raw),
                 self._edge.clock.now(),
@@ -152,6 +185,17 @@ class Api:
         if self._edge.access_log is not None:
             now = self._edge.clock.now().isoformat(timespec="milliseconds")
             self._edge.access_log.add(exchange.line(now, reply, seconds))
+
+
+def _failure(exchange: Exchange, error: Exception) -> ApiError:
+    """What the caller is told of a fault that is not theirs; the log is told all."""
+    # asyncpg's InterfaceError is also a ValueError where our own arguments are wrong.
+    if isinstance(error, UNAVAILABLE) and not isinstance(error, ValueError):
+        log.error("store_unavailable", request_id=exchange.request_id, error=repr(error))
+        reason = "The service is not yet available. Please try again later."
+        return ApiError(503, [Problem(reason)])
+    log.error("request_failed", request_id=exchange.request_id, exc_info=error)
+    return ApiError(500, [Problem("An error occurred")])
 
 
 async def _handle(endpoint: Endpoint, call: Call, body: Body | None) -> bytes:

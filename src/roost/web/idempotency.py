@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from roost.errors import invalid
+from roost.secrets import Box
 from roost.store import Queries
 from roost.web import queries
+from roost.web.auth import Identity
 
 HEADER = "Idempotency-Key"
 _MAX_LENGTH = 255
@@ -23,21 +25,24 @@ def check_key(key: str) -> None:
 
 async def answer_once(
     db: Queries,
-    account_id: int,
+    box: Box,
+    caller: Identity,
     key: str,
     request: tuple[str, bytes],
     now: datetime,
     answer: Callable[[], Awaitable[bytes]],
 ) -> bytes:
     """The kept answer of an equal request, else a new one; raises 400 when the key was used for
-    another request. `request` is the operation with its path, and the body."""
+    another request or by another user. `request` is the operation with its path, and the body.
+    Answers may show a secret that is shown once, so they are kept sealed."""
     operation, body = request
-    fingerprint = hashlib.sha256(operation.encode() + b"\0" + body).digest()
-    kept = await queries.claim_key(db, account_id, key, fingerprint, now)
+    said = f"{caller.user_id} {operation}".encode()
+    fingerprint = hashlib.sha256(said + b"\0" + body).digest()
+    kept = await queries.claim_key(db, caller.account_id, key, fingerprint, now)
     if kept is None:
         fresh = await answer()
-        await queries.keep_answer(db, account_id, key, fresh)
+        await queries.keep_answer(db, caller.account_id, key, box.seal(fresh))
         return fresh
     if kept["fingerprint"] != fingerprint or kept["body"] is None:
         raise invalid("This key was used for another request", HEADER)
-    return kept["body"]
+    return box.open(kept["body"])

@@ -10,6 +10,7 @@ from pydantic.json_schema import models_json_schema
 from roost.errors import ErrorBody
 from roost.web.bodies import Body
 from roost.web.headers import SPEC_VERSION
+from roost.web.idempotency import HEADER
 from roost.web.pages import MAX_PAGE_SIZE, MIN_PAGE_SIZE
 from roost.web.registry import Array, Endpoint, Page, Registry, Returns
 from roost.web.routing import path_params, plain_path
@@ -57,7 +58,11 @@ def _operation(endpoint: Endpoint) -> Json:
         "operationId": endpoint.name,
         "summary": endpoint.summary,
         "tags": [endpoint.area],
-        "parameters": [*_path_parameters(endpoint), *_list_parameters(endpoint)],
+        "parameters": [
+            *_path_parameters(endpoint),
+            *_list_parameters(endpoint),
+            *_header_parameters(endpoint),
+        ],
         "responses": _responses(endpoint),
         "security": _security(endpoint),
         "x-scopes": list(endpoint.scopes),
@@ -96,6 +101,16 @@ def _list_parameters(endpoint: Endpoint) -> Iterable[Json]:
             "in": "header",
             "description": f"A JSON object over {names}",
             "schema": {"type": "string"},
+        }
+
+
+def _header_parameters(endpoint: Endpoint) -> Iterable[Json]:
+    if endpoint.method == "POST" and not endpoint.public:
+        yield {
+            "name": HEADER,
+            "in": "header",
+            "description": "The same key and body get the same answer for 24 hours",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
         }
 
 

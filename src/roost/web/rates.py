@@ -35,7 +35,7 @@ class RateLimiter:
         key = (f"{caller}/{bucket}", rate)
         window = self._windows.get(key)
         if window is None or window.reset <= now:
-            limit = int(rate.calls * self._scale) or rate.calls
+            limit = max(1, int(rate.calls * (self._scale or 1)))
             window = Window(limit, limit, now + rate.seconds)
             self._remember(key, window, now)
         if window.left == 0:
@@ -46,4 +46,6 @@ class RateLimiter:
     def _remember(self, key: tuple[str, Rate], window: Window, now: float) -> None:
         if len(self._windows) >= _WINDOWS:
             self._windows = {k: w for k, w in self._windows.items() if w.reset > now}
+        if len(self._windows) >= _WINDOWS:
+            self._windows.clear()
         self._windows[key] = window

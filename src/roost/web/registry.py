@@ -23,6 +23,7 @@ Result = str | bytes | Mapping[str, object] | None
 
 B = TypeVar("B", bound=Body)
 Handler = Callable[..., Awaitable[Result]]
+Exists = Callable[[Call], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class Endpoint:
     grant: Grant = field(default_factory=Anyone)
     body: type[Body] | None = None
     returns: Returns = None
+    exists: Exists | None = None
+    """Whether the path's object is the caller's; for endpoints with an object and a body."""
     filters: Mapping[str, Column] = field(default_factory=dict)
     events: tuple[str, ...] = ()
     rate: Rate = GENERAL_RATE
@@ -86,6 +89,7 @@ class Options(TypedDict, total=False):
     public: bool
     grant: Grant
     returns: Returns
+    exists: Exists
     filters: Mapping[str, Column]
     events: tuple[str, ...]
     rate: Rate
@@ -145,5 +149,7 @@ class Registry:
     def _add(self, declared: Endpoint) -> None:
         if declared.name in self._by_name:
             raise ValueError(f"two endpoints are named {declared.name}")
+        if declared.body and "{" in declared.path and declared.exists is None:
+            raise ValueError(f"{declared.name} does not say whether its object exists")
         self._by_name[declared.name] = declared
         self.router.add(declared.method, declared.path, declared)

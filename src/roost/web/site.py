@@ -1,16 +1,17 @@
 """What the server offers beside the API: health, metrics and the documentation."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, ExceptionHandler, Receive, Scope, Send
 from typing_extensions import TypedDict
 
-from roost.errors import ErrorBody, not_found
+from roost.errors import ApiError, ErrorBody, Problem, not_found
 from roost.web.docs import DOCS_POLICY, render_docs
 from roost.web.registry import Registry
 
@@ -51,10 +52,6 @@ def build_site(
     async def show_docs(request: Request) -> Response:
         return HTMLResponse(page, headers={"Content-Security-Policy": DOCS_POLICY})
 
-    async def refuse(request: Request, error: Exception) -> Response:
-        body: ErrorBody = {"errors": [p.item() for p in not_found().problems]}
-        return JSONResponse(body, status_code=404)
-
     return Starlette(
         routes=[
             Route("/healthz", show_health),
@@ -63,8 +60,33 @@ def build_site(
             Route("/docs", show_docs),
             *more,
         ],
-        exception_handlers={404: refuse},
+        exception_handlers=REFUSALS,
     )
+
+
+async def refuse(request: Request, error: Exception) -> Response:
+    """Any refusal outside the API in the API's own form."""
+    headers = error.headers if isinstance(error, HTTPException) else None
+    if isinstance(error, HTTPException):
+        error = _worded(request, error.status_code)
+    if not isinstance(error, ApiError):
+        error = ApiError(500, [Problem("An error occurred")])
+    body: ErrorBody = {"errors": [problem.item() for problem in error.problems]}
+    return JSONResponse(body, status_code=error.status, headers=headers)
+
+
+def _worded(request: Request, status: int) -> ApiError:
+    if status == 404:
+        return not_found()
+    return ApiError(status, [Problem(f"Method Not Allowed: {request.method}")])
+
+
+REFUSALS: Mapping[type[Exception], ExceptionHandler] = {
+    ApiError: refuse,
+    HTTPException: refuse,
+    Exception: refuse,
+}
+"""The handlers of every Starlette application of ours."""
 
 
 class Server:

@@ -7,7 +7,6 @@ from typing import IO, TypeVar
 import orjson
 from starlette.applications import Starlette
 from starlette.endpoints import HTTPEndpoint
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
@@ -18,8 +17,9 @@ from roost.app.lab.bodies import MoveClock, PlanEngineFault, PlanJobFault, SetLa
 from roost.app.lab.engines import EngineFaultRow, LatencyRow
 from roost.app.lab.faults import JobFaultRow
 from roost.app.lab.lab import Lab
-from roost.errors import ApiError, ErrorBody, Problem, invalid, not_found
+from roost.errors import invalid
 from roost.web.bodies import Body, read_body
+from roost.web.site import REFUSALS
 
 _CHUNK = 1 << 18
 
@@ -143,7 +143,7 @@ def mount(lab: Lab) -> Mount:
             Route("/save", SaveEndpoint),
             Route("/load", LoadEndpoint),
         ],
-        exception_handlers={ApiError: _refuse, HTTPException: _refuse_route, Exception: _fail},
+        exception_handlers=REFUSALS,
     )
     app.state.lab = lab
     return Mount("/lab", app=app)
@@ -184,23 +184,3 @@ def _send(file: IO[bytes]) -> Iterator[bytes]:
         file.seek(0)
         while chunk := file.read(_CHUNK):
             yield chunk
-
-
-async def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)
-    body: ErrorBody = {"errors": [problem.item() for problem in error.problems]}
-    return Response(orjson.dumps(body), error.status, media_type="application/json")
-
-
-async def _refuse_route(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    if error.status_code == 405:
-        problem = Problem(f"Method Not Allowed: {request.method}")
-        response = await _refuse(request, ApiError(405, [problem]))
-        response.headers.update(error.headers or {})
-        return response
-    return await _refuse(request, not_found())
-
-
-async def _fail(request: Request, error: Exception) -> Response:
-    return await _refuse(request, ApiError(500, [Problem("An error occurred")]))

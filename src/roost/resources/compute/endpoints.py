@@ -22,6 +22,10 @@ _WRITE = ("computes:read_write",)
 _ONE = "/compute/instances/{computeId:int}"
 
 
+async def _exists(call: Call) -> bool:
+    return await queries.exists(call.db, call.account_id, call.number("computeId"))
+
+
 @endpoint(
     "GET",
     "/compute/instances",
@@ -62,6 +66,7 @@ async def view_instance(call: Call) -> bytes:
     scopes=_WRITE,
     grant=Write("compute"),
     body=UpdateInstance,
+    exists=_exists,
     returns=InstanceRow,
     events=("compute_update",),
 )
@@ -97,6 +102,7 @@ async def delete_instance(call: Call) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=BootInstance,
+    exists=_exists,
     events=("compute_boot",),
 )
 async def boot_instance(call: Call, body: BootInstance) -> None:
@@ -129,6 +135,7 @@ async def shutdown_instance(call: Call) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=BootInstance,
+    exists=_exists,
     events=("compute_reboot",),
 )
 async def reboot_instance(call: Call, body: BootInstance) -> None:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from typing import Literal, Protocol
 
+from roost.errors import ShownError
 
-class EngineError(Exception):
+
+class EngineError(ShownError):
     """A fault of the data plane; the text is shown to the user in the event's message."""
 
 

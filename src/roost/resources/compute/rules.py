@@ -19,7 +19,8 @@ MAX_USER_DATA = 65535
 """Bytes, decoded (reference: Compute instance create)."""
 
 _STRENGTH = 2
-_SCORED_CHARACTERS = 64
+_SCORED_CHARACTERS = 24
+"""The score's cost grows with the square of the length, to seconds for the longest ones."""
 
 KEY_TYPES = frozenset(
     (
