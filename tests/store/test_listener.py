@@ -79,9 +79,9 @@ async def test_listeners_and_pool_survive_a_restart_of_the_server(server: Embedd
     await store.listen("red", inbox.put)
     await server.stop()
     with pytest.raises(OSError, match=r"."):
-        await store.ping()
+        await store.fetchval("select 1")
     await server.start()
-    await store.ping()
+    await store.fetchval("select 1")
     await inbox.until(lambda found: found == [""])
     await store.notify("red", "again")
     await inbox.until(lambda found: found[-1] == "again")

@@ -82,8 +82,3 @@ class Store:
 
     async def notify(self, channel: str, payload: str = "") -> None:
         await notify(self, channel, payload)
-
-    async def ping(self) -> None:
-        """Raises OSError or an error of asyncpg when the database does not answer."""
-        async with self.pool.acquire() as connection:
-            await connection.fetchval("select 1", timeout=5)
