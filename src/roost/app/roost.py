@@ -52,7 +52,6 @@ class Roost:
     faults: Faults
     metrics: CollectorRegistry
     job_metrics: Metrics
-    access_log: AccessLog | None
     first_start: bool
 
     def worker(self) -> Worker:
@@ -91,7 +90,7 @@ class Roost:
             authenticator=authenticator,
             limiter=RateLimiter(self.settings.rate_limit_scale),
             metrics=EdgeMetrics(self.metrics),
-            access_log=self.access_log,
+            access_log=AccessLog(sys.stderr.buffer) if self.settings.access_log else None,
             max_body=self.settings.max_body,
         )
         return registry, Api(edge)
@@ -132,9 +131,6 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         queue = JobQueue(JOB_KINDS, clock, EventListener(clock))
         engines = InstanceEngines({b.region: b.engine for b in bindings})
         metrics = CollectorRegistry()
-        access_log = AccessLog(sys.stderr.buffer) if settings.access_log else None
-        if access_log is not None:
-            stack.callback(access_log.flush)
         box = Box.from_file(settings.key_file or settings.state / "secret.key")
         yield Roost(
             settings=settings,
@@ -148,6 +144,5 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             faults=Faults(),
             metrics=metrics,
             job_metrics=Metrics(metrics),
-            access_log=access_log,
             first_start=not beside and await ensure_admin(store, clock, settings.state),
         )
