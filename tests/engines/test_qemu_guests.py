@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import shutil
+import stat
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Address, IPv6Address
@@ -12,6 +14,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from roost.engines.qemu import instances, launch
+from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.prerequisites import check
@@ -66,6 +70,11 @@ def ipv6(spec: InstanceSpec) -> IPv6Address:
     return spec.ipv6.ip
 
 
+def status_of(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
 async def test_a_guest_answers_at_its_public_ipv4_address(
     pair: tuple[InstanceSpec, InstanceSpec], shell: Shell
 ) -> None:
@@ -97,6 +106,41 @@ async def test_a_guest_cannot_use_an_address_that_is_not_its_own(
     assert await shell.run(ipv4(first), f"ip address add {other}/24 dev eth0") == ""
     assert await shell.run(ipv4(first), f"ping -c 1 -W 1 -I {other} {ipv4(second)}") is None
     assert await shell.run(ipv4(first), f"ping -c 1 -W 5 -I {ipv4(first)} {ipv4(second)}")
+
+
+async def test_a_guest_runs_as_a_user_of_its_own(
+    harness: QemuHarness, pair: tuple[InstanceSpec, InstanceSpec]
+) -> None:
+    users = set()
+    for spec in pair:
+        guest = Guest(harness.state_dir, spec.id)
+        process = guest.process()
+        assert process is not None
+        fields = status_of(process.pid)
+        (user,) = {int(number) for number in fields["Uid"].split()}
+        assert {int(number) for number in fields["Gid"].split()} == {user}
+        assert int(fields["CapPrm"], 16) == int(fields["CapBnd"], 16) == 0
+        assert fields["NoNewPrivs"] == "1"
+        owned = {path.name for path in guest.directory.rglob("*") if path.stat().st_uid == user}
+        assert owned == {"root.qcow2", "swap.raw", "console.log"}
+        assert stat.filemode(guest.directory.stat().st_mode) == "drwx--x---"
+        assert (guest.directory.stat().st_uid, guest.directory.stat().st_gid) == (0, user)
+        users.add(user)
+    assert len(users - {0}) == 2
+
+
+async def test_a_private_image_can_be_read_by_its_guest(tmp_path: Path) -> None:
+    harness = await open_qemu(tmp_path)
+    spec = harness.spec(100_001)
+    await harness.engine.create(spec)
+    for path in (tmp_path / spec.name / "image").iterdir():
+        copy = path.with_suffix(".copy")
+        shutil.copyfile(path, copy)
+        copy.chmod(0o600)
+        copy.replace(path)
+    await harness.engine.start(spec)
+    await harness.engine.delete(spec.id)
+    await harness.engine.shut_down()
 
 
 async def test_counters_see_the_network_and_the_disk(
@@ -179,6 +223,51 @@ async def test_a_guest_runs_where_hardware_acceleration_does_not(tmp_path: Path)
     assert state.power == "running"
     await engine.delete(spec.id)
     await engine.shut_down()
+
+
+async def test_other_faults_are_not_taken_for_kvms(
+    harness: QemuHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guest is started once, and its owner is told what went wrong."""
+    launches: list[Sequence[str]] = []
+
+    async def fail(_guest: Guest, command: Sequence[str], _descriptors: Sequence[int]) -> None:
+        launches.append(command)
+        raise EngineError("the host is out of memory")
+
+    monkeypatch.setattr(instances, "launch", fail)
+    network = NetworkConfig((harness.pools.ipv4,), harness.pools.ipv6)
+    engine = QemuInstances(harness.state_dir, ensure_mini(), network, "kvm")
+    spec = harness.spec(100_004)
+    await engine.create(spec)
+    with pytest.raises(EngineError, match="out of memory"):
+        await engine.start(spec)
+    assert len(launches) == 1
+    await engine.delete(spec.id)
+
+
+async def test_a_qemu_that_never_answers_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even when it has no pid file yet."""
+    monkeypatch.setattr(launch, "_START_SECONDS", 0.5)
+    monkeypatch.setattr(launch, "_WRITE_PID", 'exec "$@"')
+    guest = Guest(tmp_path, 100_001)
+    guest.directory.mkdir()
+    with pytest.raises(EngineError, match="could not be started"):
+        await launch.launch(guest, ["tail", "-f", "/dev/null", guest.marker], ())
+    assert processes_with(guest.marker) == []
+
+
+async def test_the_power_watch_keeps_consoles_small(harness: QemuHarness) -> None:
+    """Its only call that reaches every guest is `list`."""
+    spec = harness.spec(100_005)
+    await harness.engine.create(spec)
+    console = harness.state_dir / spec.name / CONSOLE
+    console.write_bytes(b"x" * 5_000_000)
+    await harness.engine.list()
+    assert console.stat().st_size < 500_000
+    await harness.engine.delete(spec.id)
 
 
 async def test_an_image_that_is_not_here_is_refused(harness: QemuHarness) -> None:

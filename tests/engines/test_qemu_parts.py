@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from roost.engines.qemu import kvm, launch
 from roost.engines.qemu.command import command
 from roost.engines.qemu.guests import CONSOLE, Guest
+from roost.engines.qemu.launch import KvmError
 from roost.engines.qemu.network.config import (
     bridge_mac,
     ipv4_links,
@@ -20,8 +22,8 @@ from roost.engines.qemu.network.config import (
     network_name,
 )
 from roost.engines.qemu.processes import Process, find_process, search_process
-from roost.engines.qemu.programs import failure, run
-from roost.engines.qemu.usage import read_console, trim_console
+from roost.engines.qemu.programs import BusyError, failure, run
+from roost.engines.qemu.usage import read_console, trim_consoles
 from roost.resources.compute.engine import EngineError
 from tests.engines.harness import Pools
 
@@ -70,6 +72,43 @@ def test_faults_are_told_without_paths_of_the_host(fault: str | OSError, words: 
     assert "secret" not in told
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Could not access KVM kernel module: denied\nq: failed to initialize kvm: x", KvmError),
+        ("q: error: failed to set MSR 0x10a to 0x0", KvmError),
+        ("q: kvm_init_vcpu: kvm_get_vcpu failed (0): Cannot allocate memory", EngineError),
+        ('q: kvm warning\nq: -device x: Failed to get "write" lock', BusyError),
+        ("q: kvm warning\nq: -drive file=root.qcow2: strange", EngineError),
+        ("", EngineError),
+    ],
+)
+def test_only_a_complaint_about_kvm_is_taken_for_one(said: str, kind: type[EngineError]) -> None:
+    assert type(launch._fault(said)) is kind
+
+
+@pytest.mark.parametrize(
+    ("group", "mode", "groups"),
+    [(0, 0o666, ()), (7, 0o660, (7,)), (7, 0o600, None), (0, 0o660, None)],
+)
+def test_guests_use_kvm_as_its_device_allows(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    group: int,
+    mode: int,
+    groups: tuple[int, ...] | None,
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("giving files away needs root")
+    device = tmp_path / "kvm"
+    monkeypatch.setattr(kvm, "_DEVICE", device)
+    assert kvm.kvm_groups() is None
+    device.touch()
+    os.chown(device, 0, group)
+    device.chmod(mode)
+    assert kvm.kvm_groups() == groups
+
+
 async def test_a_missing_program_is_a_fault_of_the_engine() -> None:
     with pytest.raises(EngineError, match="could not be made"):
         await run("It could not be made", "no-such-program-here")
@@ -81,7 +120,7 @@ def test_a_talkative_console_is_cut_to_its_end(tmp_path: Path) -> None:
     path = guest.directory / CONSOLE
     path.write_bytes(b"x" * 5_000_000 + b"the end")
     with path.open("ab") as writer:
-        trim_console(guest)
+        trim_consoles([guest])
         writer.write(b", and more")
     assert path.stat().st_size < 500_000
     assert read_console(guest, 17) == b"the end, and more"
@@ -91,9 +130,9 @@ def test_translated_guests_get_no_more_processors_than_there_are(tmp_path: Path)
     guest = Guest(tmp_path, 100_001)
     spec = Pools(0).spec(100_001, None)
     many = replace(spec, vcpus=512)
-    arguments = command(guest, many, "tcg", 5)
+    arguments = command(guest, many, "tcg", 5, 6)
     assert arguments[arguments.index("-smp") + 1] == str(os.cpu_count())
-    arguments = command(guest, many, "kvm", 5)
+    arguments = command(guest, many, "kvm", 5, 6)
     assert arguments[arguments.index("-smp") + 1] == "512"
 
 

@@ -3,7 +3,7 @@
 import os
 from typing import Literal
 
-from roost.engines.qemu.guests import CONSOLE, FIRMWARE, MONITOR, PID, ROOT, SEED, SWAP, Guest
+from roost.engines.qemu.guests import CONSOLE, FIRMWARE, ROOT, SEED, SWAP, Guest
 from roost.resources.compute.engine import InstanceSpec
 
 PROGRAM = "qemu-system-x86_64"
@@ -14,8 +14,10 @@ _CODE_BUFFER_MB = 128
 """Of the translator; by default it takes a gigabyte."""
 
 
-def command(guest: Guest, spec: InstanceSpec, accelerator: Accelerator, tap: int) -> list[str]:
-    """`tap` is the descriptor of the guest's network device."""
+def command(
+    guest: Guest, spec: InstanceSpec, accelerator: Accelerator, tap: int, monitor: int
+) -> list[str]:
+    """The descriptors: `tap` of the guest's network device, `monitor` of a socket that listens."""
     return [
         PROGRAM,
         *("-name", guest.marker),
@@ -23,8 +25,8 @@ def command(guest: Guest, spec: InstanceSpec, accelerator: Accelerator, tap: int
         *("-m", str(spec.memory)),
         *("-display", "none", "-no-user-config", "-nodefaults"),
         *("-sandbox", _SANDBOX),
-        *("-pidfile", PID),
-        *("-qmp", f"unix:{MONITOR},server=on,wait=off"),
+        *("-chardev", f"socket,id=monitor,fd={monitor},server=on,wait=off"),
+        *("-mon", "chardev=monitor,mode=control"),
         *("-chardev", f"file,id=console,path={CONSOLE},append=on", "-serial", "chardev:console"),
         *("-device", "virtio-rng-pci"),
         *("-netdev", f"tap,id=net0,fd={tap}"),

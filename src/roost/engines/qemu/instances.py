@@ -12,18 +12,21 @@ from contextlib import contextmanager, suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
+import structlog
+
 from roost.engines.qemu.command import Accelerator, command
 from roost.engines.qemu.disks import find_image, grow_root, make_root, make_swap, write_setup
 from roost.engines.qemu.guests import Guest, all_guests
 from roost.engines.qemu.images.store import GuestImage, ImageStore
-from roost.engines.qemu.launch import launch, runs
+from roost.engines.qemu.launch import KvmError, launch, runs
 from roost.engines.qemu.locks import locked
+from roost.engines.qemu.monitor import listening
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.power import kill, power_off
 from roost.engines.qemu.prerequisites import check, qemu_version
 from roost.engines.qemu.programs import failure, patiently
-from roost.engines.qemu.usage import read_console, read_counters, trim_console
+from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
 from roost.resources.compute.engine import (
     Counters,
     EngineError,
@@ -33,6 +36,8 @@ from roost.resources.compute.engine import (
 )
 
 _SHUT_DOWN_GRACE = 30.0
+
+_log = structlog.get_logger(__name__)
 
 
 class QemuInstances:
@@ -83,13 +88,14 @@ class QemuInstances:
         return self._guest(compute_id).state()
 
     async def list(self) -> list[InstanceState]:
-        states = (guest.state() for guest in all_guests(self._state_dir))
+        guests = all_guests(self._state_dir)
+        with _faults("The instances cannot be seen"):
+            await asyncio.to_thread(trim_consoles, guests)
+            states = [guest.state() for guest in guests]
         return [state for state in states if state is not None]
 
     async def counters(self, compute_id: int) -> Counters | None:
-        guest = self._guest(compute_id)
-        trim_console(guest)
-        return await read_counters(guest, self._network)
+        return await read_counters(self._guest(compute_id), self._network)
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         return await asyncio.to_thread(read_console, self._guest(compute_id), limit)
@@ -140,13 +146,19 @@ class QemuInstances:
         """Where the host's KVM is broken after all, the guest runs without it."""
         tap = await self._network.attach(spec)
         try:
-            await launch(guest, command(guest, spec, self._accelerator, tap), tap)
-        except EngineError:
-            if self._accelerator == "tcg":
-                raise
-            await launch(guest, command(guest, spec, "tcg", tap), tap)
+            await self._launch_on(self._accelerator, guest, spec, tap)
+        except KvmError:
+            _log.warning("kvm_failed", guest=guest.id, instead="tcg")
+            await self._launch_on("tcg", guest, spec, tap)
         finally:
             os.close(tap)
+
+    async def _launch_on(
+        self, accelerator: Accelerator, guest: Guest, spec: InstanceSpec, tap: int
+    ) -> None:
+        with listening(guest.directory) as monitor:
+            arguments = command(guest, spec, accelerator, tap, monitor)
+            await launch(guest, arguments, (tap, monitor))
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 An openable `/dev/kvm` proves nothing: under some hypervisors it starts a guest that then hardly
 moves. So a small guest counts to twenty million, which takes milliseconds where KVM works. It runs
 in a process of its own (`python -m roost.engines.qemu.kvm`), since a signal has to end it.
+
+The guests' users must be allowed to open it too, by its group or because everybody may.
 """
 
 import asyncio
@@ -16,9 +18,12 @@ import struct
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Literal
 
 Accelerator = Literal["kvm", "tcg"]
+
+_DEVICE = Path("/dev/kvm")
 
 _LIMIT = 1.0
 """Seconds for the guest's loop."""
@@ -63,9 +68,20 @@ def _probe() -> Accelerator:
     return "kvm" if probe.returncode == 0 else "tcg"
 
 
+def kvm_groups() -> tuple[int, ...] | None:
+    """The groups that may use KVM, none when everybody may; None when only root may."""
+    try:
+        device = _DEVICE.stat()
+    except OSError:
+        return None
+    if device.st_mode & 0o006 == 0o006:
+        return ()
+    return (device.st_gid,) if device.st_gid and device.st_mode & 0o060 == 0o060 else None
+
+
 def runs_guests() -> bool:
     """Try it in this process, from its main thread; OSError where KVM refuses a step."""
-    kvm = os.open("/dev/kvm", os.O_RDWR | os.O_CLOEXEC)
+    kvm = os.open(_DEVICE, os.O_RDWR | os.O_CLOEXEC)
     machine = fcntl.ioctl(kvm, _CREATE_VM, 0)
     memory = _give_memory(machine)
     processor = fcntl.ioctl(machine, _CREATE_VCPU, 0)
@@ -126,7 +142,7 @@ def _answer(processor: int, state: mmap.mmap) -> tuple[int, int, int]:
 
 if __name__ == "__main__":
     try:
-        passed = runs_guests()
+        passed = kvm_groups() is not None and runs_guests()
     except OSError:
         passed = False
     sys.exit(0 if passed else 1)

@@ -1,18 +1,29 @@
 """Starting a guest's QEMU so that it outlives us."""
 
 import asyncio
+import errno
 import os
-import signal
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
-from roost.engines.qemu.guests import MONITOR, PID, Guest
+from roost.engines.qemu.guests import PID, Guest
 from roost.engines.qemu.monitor import MonitorError, answers
-from roost.engines.qemu.programs import failure
+from roost.engines.qemu.power import kill
+from roost.engines.qemu.programs import BusyError, failure
+from roost.engines.qemu.users import as_user_of, hand_over
+from roost.resources.compute.engine import EngineError
 
 _DOING = "The instance could not be started"
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.02
+_WRITE_PID = f'echo $$ > {PID} && exec "$@"'
+"""QEMU's own way needs a path that its user may follow from the root directory on."""
+_KVM = re.compile(r"\bkvm|\bMSR\b", re.IGNORECASE)
+
+
+class KvmError(EngineError):
+    """QEMU has ended, as it cannot use this host's KVM."""
 
 
 async def runs(guest: Guest) -> bool:
@@ -27,12 +38,12 @@ async def runs(guest: Guest) -> bool:
     raise failure(_DOING, "QEMU writes no pid file")
 
 
-async def launch(guest: Guest, command: Sequence[str], tap: int) -> None:
-    """Returns when QEMU answers; EngineError when it ends before. `tap` is passed on to it."""
-    for name in (MONITOR, PID):
-        (guest.directory / name).unlink(missing_ok=True)
-    async with _error_pipe() as (errors, descriptor):
-        await _spawn(guest, command, tap, descriptor)
+async def launch(guest: Guest, command: Sequence[str], descriptors: Sequence[int]) -> None:
+    """Returns when QEMU answers; EngineError when it ends before. It is given the descriptors."""
+    (guest.directory / PID).unlink(missing_ok=True)
+    hand_over(guest)
+    async with _error_pipe() as (errors, inlet):
+        await _spawn(guest, command, descriptors, inlet)
         ended = asyncio.create_task(errors.read())
         answered = asyncio.create_task(_answered(guest))
         try:
@@ -45,24 +56,35 @@ async def launch(guest: Guest, command: Sequence[str], tap: int) -> None:
     if answered in done:
         return
     if ended in done:
-        raise failure(_DOING, ended.result().decode(errors="replace"))
-    if process := guest.process():
-        process.kill(signal.SIGKILL)
+        raise _fault(ended.result().decode(errors="replace"))
+    if process := guest.process(search=True):
+        await kill(process)
     raise failure(_DOING, "QEMU does not answer")
 
 
-async def _spawn(guest: Guest, command: Sequence[str], tap: int, errors: int) -> None:
+def _fault(text: str) -> EngineError:
+    """What QEMU said last is what it ended for."""
+    fault = failure(_DOING, text)
+    last = text.strip().rpartition("\n")[2]
+    if isinstance(fault, BusyError) or os.strerror(errno.ENOMEM) in last or not _KVM.search(last):
+        return fault
+    return KvmError(str(fault))
+
+
+async def _spawn(
+    guest: Guest, command: Sequence[str], descriptors: Sequence[int], errors: int
+) -> None:
     """QEMU cannot make itself a daemon in its sandbox, so `setsid` gives it its session."""
     try:
         process = await asyncio.create_subprocess_exec(
-            "setsid",
-            "--fork",
+            *("setsid", "--fork", "sh", "-c", _WRITE_PID, "sh"),
+            *as_user_of(guest),
             *command,
             cwd=guest.directory,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=errors,
-            pass_fds=(tap,),
+            pass_fds=descriptors,
         )
     except OSError as error:
         raise failure(_DOING, error) from error

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
@@ -57,21 +58,37 @@ async def disk_totals(directory: Path) -> tuple[int, int]:
     return sum(disk.stats.rd_bytes for disk in disks), sum(disk.stats.wr_bytes for disk in disks)
 
 
+@contextmanager
+def listening(directory: Path) -> Iterator[int]:
+    """The descriptor of a fresh socket for a QEMU that may not make one itself."""
+    (directory / MONITOR).unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as server:
+        with _address(directory) as address:
+            server.bind(address)
+        server.listen()
+        yield server.fileno()
+
+
 @asynccontextmanager
 async def connected(directory: Path) -> AsyncIterator[QMPClient]:
     """QEMU serves one client at a time; another one waits for its turn."""
     client = QMPClient()
     try:
-        descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            # The name of a socket may have 107 bytes, and state directories may be deep.
-            address = f"/proc/self/fd/{descriptor}/{MONITOR}"
+        with _address(directory) as address:
             await asyncio.wait_for(client.connect(address), _CONNECT_SECONDS)
-        finally:
-            os.close(descriptor)
         try:
             yield client
         finally:
             await client.disconnect()
     except (OSError, EOFError, QMPError, TimeoutError) as error:
         raise MonitorError(str(error)) from error
+
+
+@contextmanager
+def _address(directory: Path) -> Iterator[str]:
+    """The name of a socket may have 107 bytes, and state directories may be deep."""
+    descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{MONITOR}"
+    finally:
+        os.close(descriptor)

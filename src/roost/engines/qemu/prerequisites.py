@@ -12,6 +12,7 @@ from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.network.rules import BASE
 from roost.engines.qemu.programs import run
+from roost.engines.qemu.users import users_exist
 from roost.resources.compute.engine import EngineError
 
 _PACKAGES = {
@@ -22,6 +23,7 @@ _PACKAGES = {
     "dnsmasq": "dnsmasq-base",
     "mkswap": "util-linux",
     "nsenter": "util-linux",
+    "setpriv": "util-linux",
     "setsid": "util-linux",
 }
 _TUN = "/dev/net/tun"
@@ -50,6 +52,8 @@ async def qemu_version() -> str:
 
 
 async def _kernel_problem() -> str | None:
+    if not users_exist():
+        return "the users that guests run as do not exist in this user namespace"
     try:
         os.close(os.open(_TUN, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:

@@ -1,6 +1,8 @@
 """What a running guest has used, and what it said."""
 
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from roost.engines.qemu.guests import CONSOLE, Guest
@@ -34,10 +36,15 @@ def read_console(guest: Guest, limit: int) -> bytes:
         return b""
 
 
-def trim_console(guest: Guest) -> None:
-    """Keep a talkative guest from filling the host's disk; QEMU appends to what is left."""
-    path = guest.directory / CONSOLE
-    if not path.exists() or path.stat().st_size < _CONSOLE_BYTES:
+def trim_consoles(guests: Iterable[Guest]) -> None:
+    """Keep talkative guests from filling the host's disk; QEMU appends to what is left."""
+    for guest in guests:
+        with suppress(FileNotFoundError):
+            _trim(guest.directory / CONSOLE)
+
+
+def _trim(path: Path) -> None:
+    if path.stat().st_size < _CONSOLE_BYTES:
         return
     kept = _tail(path, _KEPT_BYTES)
     os.truncate(path, 0)
