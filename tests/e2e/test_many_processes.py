@@ -161,7 +161,8 @@ async def test_a_request_without_end_does_not_keep_a_server(site: Site) -> None:
         assert code == 0
         assert seconds < _STOP_SECONDS
         answer = await asked
-        assert answer is None or answer.status >= 500
+        assert answer is not None
+        assert answer.status == 503
     await site.cloud.start("--no-worker")
     await check_sound(site.cloud, {row["id"]: "offline"})
 
@@ -177,7 +178,7 @@ async def test_a_revoked_token_is_refused_at_once(site: Site) -> None:
     assert done.returncode == 0, done.stderr
     revoked = time.monotonic()
     await until(lambda: client.send("GET", "/account/events"), lambda answer: answer.status == 401)
-    assert time.monotonic() - revoked < 1
+    assert time.monotonic() - revoked < 2
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ The order of the checks is fixed: path 404, method 405, token 401, rate 429, sco
 then JSON and fields 400; an object's 404 and the state's 400 come from the handler.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -79,6 +80,9 @@ class Api:
             reply = await self._answer(exchange, receive)
         except ApiError as error:
             reply = http.refusal(error)
+        except asyncio.CancelledError:
+            # The server stops, and this request has had its time; its write is rolled back.
+            reply = http.refusal(_unavailable())
         except Exception as error:
             reply = http.refusal(_failure(exchange, error))
         endpoint = exchange.endpoint
@@ -192,10 +196,14 @@ def _failure(exchange: Exchange, error: Exception) -> ApiError:
     # asyncpg's InterfaceError is also a ValueError where our own arguments are wrong.
     if isinstance(error, UNAVAILABLE) and not isinstance(error, ValueError):
         log.error("store_unavailable", request_id=exchange.request_id, error=repr(error))
-        reason = "The service is not yet available. Please try again later."
-        return ApiError(503, [Problem(reason)])
+        return _unavailable()
     log.error("request_failed", request_id=exchange.request_id, exc_info=error)
     return ApiError(500, [Problem("An error occurred")])
+
+
+def _unavailable() -> ApiError:
+    reason = "The service is not yet available. Please try again later."
+    return ApiError(503, [Problem(reason)])
 
 
 async def _handle(endpoint: Endpoint, call: Call, body: Body | None) -> bytes:
