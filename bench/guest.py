@@ -16,7 +16,8 @@ import click
 
 from bench import machine
 from bench.results import Result
-from roost.engines.qemu.images.mini import MINI, build_mini
+from roost.app.images import build_image
+from roost.engines.qemu.images.mini import MINI
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.kvm import accelerator
@@ -71,8 +72,7 @@ async def measure() -> list[Result]:
         click.echo("guest: skipped, as virtual machines with networks need root")
         return []
     images = ImageStore(_IMAGES)
-    if images.find(MINI.id) is None:
-        await build_mini(images, click.echo)
+    await build_image(images, MINI.id, click.echo, again=False)
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
         key = Path(folder, "key")
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)

@@ -4,18 +4,16 @@ import asyncio
 import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from roost.app.images import build_image
 from roost.engines.qemu import images
-from roost.engines.qemu.images.debian12 import DEBIAN12, build_debian12
-from roost.engines.qemu.images.mini import MINI, build_mini
+from roost.engines.qemu.images.debian12 import DEBIAN12
+from roost.engines.qemu.images.mini import MINI
 from roost.engines.qemu.images.store import ImageStore
 
 _KEPT = Path(__file__).parents[2] / ".roost" / "images"
-
-Builder = Callable[[ImageStore, Callable[[str], None]], Coroutine[None, None, None]]
 
 
 def image_root() -> Path:
@@ -25,19 +23,18 @@ def image_root() -> Path:
 
 def ensure_mini() -> ImageStore:
     """A store that holds `roost/mini`; it takes seconds when it must be built first."""
-    return _ensure(MINI.id, build_mini, ("mini.py", "initrd.py", "disks.py", "guest/[a-z]*"))
+    return _ensure(MINI.id, ("mini.py", "initrd.py", "disks.py", "guest/[a-z]*"))
 
 
 def ensure_debian12() -> ImageStore:
     """A store that holds `roost/debian12`; it takes a minute when it must be built first."""
     return _ensure(
         DEBIAN12.id,
-        build_debian12,
         ("debian12.py", "debian12.cfg", "initrd.py", "disks.py", "guest/init"),
     )
 
 
-def _ensure(image_id: str, build: Builder, sources: tuple[str, ...]) -> ImageStore:
+def _ensure(image_id: str, sources: tuple[str, ...]) -> ImageStore:
     """Build the image when it is missing or was built from other `sources`."""
     root = image_root()
     root.mkdir(parents=True, exist_ok=True)
@@ -49,9 +46,13 @@ def _ensure(image_id: str, build: Builder, sources: tuple[str, ...]) -> ImageSto
         fcntl.flock(lock, fcntl.LOCK_EX)
         if store.find(image_id) is None or not stamp.exists() or stamp.read_text() != digest:
             with ThreadPoolExecutor(1) as thread:
-                thread.submit(lambda: asyncio.run(build(store, lambda _message: None))).result()
+                thread.submit(asyncio.run, _build(store, image_id)).result()
             stamp.write_text(digest)
     return store
+
+
+async def _build(store: ImageStore, image_id: str) -> None:
+    await build_image(store, image_id, lambda _message: None, again=True)
 
 
 def _digest(sources: tuple[str, ...]) -> str:

@@ -1,25 +1,43 @@
 """The images of this host, from which real guests start."""
 
-from collections.abc import Callable, Coroutine
+import asyncio
+from collections.abc import Awaitable, Callable
 
 import structlog
 
 from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.images.debian12 import DEBIAN12, build_debian12
 from roost.engines.qemu.images.mini import MINI, build_mini
-from roost.engines.qemu.images.store import ImageStore
+from roost.engines.qemu.images.store import Draft, ImageStore
 from roost.settings import Settings
 
-Builder = Callable[[ImageStore, Callable[[str], None]], Coroutine[None, None, None]]
+Builder = Callable[[Draft, Callable[[str], None]], Awaitable[None]]
 
 BUILDERS: dict[str, Builder] = {MINI.id: build_mini, DEBIAN12.id: build_debian12}
 """By the image's id; the quickest first."""
+
+_BUILD_SECONDS = 1800.0
 
 _log = structlog.get_logger(__name__)
 
 
 def image_store(settings: Settings) -> ImageStore:
     return ImageStore(settings.images or settings.state / "images")
+
+
+async def build_image(
+    store: ImageStore, image_id: str, progress: Callable[[str], None], *, again: bool
+) -> None:
+    """Build one of BUILDERS; unless `again`, not when another process has just done so.
+
+    Raises ImageError, also when it takes longer than half an hour: a mirror may stall.
+    """
+    try:
+        async with asyncio.timeout(_BUILD_SECONDS), store.draft(image_id) as draft:
+            if again or store.find(image_id) is None:
+                await BUILDERS[image_id](draft, progress)
+    except TimeoutError as error:
+        raise ImageError(f"{image_id} takes too long to build") from error
 
 
 class LocalImages:
@@ -33,7 +51,7 @@ class LocalImages:
         return self._store.find(image_id) is not None
 
     def awaits(self, image_id: str) -> bool:
-        return image_id in self._coming
+        return image_id in self._coming and not self.has(image_id)
 
     def expect(self, wanted: Callable[[str], bool]) -> None:
         """Await the `wanted` images that can be built and are missing; `build` makes them."""
@@ -52,6 +70,10 @@ class LocalImages:
     async def _build(self, image_id: str) -> None:
         log = _log.bind(image=image_id)
         try:
-            await BUILDERS[image_id](self._store, lambda text: log.info("image", progress=text))
+            await build_image(
+                self._store, image_id, lambda text: log.info("image", progress=text), again=False
+            )
         except (ImageError, OSError) as error:
             log.error("image_not_built", reason=str(error))
+        except Exception:
+            log.exception("image_not_built")

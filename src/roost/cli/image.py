@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from roost.app.images import BUILDERS, image_store
+from roost.app.images import BUILDERS, build_image, image_store
 from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, read_settings, run, state_option
@@ -31,7 +31,7 @@ def build(state: Path | None, name: str) -> None:
     """Build an image from the host's package sources; needs root."""
     image_id = _BUILDABLE[name]
     store = image_store(read_settings(state=state))
-    run(BUILDERS[image_id](store, lambda text: _say(image_id, text)))
+    run(build_image(store, image_id, lambda text: _say(image_id, text), again=True))
 
 
 @image.command("import")

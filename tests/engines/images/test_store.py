@@ -1,5 +1,8 @@
 """The image store: ids, and that nobody sees half an image."""
 
+import asyncio
+import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,14 +23,16 @@ def info_of(image_id: str = "roost/mini") -> ImageInfo:
 
 
 async def put(store: ImageStore, text: str, image_id: str = "roost/mini") -> None:
-    async with store.build(info_of(image_id)) as directory:
+    async with store.draft(image_id) as draft:
         for name in (ROOT, KERNEL, "initrd"):
-            (directory / name).write_text(text)
+            (draft.image / name).write_text(text)
+        (draft.work / "scraps").touch()
+        draft.publish(info_of(image_id))
 
 
 async def fail_to_put(store: ImageStore) -> None:
-    async with store.build(info_of()) as directory:
-        (directory / ROOT).write_text("half")
+    async with store.draft("roost/mini") as draft:
+        (draft.image / ROOT).write_text("half")
         raise RuntimeError
 
 
@@ -65,16 +70,67 @@ async def test_a_finished_image_is_found(store: ImageStore) -> None:
 
 
 async def test_an_image_is_seen_only_when_it_is_whole(store: ImageStore) -> None:
-    async with store.build(info_of()) as directory:
-        (directory / ROOT).write_text("half")
+    async with store.draft("roost/mini") as draft:
+        (draft.image / ROOT).write_text("half")
         assert store.find("roost/mini") is None
         assert store.list() == []
+        draft.publish(info_of())
     assert store.find("roost/mini") is not None
 
 
 async def test_a_failed_build_leaves_the_old_image_and_no_rest(store: ImageStore) -> None:
     await put(store, "one")
     before = sorted(store.root.rglob("*"))
+    with pytest.raises(RuntimeError):
+        await fail_to_put(store)
+    assert sorted(store.root.rglob("*")) == before
+
+
+async def test_a_draft_is_published_under_its_own_id(store: ImageStore) -> None:
+    async with store.draft("roost/mini") as draft:
+        with pytest.raises(ValueError, match="roost/other"):
+            draft.publish(info_of("roost/other"))
+
+
+async def test_an_image_is_made_by_one_at_a_time(store: ImageStore) -> None:
+    again = ImageStore(store.root)
+    async with store.draft("roost/mini") as draft:
+        second = asyncio.create_task(put(again, "two"))
+        async with asyncio.timeout(5):
+            await put(again, "other", "roost/other")
+        assert not second.done()
+        (draft.image / ROOT).write_text("one")
+        draft.publish(info_of())
+        published = store.find("roost/mini")
+        assert published is not None
+        assert published.root.read_text() == "one"
+    await second
+    image = store.find("roost/mini")
+    assert image is not None
+    assert image.root.read_text() == "two"
+
+
+_KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from roost.engines.qemu.images.store import ImageStore
+
+async def main() -> None:
+    async with ImageStore(Path(sys.argv[1])).draft("roost/mini") as draft:
+        (draft.image / "root.qcow2").write_text("half")
+        (draft.work / "scraps").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+async def test_what_a_killed_process_has_left_is_removed_by_the_next(store: ImageStore) -> None:
+    await put(store, "one")
+    before = sorted(store.root.rglob("*"))
+    killed = await asyncio.create_subprocess_exec(sys.executable, "-c", _KILLED, store.root)
+    assert await killed.wait() == -signal.SIGKILL
+    assert sorted(store.root.rglob("*")) != before
     with pytest.raises(RuntimeError):
         await fail_to_put(store)
     assert sorted(store.root.rglob("*")) == before

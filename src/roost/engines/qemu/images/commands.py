@@ -1,7 +1,10 @@
 """Running the system's programs while an image is made."""
 
 import asyncio
+import os
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -18,13 +21,16 @@ async def run(*command: str | Path, cwd: Path | None = None, feed: bytes | None 
             stdin=asyncio.subprocess.PIPE if feed is not None else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
         )
     except FileNotFoundError as error:
         raise ImageError(f"{command[0]} is not installed") from error
     try:
         out, err = await process.communicate(feed)
     except asyncio.CancelledError:
-        process.kill()
+        # Its children too: one that waits for a mirror would hold the pipes open.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         raise
     if process.returncode:

@@ -6,7 +6,6 @@ loader: the guest starts faster and its file system grows without more ado.
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +14,7 @@ from roost.engines.qemu.images import apt
 from roost.engines.qemu.images.commands import run
 from roost.engines.qemu.images.disks import make_disk
 from roost.engines.qemu.images.initrd import kernel_release, pack_initrd
-from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, ImageInfo, ImageStore
+from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, Draft, ImageInfo
 
 DEBIAN12 = ImageInfo(
     id="roost/debian12",
@@ -51,14 +50,13 @@ _NEEDLESS_UNITS = ("e2scrub_reap.service", "e2scrub_all.timer")
 """They look for LVM volumes, which takes seconds of each boot."""
 
 
-async def build_debian12(store: ImageStore, progress: Callable[[str], None]) -> None:
+async def build_debian12(draft: Draft, progress: Callable[[str], None]) -> None:
     """Build `roost/debian12` from the host's package sources, as root; about a minute.
 
-    It takes 3 GB of temporary space while it runs.
+    It takes 3 GB more of the store's disk while it runs.
     """
-    async with store.build(DEBIAN12) as image:
-        with tempfile.TemporaryDirectory(prefix="roost-debian12-") as work:
-            await _build(Path(work), image, progress)
+    await _build(draft.work, draft.image, progress)
+    draft.publish(DEBIAN12)
     progress(f"{DEBIAN12.id} is ready")
 
 

@@ -7,7 +7,6 @@ unless it stands alone.
 import asyncio
 import math
 import struct
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -16,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from roost.engines.qemu.images.commands import ImageError, run
 from roost.engines.qemu.images.fetching import fetch
-from roost.engines.qemu.images.store import ROOT, ImageInfo, ImageStore, check_id
+from roost.engines.qemu.images.store import ROOT, ImageInfo, ImageStore
 
 MAX_BYTES = 16 * 1024**3
 """Of the file, and of what it unpacks to."""
@@ -54,11 +53,9 @@ async def import_image(
 
     It boots by itself and is set up by cloud-init. ImageError says why a file is refused.
     """
-    check_id(image_id)
-    store.root.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".import-", dir=store.root) as work:
+    async with store.draft(image_id) as draft:
         progress(f"fetching {source}")
-        plain = await fetch(source, Path(work), max_bytes)
+        plain = await fetch(source, draft.work, max_bytes)
         kind = await asyncio.to_thread(_kind, plain)
         size = await _virtual_size(plain, kind)
         info = ImageInfo(
@@ -69,9 +66,9 @@ async def import_image(
             cloud_init=True,
             virtual_size=math.ceil(size / _MB),
         )
-        async with store.build(info) as image:
-            progress("converting")
-            await run("qemu-img", "convert", "-f", kind, "-O", "qcow2", plain, image / ROOT)
+        progress("converting")
+        await run("qemu-img", "convert", "-f", kind, "-O", "qcow2", plain, draft.image / ROOT)
+        draft.publish(info)
     progress(f"{image_id} is ready")
 
 

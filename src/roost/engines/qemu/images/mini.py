@@ -6,7 +6,6 @@ mounts the root disk, so what the guest writes, its SSH host keys too, outlives 
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from roost.engines.qemu.images.commands import run
 from roost.engines.qemu.images.disks import make_disk
 from roost.engines.qemu.images.guest import lines, place
 from roost.engines.qemu.images.initrd import kernel_release, pack_initrd
-from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, ImageInfo, ImageStore
+from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, Draft, ImageInfo
 
 MINI = ImageInfo(
     id="roost/mini",
@@ -43,11 +42,10 @@ _GUEST_FILES = {
 }
 
 
-async def build_mini(store: ImageStore, progress: Callable[[str], None]) -> None:
+async def build_mini(draft: Draft, progress: Callable[[str], None]) -> None:
     """Build `roost/mini` from the host's package sources, as root; takes a few seconds."""
-    async with store.build(MINI) as image:
-        with tempfile.TemporaryDirectory(prefix="roost-mini-") as work:
-            await _build(Path(work), image, progress)
+    await _build(draft.work, draft.image, progress)
+    draft.publish(MINI)
     progress(f"{MINI.id} is ready")
 
 

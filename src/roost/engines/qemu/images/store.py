@@ -1,8 +1,11 @@
 """Images of guests on disk: `<root>/<maker>/<name>` is a link to one finished version.
 
-A version is built in a hidden directory and becomes visible by one rename of its link, so nobody
-sees half of one. Guests do not refer to a version by its path: `GuestImage.link` gives them their
-own hard link, which keeps the blocks alive when the image is replaced or removed.
+A version is made in a hidden directory and becomes visible by one rename of its link, so nobody
+sees half of one. The directory of an image's versions is locked meanwhile, and all in it that the
+link does not mean is rubbish.
+
+Guests do not refer to a version by its path: `GuestImage.link` gives them their own hard link,
+which keeps the blocks alive when the image is replaced or removed.
 """
 
 import asyncio
@@ -19,6 +22,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from roost.engines.qemu.images.commands import ImageError
+from roost.engines.qemu.locks import locked
 
 ROOT = "root.qcow2"
 KERNEL = "kernel"
@@ -83,6 +87,25 @@ def check_id(image_id: str) -> str:
     return image_id
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An image that is being made."""
+
+    store: "ImageStore"
+    id: str
+    image: Path
+    """For the files of the image."""
+    work: Path
+    """For files that are needed only meanwhile."""
+
+    def publish(self, info: ImageInfo) -> None:
+        """Make `image` the image, in place of the one of this id that there may be."""
+        if info.id != self.id:
+            raise ValueError(f"{info.id} is not {self.id}")
+        (self.image / INFO).write_text(info.model_dump_json(indent=2))
+        self.store.put(self.id, self.image)
+
+
 class ImageStore:
     """All images of one host. Calls from several processes do not disturb each other."""
 
@@ -106,33 +129,41 @@ class ImageStore:
         self._discard(version)
 
     @asynccontextmanager
-    async def build(self, info: ImageInfo) -> AsyncIterator[Path]:
-        """A directory for the files of `info`; at the end of the block they become the image.
+    async def draft(self, image_id: str) -> AsyncIterator[Draft]:
+        """Room for making an image; another process, or task, waits until the block ends.
 
-        Nothing is left of it when the block raises.
+        What is not published by then is removed, and so is what a killed process has left.
         """
-        link = self.root / check_id(info.id)
-        versions = self.root / _VERSIONS
+        versions = self.root / _VERSIONS / check_id(image_id)
         versions.mkdir(parents=True, exist_ok=True)
-        version = Path(tempfile.mkdtemp(prefix=f"{link.name}-", dir=versions))
-        try:
-            yield version
-            (version / INFO).write_text(info.model_dump_json(indent=2))
-        except BaseException:
-            await asyncio.to_thread(shutil.rmtree, version)
-            raise
-        self._publish(link, version)
+        async with locked(versions):
+            await asyncio.to_thread(self._sweep, image_id)
+            image, work = (Path(tempfile.mkdtemp(dir=versions)) for _ in range(2))
+            try:
+                yield Draft(self, image_id, image, work)
+            finally:
+                await asyncio.to_thread(self._sweep, image_id)
 
-    def _publish(self, link: Path, version: Path) -> None:
+    def put(self, image_id: str, version: Path) -> None:
+        """Let the id mean a version that a draft has made."""
+        link = self.root / image_id
         old = link.resolve()
         link.parent.mkdir(exist_ok=True)
-        fresh = link.parent / f".{version.name}"
-        fresh.symlink_to(Path("..", _VERSIONS, version.name))
+        fresh = version.with_suffix(".link")
+        fresh.symlink_to(Path("..", _VERSIONS, image_id, version.name))
         os.replace(fresh, link)
         self._discard(old)
 
+    def _sweep(self, image_id: str) -> None:
+        version = (self.root / image_id).resolve()
+        for path in (self.root / _VERSIONS / image_id).iterdir():
+            if path.is_symlink():
+                path.unlink()
+            elif path.resolve() != version:
+                shutil.rmtree(path, ignore_errors=True)
+
     def _discard(self, version: Path) -> None:
-        if version.parent == (self.root / _VERSIONS).resolve():
+        if version.is_relative_to((self.root / _VERSIONS).resolve()):
             shutil.rmtree(version, ignore_errors=True)
 
 
