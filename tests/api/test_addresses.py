@@ -3,7 +3,13 @@
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.addresses.allocation import PoolExhaustedError, allocate, release
+from roost.resources.addresses.allocation import (
+    PoolExhaustedError,
+    allocate,
+    held_by,
+    release,
+    take_back,
+)
 from tests.api.conftest import Account
 
 REGION = "tiny"
@@ -56,3 +62,26 @@ async def test_a_pool_to_its_last_address(roost: Roost, account: Account) -> Non
     assert await take(roost, account, 8) == given[1]
     for compute_id in (1, 3, 5, 7, 8):
         await give_back(roost, compute_id)
+
+
+@pytest.mark.usefixtures("tiny_pool")
+async def test_a_gateway_that_moves(roost: Roost, account: Account) -> None:
+    """It is never handed out, and every instance of the pool learns of it."""
+    assert await take(roost, account, 1) == "233.252.0.2"
+    await roost.store.execute(
+        "update ip_pool set gateway = '233.252.0.4' where cidr = '233.252.0.0/29'"
+    )
+    try:
+        (held,) = await held_by(roost.store, 1)
+        assert str(held.gateway) == "233.252.0.4"
+        assert not await take_back(roost.store, "233.252.0.4", account.id, 9)
+        async with roost.store.transaction() as db:
+            given = [await allocate(db, REGION, True, account.id, n) for n in (2, 3, 4)]
+            with pytest.raises(PoolExhaustedError):
+                await allocate(db, REGION, True, account.id, 5)
+        assert [str(one.interface.ip) for one in given] == [f"233.252.0.{n}" for n in (3, 5, 6)]
+        assert {str(one.gateway) for one in given} == {"233.252.0.4"}
+    finally:
+        await roost.store.execute("delete from ip_pool where region = $1", REGION)
+        for compute_id in range(1, 5):
+            await give_back(roost, compute_id)

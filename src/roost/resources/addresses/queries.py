@@ -24,13 +24,14 @@ async def take(
     row = await db.fetchrow(
         """
         with free as (
-            select address from ip_address f
-            where region = $1 and public = $2 and compute_id is null
-                and exists (select from ip_pool p where p.region = $1 and p.cidr >> f.address)
-            order by released nulls first, address limit 1 for update of f skip locked)
+            select f.address, p.gateway from ip_address f
+                join ip_pool p on p.region = $1 and p.cidr >> f.address
+            where f.region = $1 and f.public = $2 and f.compute_id is null
+                and p.gateway is distinct from f.address
+            order by f.released nulls first, f.address limit 1 for update of f skip locked)
         update ip_address a set account_id = $3, compute_id = $4
         from free where a.address = free.address
-        returning host(a.address) as address, a.prefix, host(a.gateway) as gateway, a.public
+        returning host(a.address) as address, a.prefix, host(free.gateway) as gateway, a.public
         """,
         region,
         public,
@@ -89,10 +90,13 @@ async def release(db: Queries, compute_id: int, now: datetime) -> None:
 
 
 async def held_by(db: Queries, compute_id: int) -> list[AddressRow]:
+    """The gateway is the catalogue's, or the last known of a pool that it no longer has."""
     rows = await db.fetch(
         """
-        select host(address) as address, prefix, host(gateway) as gateway, public
-        from ip_address where compute_id = $1 order by public desc, address
+        select host(a.address) as address, a.prefix,
+            host(coalesce(p.gateway, a.gateway)) as gateway, a.public
+        from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
+        where a.compute_id = $1 order by a.public desc, a.address
         """,
         compute_id,
     )
@@ -110,10 +114,13 @@ async def all_held(db: Queries) -> dict[int, list[str]]:
 
 
 async def take_back(db: Queries, address: str, account_id: int, compute_id: int) -> bool:
+    """False also for an address that has become a gateway."""
     taken = await db.fetchval(
         """
         update ip_address set account_id = $2, compute_id = $3
-        where address = $1::text::inet and compute_id is null returning true
+        where address = $1::text::inet and compute_id is null
+            and not exists (select from ip_pool p where p.gateway = address)
+        returning true
         """,
         address,
         account_id,
