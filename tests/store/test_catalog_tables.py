@@ -11,7 +11,7 @@ from roost.resources.catalog import Catalog, load, sync
 from roost.resources.catalog.loader import parse
 from roost.resources.compute_types.queries import EVERY_TYPE, TYPES
 from roost.resources.compute_types.records import ComputeTypeRow
-from roost.resources.images.queries import EVERY_IMAGE, IMAGES
+from roost.resources.images.queries import EVERY_IMAGE, IMAGES, list_imported
 from roost.resources.images.records import ImageRow
 from roost.resources.kernels.queries import EVERY_KERNEL, KERNELS
 from roost.resources.kernels.records import KernelRow
@@ -185,3 +185,20 @@ async def test_private_images_belong_to_their_account(store: Store, catalog: Cat
     assert ids(await listed(store, IMAGES, '{"is_public": false}', (None,))) == []
     with pytest.raises(ApiError):
         await fetch_record(store, EVERY_IMAGE, (None,), "private/100001")
+
+
+@pytest.mark.parametrize("name", ["roost", "operator"])
+async def test_a_user_may_be_called_as_roost_itself(
+    store: Store, catalog: Catalog, name: str
+) -> None:
+    """The user's private images are taken neither for the catalogue's nor for the operator's."""
+    await store.execute(
+        "insert into image (id, account_id, label, created, updated, created_by, size, type,"
+        " status) values ('private/100002', $1, 'mine', '2024-01-01', '2024-01-01', $2, 0,"
+        " 'manual', 'available')",
+        OWNER,
+        name,
+    )
+    await sync(store, catalog)
+    assert ids(await listed(store, IMAGES, '{"is_public": false}', (OWNER,))) == ["private/100002"]
+    assert await list_imported(store) == []

@@ -11,6 +11,9 @@ from roost.store import Store
 CREATOR = "roost"
 """`created_by` of the catalogue's images."""
 
+_OWN_IMAGES = f"created_by = '{CREATOR}' and account_id is null"
+"""A user may have that name too."""
+
 
 async def sync(store: Store, catalog: Catalog) -> None:
     """Make the tables say what the catalogue says; called at every start.
@@ -25,7 +28,7 @@ async def sync(store: Store, catalog: Catalog) -> None:
         await queries.replace(db, "compute_type", [_plan(entry) for entry in entries.compute_types])
         await queries.replace(db, "kernel", [k.model_dump(mode="json") for k in entries.kernels])
         images = [_image(entry) for entry in entries.images]
-        await queries.replace(db, "image", images, among=f"created_by = '{CREATOR}'")
+        await queries.replace(db, "image", images, among=_OWN_IMAGES)
         await queries.refill(db, "region_availability", list(_availability(entries.regions)))
         await queries.refill(db, "ip_pool", list(_pools(entries.regions)))
 

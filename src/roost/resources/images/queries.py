@@ -8,7 +8,10 @@ from roost.store import Queries
 from roost.store.paging import Column, Listing
 
 _OPERATOR = "operator"
-"""`created_by` of imported images; those of the catalogue have its own."""
+"""`created_by` of imported images; those of the catalogue have its own.
+
+A user may have the same name, but no user's image is public.
+"""
 
 IMAGES = Listing(
     record="""
@@ -57,7 +60,7 @@ async def list_imported(db: Queries) -> list[ImageEntry]:
     rows = await db.fetch(
         """
         select id, label, coalesce(vendor, label) as vendor, size, created, capabilities
-        from image where created_by = $1
+        from image where created_by = $1 and account_id is null
         """,
         _OPERATOR,
     )
