@@ -55,7 +55,8 @@ async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> Bindin
 
 async def _real(settings: Settings, directory: Path, region: RegionEntry) -> Binding:
     kind = await accelerator()
-    engine = QemuInstances(directory, image_store(settings), _network(region), kind)
+    dns = (*region.resolvers.ipv4, *region.resolvers.ipv6)
+    engine = QemuInstances(directory, image_store(settings), _network(region), kind, dns)
     return Binding(region.id, "instances", engine, True, f"QEMU with {kind.upper()}")
 
 
