@@ -74,7 +74,9 @@ async def _creates(store: Store, state: Path) -> list[Result]:
             return requests(pid, port, [sent])
 
         results = await compare("create", 0.5, bare, creates(_MINIMAL))
-        return results + await compare("create with image", None, bare, creates(_COMPLETE))
+        results += await compare("create with image", None, bare, creates(_COMPLETE))
+    await store.execute("truncate job")
+    return results
 
 
 def _bare_inserts(dsn: str, account: int) -> Turn:
