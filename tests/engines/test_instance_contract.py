@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from roost.resources.compute.engine import EngineError, InstanceSpec
+from roost.resources.compute.engine import InstanceSpec, NoDisksError
 from tests.engines.harness import Harness, SimulatedHarness, until
 from tests.engines.qemu_host import open_qemu
 
@@ -113,7 +113,7 @@ async def test_two_starts_at_once_give_one_guest(harness: Harness, offline: Inst
 
 
 async def test_a_guest_without_disks_does_not_start(harness: Harness, spec: InstanceSpec) -> None:
-    with pytest.raises(EngineError, match="no disks"):
+    with pytest.raises(NoDisksError, match="no disks"):
         await harness.engine.start(spec)
     assert await power(harness, spec.id) is None
 

@@ -97,3 +97,11 @@ def test_creation_that_failed(
 def test_size(guest: InstanceState, text: str) -> None:
     assert compare(ROW, guest) == Drift("size", text)
     assert compare(replace(ROW, status="offline"), replace(guest, power="offline")) is None
+
+
+def test_disks_that_are_gone() -> None:
+    """The watchdog tries to boot such a guest, which then is seen to be gone."""
+    bare = replace(GUEST, power="offline", disk=0)
+    gone = Drift("missing", "is offline, but its disks are gone")
+    assert compare(replace(ROW, status="offline"), bare) == gone
+    assert kind(compare(ROW, bare)) == "power"

@@ -55,8 +55,10 @@ async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> Bindin
 
 async def _real(settings: Settings, directory: Path, region: RegionEntry) -> Binding:
     kind = await accelerator()
-    dns = (*region.resolvers.ipv4, *region.resolvers.ipv6)
-    engine = QemuInstances(directory, image_store(settings), _network(region), kind, dns)
+    dns = region.resolvers
+    engine = QemuInstances(
+        directory, image_store(settings), _network(region), kind, (*dns.ipv4, *dns.ipv6)
+    )
     return Binding(region.id, "instances", engine, True, f"QEMU with {kind.upper()}")
 
 

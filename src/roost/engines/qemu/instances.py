@@ -33,6 +33,7 @@ from roost.resources.compute.engine import (
     Health,
     InstanceSpec,
     InstanceState,
+    NoDisksError,
 )
 
 _SHUT_DOWN_GRACE = 30.0
@@ -70,7 +71,7 @@ class QemuInstances:
     async def start(self, spec: InstanceSpec) -> None:
         guest = self._guest(spec.id)
         if not guest.ready():
-            raise EngineError("The instance has no disks")
+            raise NoDisksError("The instance has no disks")
         with _faults("The instance could not be started"):
             async with locked(guest.directory):
                 await patiently(lambda: self._start(guest, spec))

@@ -25,6 +25,7 @@ from roost.resources.compute.engine import (
     Health,
     InstanceSpec,
     InstanceState,
+    NoDisksError,
 )
 
 Operation = Literal["create", "start", "stop", "delete", "inspect"]
@@ -147,5 +148,5 @@ class SimulatedInstances:
 
 def _made(guest: Guest | None) -> Guest:
     if guest is None or not guest.ready:
-        raise EngineError("The instance has no disks")
+        raise NoDisksError("The instance has no disks")
     return guest

@@ -34,7 +34,9 @@ def compare(row: InstanceFacts | None, guest: InstanceState | None) -> Drift | N
         return Drift("remains", "has a guest that was only half made")
     if row.status in _POWERED and row.status != guest.power:
         return Drift("power", f"is {row.status}, but its guest is {guest.power}")
-    return _compare_size(row, guest) if guest.power == "running" else None
+    if guest.power == "running":
+        return _compare_size(row, guest)
+    return None if guest.disk else Drift("missing", f"is {row.status}, but its disks are gone")
 
 
 def _compare_size(row: InstanceFacts, guest: InstanceState) -> Drift | None:

@@ -16,6 +16,10 @@ class EngineError(ShownError):
     """A fault of the data plane; the text is shown to the user in the event's message."""
 
 
+class NoDisksError(EngineError):
+    """A guest cannot start: it was never made, or its disks are gone."""
+
+
 @dataclass(frozen=True, slots=True)
 class GuestAddress:
     """A static IPv4 address of a guest with its prefix; `gateway` is None for private ones."""
@@ -73,7 +77,7 @@ class InstanceState:
     """MB; of the last start."""
     vcpus: int
     disk: int
-    """MB of the root disk."""
+    """MB of the root disk; 0 while there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ class InstanceEngine(Protocol):
         """Power the guest on; returns when it runs. A running guest is left alone.
 
         Memory, vCPUs, swap and addresses are those of `spec`; a root disk grows to its size but
-        never shrinks. A guest that was not created has no disks: EngineError.
+        never shrinks. A guest without disks was not created, or lost them: NoDisksError.
         """
 
     async def stop(self, compute_id: int, grace: float) -> None:

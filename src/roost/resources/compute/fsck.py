@@ -96,6 +96,7 @@ async def _settle(bench: _Bench, case: Case) -> str:
 
 async def _make_again(bench: _Bench, case: Case) -> str:
     row = _row(case)
+    await queries.set_removed(bench.db, row.id)
     if row.status == "running":
         await jobs.enqueue_power(bench.queue, bench.db, jobs.BOOT, row, _nobody(row))
         return "a job makes it again and boots it"
@@ -112,6 +113,8 @@ async def _follow_power(bench: _Bench, case: Case) -> str:
 async def _restart(bench: _Bench, case: Case) -> str:
     """A guest gets its size when it starts."""
     row, guest = _row(case), _guest(case)
+    if guest.disk == 0:
+        raise UnrepairableError("its disks are gone; what they held is lost when it stops")
     if guest.disk > root_disk(row):
         raise UnrepairableError("a disk cannot be made smaller")
     await jobs.enqueue_power(bench.queue, bench.db, jobs.REBOOT, row, _nobody(row))

@@ -5,11 +5,17 @@ import base64
 from dataclasses import dataclass
 from ipaddress import IPv6Interface
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from roost.resources.addresses import allocation
 from roost.resources.compute import rules
-from roost.resources.compute.engine import GuestAddress, GuestSetup, InstanceEngine, InstanceSpec
+from roost.resources.compute.engine import (
+    EngineError,
+    GuestAddress,
+    GuestSetup,
+    InstanceEngine,
+    InstanceSpec,
+)
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box, hash_guest_password
 from roost.store import Queries
@@ -22,6 +28,8 @@ class SealedSetup(BaseModel):
 
     The password is plain only until the instance is provisioned.
     """
+
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     root_pass: str | None = None
     root_password_hash: str | None = None
@@ -50,8 +58,11 @@ class InstanceEngines:
     by_region: dict[str, InstanceEngine]
 
     def of(self, region: str) -> InstanceEngine:
-        """Raises LookupError for a region that the catalogue no longer has."""
-        return self.by_region[region]
+        """Raises EngineError for a region that the catalogue no longer has."""
+        engine = self.by_region.get(region)
+        if engine is None:
+            raise EngineError(f"Region {region} is not served by this worker.")
+        return engine
 
 
 async def specify(db: Queries, facts: InstanceFacts, setup: SealedSetup) -> InstanceSpec:

@@ -16,7 +16,7 @@ from roost.jobs.verdicts import Fatal, Verdict, again, next_step
 from roost.resources.addresses import allocation
 from roost.resources.catalog import Catalog
 from roost.resources.compute import queries
-from roost.resources.compute.engine import InstanceEngine
+from roost.resources.compute.engine import InstanceEngine, NoDisksError
 from roost.resources.compute.entity import entity_of, resource_of
 from roost.resources.compute.guest import InstanceEngines, SealedSetup, specify
 from roost.resources.compute.queries import InstanceFacts
@@ -55,8 +55,13 @@ def _engine(run: Run[InstanceArgs], facts: InstanceFacts) -> InstanceEngine:
 
 
 async def provision(run: Run[InstanceArgs]) -> Verdict:
-    """Make the guest's disks and set-up; the plain password is forgotten afterwards."""
+    """Make the guest's disks and set-up; the plain password is forgotten afterwards.
+
+    Only once: what has been made and is gone must not be replaced by something empty.
+    """
     facts = await _facts(run)
+    if facts.provisioned:
+        return next_step()
     if _awaits_image(run, facts):
         return again(_IMAGE_POLL)
     box = run.get(Box)
@@ -70,10 +75,7 @@ async def provision(run: Run[InstanceArgs]) -> Verdict:
 
 
 def _awaits_image(run: Run[InstanceArgs], facts: InstanceFacts) -> bool:
-    """Only the first making of a guest needs its image."""
-    if facts.image is None or facts.provisioned:
-        return False
-    return run.get(Catalog).awaits_image(facts.region, facts.image)
+    return facts.image is not None and run.get(Catalog).awaits_image(facts.region, facts.image)
 
 
 async def remove(run: Run[InstanceArgs]) -> Verdict:
@@ -113,7 +115,10 @@ async def start(run: Run[InstanceArgs]) -> Verdict:
     """Power the guest on."""
     facts = await _facts(run)
     setup = SealedSetup.unseal(run.get(Box), facts.setup)
-    await _engine(run, facts).start(await specify(run.store, facts, setup))
+    try:
+        await _engine(run, facts).start(await specify(run.store, facts, setup))
+    except NoDisksError:
+        raise Fatal("The instance's disks are gone.") from None
     return next_step()
 
 
