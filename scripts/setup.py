@@ -19,7 +19,7 @@ IMAGES = runpy.run_path(str(ROOT / "src/roost/engines/qemu/images/packages.py"))
 MISSING: Callable[[Iterable[str]], Sequence[str]] = IMAGES["missing_packages"]
 
 NETWORK = ("dnsmasq-base", "iproute2", "nftables")
-TOOLS = ("openssh-client",)
+TOOLS = ("curl", "openssh-client")
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 

@@ -17,7 +17,7 @@ label = "This machine"
 country = "us"
 engine = "local"
 capabilities = ["Computes", "Metadata"]
-resolvers = {{ ipv4 = [], ipv6 = [] }}
+resolvers = {{ ipv4 = ["{pools.ipv4.ip}"], ipv6 = ["{pools.ipv6.ip}"] }}
 public_ipv4 = [{{ cidr = "{pools.ipv4.network}", gateway = "{pools.ipv4.ip}" }}]
 private_ipv4 = ["192.168.128.0/19"]
 ipv6 = {{ cidr = "{pools.ipv6.network}", gateway = "{pools.ipv6.ip}" }}
