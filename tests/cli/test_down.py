@@ -1,5 +1,6 @@
 """One server for a state, and `roost down`."""
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from roost.app.served import last_served
 from roost.store.cluster import Cluster
+from roost.store.pool import connect
 from tests.cli.process import Server, ran, roost, wait_until
 
 
@@ -73,6 +76,40 @@ def test_down_after_a_crash(state: Path) -> None:
         f"instance {compute_id} of region us-lake is running, but its guest is offline",
         "fsck: 1 found, 0 repaired",
     ]
+
+
+async def test_a_region_whose_instances_are_on_another_engine(state: Path) -> None:
+    """No command takes it up with an engine that does not have them."""
+    server = await asyncio.to_thread(Server.start, state)
+    await asyncio.to_thread(server.instance)
+    database = await connect(Cluster(state / "postgres").dsn())
+    assert await database.fetchval("select engine from compute_instance") == "simulated"
+    await database.execute("update compute_instance set engine = 'qemu'")
+    reason = "has instances on the engine qemu, but would now get the engine simulated"
+    for command in ("down", "fsck"):
+        refused = await asyncio.to_thread(roost, command, "--state", state)
+        assert refused.returncode == 1
+        assert reason in refused.stderr
+    assert [runs(guest) for guest in guests(state)] == [True]
+    assert server.process.poll() is None
+    await database.execute("update compute_instance set engine = 'simulated'")
+    await database.close()
+    assert (await asyncio.to_thread(roost, "down", "--state", state)).returncode == 0
+    assert server.process.wait() == 0
+
+
+def test_a_server_that_is_refused_does_not_decide_for_others(state: Path, tmp_path: Path) -> None:
+    """`down` goes by the catalogue of the last one that served."""
+    server = Server.start(state)
+    server.process.terminate()
+    server.process.wait()
+    nothing = tmp_path / "nothing.toml"
+    nothing.write_text("regions = []\n")
+    refused = roost("serve", "--state", state, "--catalog", nothing, "--listen", "127.0.0.1:0")
+    assert refused.returncode == 1
+    served = last_served(state)
+    assert served is not None
+    assert (served.engines, served.catalog) == ("simulated", None)
 
 
 def test_down_knows_the_catalogue_that_was_served(state: Path, tmp_path: Path) -> None:

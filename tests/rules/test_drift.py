@@ -25,6 +25,7 @@ ROW = InstanceFacts(
     ipv6=None,
     watchdog_enabled=True,
     provisioned=True,
+    engine="simulated",
     setup=b"",
 )
 GUEST = InstanceState(id=100001, power="running", memory=1024, vcpus=1, disk=25088)

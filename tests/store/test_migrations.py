@@ -1,6 +1,7 @@
 """Every migration, up and down; many processes at once; nothing to do."""
 
 import asyncio
+import runpy
 import sys
 from collections.abc import AsyncIterator
 
@@ -20,8 +21,11 @@ async def empty_url(database_server: DatabaseServer) -> AsyncIterator[str]:
         yield url
 
 
-async def test_numbers_have_no_gap() -> None:
-    assert [f"{number:04}" for number in range(1, len(REVISIONS) + 1)] == REVISIONS
+async def test_each_goes_on_from_the_one_with_the_number_before() -> None:
+    """A new database takes them in this order, without asking them."""
+    chain = [runpy.run_path(str(path)) for path in migrate.revisions()]
+    assert [step["revision"] for step in chain] == REVISIONS
+    assert [step["down_revision"] for step in chain] == [None, *REVISIONS[:-1]]
 
 
 async def test_down_leaves_nothing_and_up_again_makes_the_same(empty_url: str) -> None:

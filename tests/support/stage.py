@@ -79,6 +79,7 @@ class Stage:
             "interfaces": "[]",
             "has_user_data": False,
             "host_uuid": new_uuid(),
+            "engine": SimulatedInstances.name,
             "setup": SealedSetup(root_pass="secret").seal(self.roost.services.get(Box)),
         }
 

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from roost.app.engines import Binding, bind_engines
+from roost.app.engines import Binding, bind_engines, keep_to_engines
+from roost.app.roost import open_store
 from roost.app.served import stopped
 from roost.clock import Clock
 from roost.resources.catalog import load
@@ -15,15 +16,28 @@ from roost.store.cluster import Cluster
 async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     """Stop the server, the guests of all regions and the embedded database; False if one stays.
 
-    Raises ServedError, CatalogError or EngineUnavailableError.
+    Raises CatalogError or EngineUnavailableError before anything is stopped, and ServedError.
     """
+    database = None if settings.database_url else Cluster(settings.state / "postgres")
+    database_ran = database is not None and database.postmaster() is not None
+    bindings = await _bind(settings)
     async with stopped(settings.state) as ran:
         say("stopped the server" if ran else "no server was running")
-        catalog = await asyncio.to_thread(load, settings.catalog)
-        bindings = await bind_engines(settings, catalog, Clock())
         ended = await asyncio.gather(*(_stop_guests(binding, say) for binding in bindings))
-        await _stop_database(settings, say)
+        if database is not None and database.postmaster() is not None:
+            await database.stop()
+        if database_ran and not ran:
+            say("stopped the database")
     return all(ended)
+
+
+async def _bind(settings: Settings) -> list[Binding]:
+    """The engines that hold the guests, and no others."""
+    catalog = await asyncio.to_thread(load, settings.catalog)
+    bindings = await bind_engines(settings, catalog, Clock())
+    async with open_store(settings) as store:
+        await keep_to_engines(store, bindings)
+    return bindings
 
 
 async def _stop_guests(binding: Binding, say: Callable[[str], None]) -> bool:
@@ -36,12 +50,3 @@ async def _stop_guests(binding: Binding, say: Callable[[str], None]) -> bool:
         await binding.engine.close()
     say(f"region {binding.region}: all guests are off")
     return True
-
-
-async def _stop_database(settings: Settings, say: Callable[[str], None]) -> None:
-    """A server that was killed leaves its database running."""
-    if settings.database_url is None:
-        cluster = Cluster(settings.state / "postgres")
-        if cluster.postmaster() is not None:
-            await cluster.stop()
-            say("stopped the database")

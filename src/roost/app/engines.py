@@ -15,8 +15,10 @@ from roost.engines.qemu.prerequisites import check
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.resources.catalog import Catalog
 from roost.resources.catalog.entries import RegionEntry
+from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceEngine
 from roost.settings import Settings
+from roost.store import Queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,28 @@ class Binding:
 
 
 class EngineUnavailableError(Exception):
-    """`--engines local` was asked for, and the machine cannot."""
+    """The engine that is asked for, or that holds a region's guests, is not to be had here."""
 
 
 async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> list[Binding]:
     """Raises EngineUnavailableError when real engines are demanded and one cannot run."""
     return [await _bind(settings, clock, region) for region in catalog.regions]
+
+
+async def keep_to_engines(db: Queries, bindings: Iterable[Binding]) -> None:
+    """Raises EngineUnavailableError where another engine than the one bound holds guests.
+
+    A region without instances may change its engine freely.
+    """
+    used = await queries.engines_in_use(db)
+    for binding in bindings:
+        own = (binding.region, binding.engine.name)
+        for region, name in used:
+            if region == binding.region and (region, name) != own:
+                raise EngineUnavailableError(
+                    f"region {region} has instances on the engine {name}, but would now get the"
+                    f" engine {binding.engine.name}: {binding.why}"
+                )
 
 
 async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> Binding:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
 
-from roost.app.engines import Binding, bind_engines
+from roost.app.engines import Binding, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import AT_START, ENDPOINT_MODULES, JOB_KINDS, SCHEDULES
 from roost.app.images import LocalImages, image_store
@@ -20,6 +20,7 @@ from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
+from roost.resources.compute import queries as compute
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
@@ -126,6 +127,10 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             stack.push_async_callback(binding.engine.close)
             if binding.real:
                 catalog.limit_images(binding.region, images.has, images.awaits)
+        await keep_to_engines(store, bindings)
+        if not beside:
+            for binding in bindings:
+                await compute.set_engine(store, binding.region, binding.engine.name)
         if settings.worker and not beside and any(binding.real for binding in bindings):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(JOB_KINDS, clock, EventListener(clock))

@@ -9,8 +9,9 @@ import fcntl
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -44,17 +45,26 @@ def last_served(state: Path) -> Served | None:
 
 
 @contextmanager
-def serving(settings: Settings) -> Iterator[None]:
-    """Be the server of the state; raises ServedError when there is one."""
+def serving(settings: Settings) -> Iterator[Callable[[], None]]:
+    """Be the server of the state; raises ServedError when there is one.
+
+    Gives what to call when the state is open. Until then the one who starts may still be refused,
+    and the engines and the catalogue of the last server hold.
+    """
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _opened(settings.state) as descriptor:
         if not _lock(descriptor):
             raise ServedError(f"{settings.state} is being served already; see `roost down`")
         catalog = settings.catalog and settings.catalog.absolute()
         served = Served(pid=os.getpid(), engines=settings.engines, catalog=catalog)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, served.model_dump_json().encode(), 0)
-        yield
+        before = last_served(settings.state) or served
+        _write(descriptor, before.model_copy(update={"pid": served.pid}))
+        yield partial(_write, descriptor, served)
+
+
+def _write(descriptor: int, served: Served) -> None:
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, served.model_dump_json().encode(), 0)
 
 
 @asynccontextmanager

@@ -63,8 +63,9 @@ def _bind(listen: str) -> socket.socket:
 
 
 async def _serve(settings: Settings) -> None:
-    with serving(settings), _bind(settings.listen) as listening:
+    with serving(settings) as opened, _bind(settings.listen) as listening:
         async with open_roost(settings) as roost:
+            opened()
             _greet(roost)
             host, port = listening.getsockname()[:2]
             ready = f"roost ready http://{host}:{port}"

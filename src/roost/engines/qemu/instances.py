@@ -44,6 +44,8 @@ _log = structlog.get_logger(__name__)
 class QemuInstances:
     """An InstanceEngine on this host; needs root."""
 
+    name = "qemu"
+
     def __init__(
         self,
         state_dir: Path,

@@ -34,6 +34,8 @@ Operation = Literal["create", "start", "stop", "delete", "inspect"]
 class SimulatedInstances:
     """An InstanceEngine without guests. Its state outlives the process (`instances.sqlite3`)."""
 
+    name = "simulated"
+
     def __init__(self, state_dir: Path, latency: float, clock: Clock) -> None:
         """`latency`: seconds that each transition takes; counters follow `clock`."""
         self._state = StateFile(state_dir / "instances.sqlite3")

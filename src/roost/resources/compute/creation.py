@@ -10,7 +10,7 @@ from roost.resources.catalog import Catalog
 from roost.resources.compute import queries, rules
 from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.entity import entity_of, image_entity, resource_of
-from roost.resources.compute.guest import SealedSetup
+from roost.resources.compute.guest import InstanceEngines, SealedSetup
 from roost.resources.compute.jobs import CREATE, CreateArgs
 from roost.resources.compute.records import Alerts
 from roost.resources.events import log
@@ -89,6 +89,7 @@ def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> 
         "interfaces": orjson.dumps([i.model_dump() for i in body.interfaces]).decode(),
         "has_user_data": user_data is not None,
         "host_uuid": new_uuid(),
+        "engine": call.get(InstanceEngines).of(body.region).name,
         "setup": setup.seal(call.get(Box)),
     }
 

@@ -102,6 +102,10 @@ class Health:
 class InstanceEngine(Protocol):
     """One data plane for guests. Every method may raise EngineError."""
 
+    @property
+    def name(self) -> str:
+        """By which instances remember who holds their guests."""
+
     async def create(self, spec: InstanceSpec) -> None:
         """Make disks, set-up data and network attachment; the guest is left offline.
 

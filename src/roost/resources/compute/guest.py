@@ -61,8 +61,23 @@ class InstanceEngines:
         """Raises EngineError for a region that the catalogue no longer has."""
         engine = self.by_region.get(region)
         if engine is None:
-            raise EngineError(f"Region {region} is not served by this worker.")
+            raise _not_served(region)
         return engine
+
+    def holding(self, instance: InstanceFacts) -> InstanceEngine:
+        """The engine of an instance's guest.
+
+        Raises EngineError also when this process has another one in its region: that one would
+        delete nothing, and addresses would be given back that the guest goes on using.
+        """
+        engine = self.of(instance.region)
+        if instance.engine not in (engine.name, None):
+            raise _not_served(instance.region)
+        return engine
+
+
+def _not_served(region: str) -> EngineError:
+    return EngineError(f"Region {region} is not served by this worker.")
 
 
 async def specify(db: Queries, facts: InstanceFacts, setup: SealedSetup) -> InstanceSpec:

@@ -51,7 +51,7 @@ async def _facts(run: Run[InstanceArgs]) -> InstanceFacts:
 
 
 def _engine(run: Run[InstanceArgs], facts: InstanceFacts) -> InstanceEngine:
-    return run.get(InstanceEngines).of(facts.region)
+    return run.get(InstanceEngines).holding(facts)
 
 
 async def provision(run: Run[InstanceArgs]) -> Verdict:

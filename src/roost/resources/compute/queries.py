@@ -64,6 +64,7 @@ class NewInstance(TypedDict):
     interfaces: str
     has_user_data: bool
     host_uuid: str
+    engine: str
     setup: bytes
 
 
@@ -87,12 +88,14 @@ class InstanceFacts:
     watchdog_enabled: bool
     provisioned: bool
     """Whether the engine holds the guest's disks."""
+    engine: str | None
+    """The name of the engine that holds the guest, or is to make it; None: not known yet."""
     setup: bytes
 
 
 _FACTS = """
     select id, account_id, label, status, region, image, type, disk, memory, vcpus, swap_size,
-        ipv4, ipv6, watchdog_enabled, provisioned, setup
+        ipv4, ipv6, watchdog_enabled, provisioned, engine, setup
     from compute_instance
 """
 
@@ -107,9 +110,9 @@ async def next_id(db: Queries) -> int:
 _INSERT = f"""
     insert into compute_instance as i (id, account_id, label, "group", tags, region, image, type,
         status, created, updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, swap_size,
-        alerts, interfaces, has_user_data, host_uuid, setup)
+        alerts, interfaces, has_user_data, host_uuid, engine, setup)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $19, $20, $21, $22, $23)
+        $19, $20, $21, $22, $23, $24)
     on conflict (account_id, label) do nothing returning {INSTANCES.record_text}
 """  # noqa: S608 - constants
 
@@ -140,6 +143,7 @@ async def insert(db: Queries, new: NewInstance) -> str | None:
         new["interfaces"],
         new["has_user_data"],
         new["host_uuid"],
+        new["engine"],
         new["setup"],
     )
     return record
@@ -227,6 +231,26 @@ async def ipv4_by_id(db: Queries) -> dict[int, list[str]]:
 async def regions_in_use(db: Queries) -> list[str]:
     rows = await db.fetch("select distinct region from compute_instance order by region")
     return [row["region"] for row in rows]
+
+
+async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
+    """Regions and the names of the engines that hold guests of theirs."""
+    rows = await db.fetch(
+        """
+        select distinct region, engine from compute_instance where engine is not null
+        order by region, engine
+        """
+    )
+    return [(row["region"], row["engine"]) for row in rows]
+
+
+async def set_engine(db: Queries, region: str, engine: str) -> None:
+    """The engine of a region's instances for which none is known."""
+    await db.execute(
+        "update compute_instance set engine = $2 where region = $1 and engine is null",
+        region,
+        engine,
+    )
 
 
 async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:
