@@ -42,6 +42,8 @@ class Listing:
     columns: Mapping[str, Column]
     """The filterable fields (column F of the reference's records); dots reach nested ones."""
     descending: bool = False
+    granted: tuple[str, str] | None = None
+    """The kind and the id of the entity on which a restricted user needs a grant to see a row."""
 
     @property
     def record_text(self) -> str:

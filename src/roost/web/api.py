@@ -31,6 +31,7 @@ from roost.web.metrics import EdgeMetrics
 from roost.web.pages import parse_page
 from roost.web.rates import RateLimiter
 from roost.web.registry import GENERAL_RATE, Endpoint, Page, Registry, Result
+from roost.web.routing import Params
 
 log = structlog.get_logger()
 
@@ -90,7 +91,7 @@ class Api:
             problem = Problem(f"Method Not Allowed: {exchange.method}")
             raise ApiError(405, [problem], http.allow(match.methods))
         exchange.endpoint = endpoint
-        await self._authorize(exchange, endpoint)
+        await self._authorize(exchange, endpoint, match.params)
         edge = self._edge
         call = Call(exchange.identity, match.params, edge.store, edge.services, edge.clock)
         if endpoint.writes:
@@ -98,7 +99,7 @@ class Api:
         self._select(exchange, endpoint, call)
         return Reply(200, dump(await endpoint.handler(call)))
 
-    async def _authorize(self, exchange: Exchange, endpoint: Endpoint) -> None:
+    async def _authorize(self, exchange: Exchange, endpoint: Endpoint, params: Params) -> None:
         identity = await self._edge.authenticator.identify(exchange.header(b"authorization"))
         exchange.identity = identity
         if identity is None and not endpoint.public:
@@ -111,7 +112,7 @@ class Api:
         if identity is not None:
             if not identity.scopes.allow(endpoint.scopes):
                 raise out_of_scope()
-            require(endpoint.grant, identity)
+            await require(endpoint.grant, identity, params, self._edge.store)
 
     def _select(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
         if isinstance(endpoint.returns, Page):

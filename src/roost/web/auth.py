@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
-from typing import Protocol
+from typing import Literal, Protocol
 
 from roost.clock import Clock
 from roost.errors import unauthenticated
 from roost.secrets import hash_token
+from roost.web.grant_queries import Permission
 from roost.web.scopes import Scopes
+
+UserType = Literal["default", "parent", "child", "proxy"]
+TokenKind = Literal["personal", "oauth", "proxy"]
 
 CACHE_SECONDS = 5.0
 _CACHE_ENTRIES = 10_000
@@ -23,7 +27,12 @@ class Identity:
     user_id: int
     username: str
     restricted: bool
+    user_type: UserType
+    rights: frozenset[str]
+    """Global grants of a restricted user, such as `add_computes`."""
+    account_access: Permission | None
     token_id: int
+    token_kind: TokenKind
     scopes: Scopes
     expiry: datetime | None
 

@@ -20,7 +20,7 @@ _LIMITS = {
 }
 
 
-_NO_LIMITS = (None, [], "", 0, 2**31 - 1, 2**63 - 1)
+_NO_LIMITS: Sequence[object] = (None, [], "", 0, 2**31 - 1, 2**63 - 1)
 """What the machine, not the API, sets as a limit."""
 
 

@@ -2,7 +2,7 @@
 
 import orjson
 
-from roost.errors import invalid
+from roost.errors import forbidden, invalid
 from roost.ids import new_uuid
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import allocation
@@ -16,15 +16,18 @@ from roost.resources.compute.records import Alerts
 from roost.resources.events import log
 from roost.secrets import Box
 from roost.web.call import Call
+from roost.web.grants import give_to_creator
 
 LABEL_TAKEN = "Label must be unique among your computes"
 
 
 async def create(call: Call, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
+    check_tags(call, body.tags)
     compute_id = await queries.next_id(call.db)
     new = _row(call, body, compute_id, await _allocate(call, body, compute_id))
     record = await _insert(call, body, new)
+    await give_to_creator(call, "compute", compute_id)
     actor = log.Actor.of(call)
     event_id = await log.schedule(
         call.db,
@@ -44,6 +47,12 @@ async def create(call: Call, body: CreateInstance) -> str:
         event_id=event_id,
     )
     return record
+
+
+def check_tags(call: Call, tags: list[str] | None) -> None:
+    """Raises 403: tags need an unrestricted user (rule 1)."""
+    if tags and call.identity.restricted:
+        raise forbidden()
 
 
 async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) -> str:

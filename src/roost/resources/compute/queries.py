@@ -27,6 +27,7 @@ INSTANCES = Listing(
     source="compute_instance i",
     scope="i.account_id = $1",
     key="i.id",
+    granted=("'compute'", "i.id"),
     columns={
         "id": Column("i.id", "int"),
         "label": Column("i.label", "text"),

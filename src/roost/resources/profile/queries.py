@@ -25,7 +25,8 @@ async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
     row = await db.fetchrow(
         """
         select a.id as account_id, a.euuid::text as euuid, u.id as user_id, u.username,
-            u.restricted, t.id as token_id, t.scopes, t.expiry
+            u.restricted, u.user_type, u.rights, u.account_access, t.id as token_id,
+            t.kind as token_kind, t.scopes, t.expiry
         from token t join api_user u on u.id = t.user_id join account a on a.id = u.account_id
         where t.hash = $1 and t.revoked is null
         """,
@@ -39,7 +40,11 @@ async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
         user_id=row["user_id"],
         username=row["username"],
         restricted=row["restricted"],
+        user_type=row["user_type"],
+        rights=frozenset(row["rights"]),
+        account_access=row["account_access"],
         token_id=row["token_id"],
+        token_kind=row["token_kind"],
         scopes=Scopes.parse(row["scopes"]),
         expiry=row["expiry"],
     )
