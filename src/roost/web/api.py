@@ -22,15 +22,16 @@ from roost.web.access_log import AccessLog
 from roost.web.auth import Authenticator
 from roost.web.bodies import Body, read_body
 from roost.web.call import Call
-from roost.web.exchange import Exchange, Reply
+from roost.web.exchange import Exchange
 from roost.web.filters import parse_filter
 from roost.web.grants import require
-from roost.web.headers import UNCACHED, Header, static_headers
+from roost.web.headers import UNCACHED, static_headers
 from roost.web.idempotency import answer_once, check_key
 from roost.web.metrics import EdgeMetrics
 from roost.web.pages import parse_page
 from roost.web.rates import RateLimiter
-from roost.web.registry import GENERAL_RATE, Endpoint, Page, Registry, Result
+from roost.web.registry import GENERAL_RATE, Endpoint, Page, Registry
+from roost.web.reply import Header, Reply
 from roost.web.routing import Params
 
 log = structlog.get_logger()
@@ -95,9 +96,9 @@ class Api:
         edge = self._edge
         call = Call(exchange.identity, match.params, edge.store, edge.services, edge.clock)
         if endpoint.writes:
-            return Reply(200, await self._write(exchange, endpoint, call, receive))
+            return await self._write(exchange, endpoint, call, receive)
         self._select(exchange, endpoint, call)
-        return Reply(200, dump(await endpoint.handler(call)))
+        return await _handle(endpoint, call, None)
 
     async def _authorize(self, exchange: Exchange, endpoint: Endpoint, params: Params) -> None:
         identity = await self._edge.authenticator.identify(exchange.header(b"authorization"))
@@ -123,27 +124,35 @@ class Api:
 
     async def _write(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, receive: Receive
-    ) -> bytes:
+    ) -> Reply:
         key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
         if key is not None:
             check_key(key)
         raw = await http.read(exchange, receive, self._edge.max_body)
-        body = None
+        body: Body | bytes | None = None
         if endpoint.body is not None:
             http.check_json(exchange)
             body = read_body(endpoint.body, raw, self._edge.services)
+        elif endpoint.accepts:
+            http.check_type(exchange, endpoint.accepts)
+            body = raw
         async with self._edge.store.transaction() as connection:
             call.db = connection
             if key is None or exchange.identity is None:
                 return await _handle(endpoint, call, body)
-            return await answer_once(
+
+            async def answer() -> bytes:
+                return (await _handle(endpoint, call, body)).body
+
+            kept = await answer_once(
                 connection,
                 exchange.identity.account_id,
                 key,
                 (f"{endpoint.name} {exchange.path}", raw),
                 self._edge.clock.now(),
-                lambda: _handle(endpoint, call, body),
+                answer,
             )
+            return Reply(200, kept)
 
     def _record(self, exchange: Exchange, reply: Reply, seconds: float) -> None:
         endpoint = exchange.endpoint
@@ -154,11 +163,12 @@ class Api:
             self._edge.access_log.add(exchange.line(now, reply, seconds))
 
 
-async def _handle(endpoint: Endpoint, call: Call, body: Body | None) -> bytes:
-    return dump(await (endpoint.handler(call) if body is None else endpoint.handler(call, body)))
+async def _handle(endpoint: Endpoint, call: Call, body: Body | bytes | None) -> Reply:
+    result = await (endpoint.handler(call) if body is None else endpoint.handler(call, body))
+    return result if isinstance(result, Reply) else Reply(200, _dump(result))
 
 
-def dump(result: Result) -> bytes:
+def _dump(result: str | bytes | Mapping[str, object] | None) -> bytes:
     """The body of a success."""
     if result is None:
         return b"{}"

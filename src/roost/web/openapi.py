@@ -11,12 +11,13 @@ from roost.errors import ErrorBody
 from roost.web.bodies import Body
 from roost.web.headers import SPEC_VERSION
 from roost.web.pages import MAX_PAGE_SIZE, MIN_PAGE_SIZE
-from roost.web.registry import Array, Endpoint, Page, Registry, Returns
+from roost.web.registry import Array, Binary, Endpoint, Page, Registry, Returns
 from roost.web.routing import path_params, plain_path
 
 Json = Mapping[str, object]
 
 _REF = "#/components/schemas/{model}"
+_BYTES: Json = {"schema": {"type": "string", "format": "binary"}}
 _REFUSALS = {
     "400": "A field, the request or the state of the object is not right",
     "401": "No valid token, or a token without the scope",
@@ -67,6 +68,8 @@ def _operation(endpoint: Endpoint) -> Json:
     if endpoint.body is not None:
         content = {"schema": {"$ref": _ref(endpoint.body.__name__)}}
         operation["requestBody"] = {"content": {"application/json": content}}
+    if endpoint.accepts:
+        operation["requestBody"] = {"content": dict.fromkeys(endpoint.accepts, _BYTES)}
     return operation
 
 
@@ -100,7 +103,9 @@ def _list_parameters(endpoint: Endpoint) -> Iterable[Json]:
 
 
 def _responses(endpoint: Endpoint) -> Json:
-    content = {"application/json": {"schema": _answer(endpoint.returns)}}
+    content: Json = {"application/json": {"schema": _answer(endpoint.returns)}}
+    if isinstance(endpoint.returns, Binary):
+        content = {endpoint.returns.media_type: _BYTES}
     success: Json = {"description": "Success", "content": content}
     error = {"application/json": {"schema": {"$ref": _ref(ErrorBody.__name__)}}}
     refusals = {
@@ -112,6 +117,8 @@ def _responses(endpoint: Endpoint) -> Json:
 def _answer(returns: Returns) -> Json:
     if returns is None:
         return {"type": "object", "maxProperties": 0}
+    if isinstance(returns, Binary):
+        return {}
     if isinstance(returns, Array):
         return {"type": "array", "items": {"$ref": _ref(returns.row.__name__)}}
     if isinstance(returns, Page):
@@ -142,7 +149,9 @@ def _schemas(endpoints: Iterable[Endpoint]) -> Json:
 
 
 def _row(returns: Returns) -> type | None:
-    return returns.row if isinstance(returns, Page | Array) else returns
+    if isinstance(returns, Page | Array):
+        return returns.row
+    return None if isinstance(returns, Binary) else returns
 
 
 def _body_schemas(bodies: Iterable[type[Body]]) -> dict[str, object]:

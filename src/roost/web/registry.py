@@ -15,11 +15,12 @@ from roost.store.paging import Column
 from roost.web.bodies import Body
 from roost.web.call import Call
 from roost.web.grants import Anyone, Grant
+from roost.web.reply import Reply
 from roost.web.routing import Router
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
-Result = str | bytes | Mapping[str, object] | None
-"""JSON text as PostgreSQL made it, a row to dump, or nothing to say (`{}`)."""
+Result = str | bytes | Mapping[str, object] | Reply | None
+"""JSON text as PostgreSQL made it, a row to dump, nothing to say (`{}`), or a whole answer."""
 
 B = TypeVar("B", bound=Body)
 Handler = Callable[..., Awaitable[Result]]
@@ -39,7 +40,14 @@ class Array:
     row: type
 
 
-Returns = type | Page | Array | None
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`returns=Binary("image/png")`: not JSON; the handler returns a Reply."""
+
+    media_type: str
+
+
+Returns = type | Page | Array | Binary | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,8 @@ class Endpoint:
     """Whether it answers without a token."""
     grant: Grant = field(default_factory=Anyone)
     body: type[Body] | None = None
+    accepts: tuple[str, ...] = ()
+    """Media types of a body that is not JSON; the handler is given its bytes."""
     returns: Returns = None
     filters: Mapping[str, Column] = field(default_factory=dict)
     events: tuple[str, ...] = ()
@@ -104,8 +114,19 @@ def endpoint(
 ) -> Callable[[Callable[[Call, B], Awaitable[Result]]], Endpoint]: ...
 
 
+@overload
 def endpoint(
-    method: Method, path: str, *, body: type[Body] | None = None, **options: Unpack[Options]
+    method: Method, path: str, *, accepts: tuple[str, ...], **options: Unpack[Options]
+) -> Callable[[Callable[[Call, bytes], Awaitable[Result]]], Endpoint]: ...
+
+
+def endpoint(
+    method: Method,
+    path: str,
+    *,
+    body: type[Body] | None = None,
+    accepts: tuple[str, ...] = (),
+    **options: Unpack[Options],
 ) -> Callable[[Handler], Endpoint]:
     """Declare an endpoint; `path` is relative to `/v4`.
 
@@ -122,6 +143,7 @@ def endpoint(
             summary=(handler.__doc__ or "").strip().split("\n")[0],
             area=handler.__module__.split(".")[-2],
             body=body,
+            accepts=accepts,
             **options,
         )
 
