@@ -14,7 +14,7 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from roost.clock import Clock
-from roost.errors import ApiError, Problem, not_found, out_of_scope, unauthenticated
+from roost.errors import ApiError, Problem, forbidden, not_found, out_of_scope, unauthenticated
 from roost.services import Services
 from roost.store import Store
 from roost.web import exchange as http
@@ -113,6 +113,8 @@ class Api:
         if identity is not None:
             if not identity.scopes.allow(endpoint.scopes):
                 raise out_of_scope()
+            if identity.user_type in endpoint.refuses:
+                raise forbidden()
             await require(endpoint.grant, identity, params, self._edge.store)
 
     def _select(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:

@@ -12,6 +12,7 @@ from typing import Literal, TypeVar, overload
 from typing_extensions import TypedDict, Unpack
 
 from roost.store.paging import Column
+from roost.web.auth import UserType
 from roost.web.bodies import Body
 from roost.web.call import Call
 from roost.web.grants import Anyone, Grant
@@ -75,6 +76,8 @@ class Endpoint:
     public: bool = False
     """Whether it answers without a token."""
     grant: Grant = field(default_factory=Anyone)
+    refuses: tuple[UserType, ...] = ()
+    """Types of users to whom it is closed, whatever their grants (spec B, Account rules 3, 4)."""
     body: type[Body] | None = None
     accepts: tuple[str, ...] = ()
     """Media types of a body that is not JSON; the handler is given its bytes."""
@@ -95,6 +98,7 @@ class Options(TypedDict, total=False):
     scopes: tuple[str, ...]
     public: bool
     grant: Grant
+    refuses: tuple[UserType, ...]
     returns: Returns
     filters: Mapping[str, Column]
     events: tuple[str, ...]
