@@ -42,6 +42,9 @@ class Contract:
             return
         responses = operation["responses"]
         response = responses.get(str(answer.status), responses["default"])
+        if answer.status == 204:
+            assert (answer.raw, "content" in response) == (b"", False)
+            return
         self._validate(response["content"]["application/json"]["schema"], answer.body)
         body = operation.get("requestBody")
         if answer.status == 200 and body is not None and sent is not None:

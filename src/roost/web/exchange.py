@@ -117,16 +117,18 @@ async def read(exchange: Exchange, receive: Receive, limit: int) -> bytes:
 async def send_reply(
     exchange: Exchange, reply: Reply, static: tuple[Header, ...], send: Send
 ) -> None:
-    if reply.content_type is not None:
-        static = tuple(header for header in static if header[0] != b"content-type")
-        static = (*static, (b"content-type", reply.content_type))
     headers = [
         *static,
         *reply.headers,
         *caller_headers(exchange.identity, exchange.window),
         (b"x-request-id", exchange.request_id.encode()),
-        (b"content-length", b"%d" % len(reply.body)),
     ]
+    if reply.content_type is not None or reply.status == 204:
+        headers = [header for header in headers if header[0] != b"content-type"]
+    if reply.content_type is not None:
+        headers.append((b"content-type", reply.content_type))
+    if reply.status != 204:
+        headers.append((b"content-length", b"%d" % len(reply.body)))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     body = b"" if exchange.method == "HEAD" else reply.body
     await send({"type": "http.response.body", "body": body})

@@ -11,7 +11,7 @@ from roost.errors import ErrorBody
 from roost.web.bodies import Body
 from roost.web.headers import SPEC_VERSION
 from roost.web.pages import MAX_PAGE_SIZE, MIN_PAGE_SIZE
-from roost.web.registry import Array, Binary, Endpoint, Page, Registry, Returns
+from roost.web.registry import Array, Binary, Endpoint, Maybe, Page, Registry, Returns
 from roost.web.routing import path_params, plain_path
 
 Json = Mapping[str, object]
@@ -108,9 +108,11 @@ def _responses(endpoint: Endpoint) -> Json:
         content = {endpoint.returns.media_type: _BYTES}
     success: Json = {"description": "Success", "content": content}
     error = {"application/json": {"schema": {"$ref": _ref(ErrorBody.__name__)}}}
-    refusals = {
+    refusals: dict[str, Json] = {
         code: {"description": reason, "content": error} for code, reason in _REFUSALS.items()
     }
+    if isinstance(endpoint.returns, Maybe):
+        refusals["204"] = {"description": "There is nothing to show"}
     return {"200": success, **refusals}
 
 
@@ -129,7 +131,8 @@ def _answer(returns: Returns) -> Json:
             "properties": {"data": rows, "page": number, "pages": number, "results": number},
             "required": ["data", "page", "pages", "results"],
         }
-    return {"$ref": _ref(returns.__name__)}
+    row = returns.row if isinstance(returns, Maybe) else returns
+    return {"$ref": _ref(row.__name__)}
 
 
 def _ref(name: str) -> str:
@@ -149,7 +152,7 @@ def _schemas(endpoints: Iterable[Endpoint]) -> Json:
 
 
 def _row(returns: Returns) -> type | None:
-    if isinstance(returns, Page | Array):
+    if isinstance(returns, Page | Array | Maybe):
         return returns.row
     return None if isinstance(returns, Binary) else returns
 

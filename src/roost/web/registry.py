@@ -48,7 +48,16 @@ class Binary:
     media_type: str
 
 
-Returns = type | Page | Array | Binary | None
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """`returns=Maybe(Row)`: a record, or `NO_CONTENT` where the reference has none."""
+
+    row: type
+
+
+NO_CONTENT = Reply(204, b"")
+
+Returns = type | Page | Array | Maybe | Binary | None
 
 
 @dataclass(frozen=True, slots=True)
