@@ -12,7 +12,7 @@ from roost.app.groups import ENDPOINT_MODULES
 from roost.app.roost import Roost
 from roost.web.bodies import Body, read_body
 from roost.web.openapi import build_document
-from roost.web.registry import Endpoint, Maybe, Registry
+from roost.web.registry import Binary, Endpoint, Maybe, Registry
 from roost.web.routing import path_params, plain_path
 from tests.golden.gaps import check_gaps
 from tests.support.client import Json
@@ -93,6 +93,8 @@ def test_operations_declare_their_refusals(endpoint: Endpoint) -> None:
     assert {"200", "400", "401", "403", "404", "429", "default"} <= set(responses)
     assert ("204" in responses) == isinstance(endpoint.returns, Maybe)
     assert "content" not in responses.pop("204", {})
+    if isinstance(endpoint.returns, Binary):
+        assert list(responses.pop("200")["content"]) == [endpoint.returns.media_type]
     for code, response in responses.items():
         schema = response["content"]["application/json"]["schema"]
         assert response["description"]
