@@ -4,6 +4,8 @@ What must happen follows from the endpoint's declaration alone, so a new endpoin
 as soon as it exists; only a new path parameter needs a sample (samples.py).
 """
 
+import itertools
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -24,6 +26,8 @@ from tests.support.pictures import picture
 pytestmark = pytest.mark.spec("A auth 1", "A auth 2", "A auth 3", "A auth 4", "A errors 1")
 
 ENDPOINTS = tuple(Registry(ENDPOINT_MODULES))
+
+_NAMES = (f"new-{uuid.uuid4().hex[:16]}" for _ in itertools.count())
 
 
 def str_of(value: object) -> str:
@@ -49,7 +53,8 @@ def example(endpoint: Endpoint) -> Json:
     """A body that is accepted, from the document; None for an endpoint without one."""
     if endpoint.body is None:
         return None
-    return endpoint.body.model_json_schema()["examples"][0]
+    body = endpoint.body.model_json_schema()["examples"][0]
+    return body | {"username": next(_NAMES)} if "username" in body else body
 
 
 async def call(endpoint: Endpoint, client: Client, path: str) -> Answer:

@@ -1,5 +1,6 @@
 """SQL of grants: what restricted users may do with which entity."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -44,6 +45,31 @@ async def give(
         kind,
         entity_id,
         permissions,
+    )
+
+
+async def give_all(
+    db: Queries, user_id: int, kind: str, wanted: Mapping[int, Permission | None]
+) -> None:
+    """The same for many entities of a kind."""
+    await db.execute(
+        "delete from entity_grant where user_id = $1 and kind = $2 and entity_id = any($3)",
+        user_id,
+        kind,
+        [entity_id for entity_id, permissions in wanted.items() if permissions is None],
+    )
+    held = {entity_id: text for entity_id, text in wanted.items() if text is not None}
+    await db.execute(
+        """
+        insert into entity_grant (user_id, kind, entity_id, permissions)
+        select $1, $2, entity_id, permissions
+        from unnest($3::bigint[], $4::text[]) as wanted (entity_id, permissions)
+        on conflict (user_id, kind, entity_id) do update set permissions = excluded.permissions
+        """,
+        user_id,
+        kind,
+        list(held),
+        list(held.values()),
     )
 
 
