@@ -2,8 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
+from roost.resources.compute.rules import strong_password
 from roost.resources.users import rules
 from roost.web.bodies import Body
 from roost.web.fields import EMAIL, Between, Length, Pattern
@@ -11,6 +12,7 @@ from roost.web.grant_queries import Permission
 
 Username = Annotated[str, Length(3, 32), Pattern(rules.USERNAME_PATTERN, rules.USERNAME_REASON)]
 Email = Annotated[str, Length(3, 128), EMAIL]
+Password = Annotated[str, Length(8, 128), AfterValidator(strong_password)]
 
 
 class CreateUser(Body):

@@ -11,6 +11,7 @@ from roost.resources.users import grants, queries
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
 from roost.resources.users.queries import BY_NAME, USERS, UserFacts
 from roost.resources.users.records import GrantsRow, UserRow
+from roost.resources.users.restricting import check_others, restrict
 from roost.store import notify
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
@@ -84,8 +85,7 @@ async def update_user(call: Call, body: UpdateUser) -> bytes:
     if user.user_type == "proxy" and (renamed or body.email not in (None, user.email)):
         raise forbidden()
     if body.restricted and not user.restricted:
-        await _check_others(call, user, "restricted")
-        await grants.reset(call.db, user.id)
+        await restrict(call.db, call.account_id, user)
     try:
         await queries.update(call.db, user.id, body.username, body.email, body.restricted)
     except UniqueViolationError:
@@ -100,7 +100,7 @@ async def delete_user(call: Call) -> None:
     user = await _lock(call)
     if user.user_type == "proxy":
         raise forbidden()
-    await _check_others(call, user)
+    await check_others(call.db, call.account_id, user)
     if user.id == call.identity.user_id:
         raise invalid("You can't delete yourself.")
     await queries.delete(call.db, user.id)
@@ -139,13 +139,6 @@ async def _lock(call: Call) -> UserFacts:
     if user is None:
         raise not_found()
     return user
-
-
-async def _check_others(call: Call, user: UserFacts, field: str | None = None) -> None:
-    """An account that nobody can manage would be lost."""
-    own = user.user_type != "proxy" and not user.restricted
-    if own and not await queries.has_other_unrestricted(call.db, call.account_id, user.id):
-        raise invalid("The account needs at least one unrestricted user.", field)
 
 
 def _taken() -> ApiError:

@@ -23,10 +23,10 @@ def _kind(kind: str) -> str:
 _RIGHTS = ", ".join(f"'{right}' = any(u.rights) as {right}" for right in RIGHTS)
 _GRANTS = f"""
     select (select row_to_json(grants) from (
-        select (select row_to_json(rights) from (
+        select (select row_to_json(held) from (
             select u.account_access, {_RIGHTS},
                 case when u.user_type = 'parent' then '{CHILD_ACCESS}' = any(u.rights) end
-                    as {CHILD_ACCESS}) rights) as global,
+                    as {CHILD_ACCESS}) held) as global,
             {", ".join(_kind(kind) for kind in KINDS)}) grants)::text
     from api_user u where u.account_id = $1 and u.id = $2 and u.restricted
 """
