@@ -57,6 +57,7 @@ class Account:
 
 
 NewAccount = Callable[..., Awaitable[Account]]
+NewUser = Callable[..., Awaitable[Account]]
 NewToken = Callable[..., Awaitable[str]]
 
 
@@ -69,6 +70,18 @@ async def new_account(roost: Roost) -> NewAccount:
             name = f"{next(_NAMES)}-{account_id}"
             user_id = await queries.create_user(db, account_id, name, restricted, now)
         return Account(account_id, user_id, name)
+
+    return make
+
+
+@pytest.fixture
+async def new_user(roost: Roost) -> NewUser:
+    """Another user of an account."""
+
+    async def make(account: Account, restricted: bool = False) -> Account:
+        now, name = roost.clock.seconds(), f"{next(_NAMES)}-{account.id}"
+        user_id = await queries.create_user(roost.store, account.id, name, restricted, now)
+        return Account(account.id, user_id, name)
 
     return make
 

@@ -40,6 +40,15 @@ INSTANCES = Listing(
 )
 
 
+def entity_sql(compute_id: str) -> str:
+    """SQL of an instance as events and other records name it; `compute_id` is SQL too."""
+    return f"""
+        (select row_to_json(entity) from (
+            select i.label, i.id, 'compute' as type, '/v4/compute/instances/' || i.id as url
+            from compute_instance i where i.id = {compute_id}) entity)
+        """  # noqa: S608 - not from input
+
+
 class NewInstance(TypedDict):
     """A row to insert."""
 
@@ -218,6 +227,14 @@ async def ipv4_by_id(db: Queries) -> dict[int, list[str]]:
 
 async def regions_in_use(db: Queries) -> list[str]:
     rows = await db.fetch("select distinct region from compute_instance order by region")
+    return [row["region"] for row in rows]
+
+
+async def regions_of(db: Queries, account_id: int) -> list[str]:
+    """Where an account has instances."""
+    rows = await db.fetch(
+        "select distinct region from compute_instance where account_id = $1", account_id
+    )
     return [row["region"] for row in rows]
 
 

@@ -170,7 +170,7 @@ comment on table token_use is 'What each token was used for, for suggesting smal
 
 create table maintenance (
     id bigint generated always as identity (start with 100000) primary key,
-    compute_id bigint not null,
+    compute_id bigint not null references compute_instance on delete cascade,
     account_id bigint not null references account,
     type text not null check (type in ('reboot', 'cold_migration', 'live_migration')),
     status text not null default 'pending'
@@ -179,6 +179,7 @@ create table maintenance (
     "when" timestamp(0) not null
 );
 create index on maintenance (account_id, id);
+create index on maintenance (compute_id);
 create index on maintenance (status, "when");
 """
 
