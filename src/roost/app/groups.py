@@ -4,6 +4,7 @@ from roost.jobs.schedules import AnySchedule
 from roost.resources.account import endpoints as account
 from roost.resources.account import notices as account_notices
 from roost.resources.apps import endpoints as apps
+from roost.resources.child_accounts import endpoints as child_accounts
 from roost.resources.compute import endpoints as compute
 from roost.resources.compute import fsck as compute_fsck
 from roost.resources.compute import fsck_addresses
@@ -14,6 +15,7 @@ from roost.resources.compute_types import endpoints as compute_types
 from roost.resources.devices import endpoints as devices
 from roost.resources.events import endpoints as events
 from roost.resources.events import jobs as event_jobs
+from roost.resources.explain import endpoints as explain
 from roost.resources.fsck import Check
 from roost.resources.images import endpoints as images
 from roost.resources.kernels import endpoints as kernels
@@ -37,10 +39,12 @@ from roost.web import jobs as web_jobs
 ENDPOINT_MODULES = (
     account,
     apps,
+    child_accounts,
     compute,
     compute_types,
     devices,
     events,
+    explain,
     images,
     kernels,
     logins,

@@ -83,7 +83,7 @@ class Roost:
 
     async def api(self, authenticator: Authenticator) -> tuple[Registry, Api]:
         """The API of this process; it follows what other processes import as images."""
-        registry = Registry(ENDPOINT_MODULES)
+        registry = self.services.get(Registry)
         await ImportedImages(self.store, self.catalog).follow()
         edge = Edge(
             registry=registry,
@@ -143,7 +143,9 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             catalog=catalog,
             bindings=tuple(bindings),
             images=images,
-            services=Services(catalog, engines, queue, box, Causes(*CAUSES)),
+            services=Services(
+                catalog, engines, queue, box, Causes(*CAUSES), Registry(ENDPOINT_MODULES)
+            ),
             queue=queue,
             faults=Faults(),
             metrics=metrics,

@@ -44,7 +44,7 @@ async def serve(
     """
     crew = Crew(roost.worker) if roost.settings.worker else None
     server = _Uvicorn(await _configure(roost, crew), on_ready)
-    async with asyncio.TaskGroup() as tasks:
+    async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
         tasks.create_task(server.serve(sockets=[listening]))
         stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
         await stop.wait()

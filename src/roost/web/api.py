@@ -15,11 +15,12 @@ from starlette.types import Receive, Scope, Send
 
 from roost.clock import Clock
 from roost.errors import ApiError, Problem, forbidden, not_found, out_of_scope, unauthenticated
+from roost.secrets import Box
 from roost.services import Services
 from roost.store import Store
 from roost.web import exchange as http
 from roost.web.access_log import AccessLog
-from roost.web.auth import Authenticator
+from roost.web.auth import Authenticator, UsageRecorder
 from roost.web.bodies import Body, read_body
 from roost.web.call import Call
 from roost.web.exchange import Exchange
@@ -36,6 +37,9 @@ from roost.web.routing import Params
 
 log = structlog.get_logger()
 
+_REFUSED = frozenset((401, 403, 429))
+"""Calls that the token or the user were not allowed, and those that were not looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -49,6 +53,7 @@ class Edge:
     limiter: RateLimiter
     metrics: EdgeMetrics
     access_log: AccessLog | None
+    usage: UsageRecorder
     max_body: int
 
 
@@ -148,6 +153,7 @@ class Api:
 
             kept = await answer_once(
                 connection,
+                self._edge.services.get(Box),
                 exchange.identity.account_id,
                 key,
                 (f"{endpoint.name} {exchange.path}", raw),
@@ -160,6 +166,8 @@ class Api:
         endpoint = exchange.endpoint
         name = endpoint.name if endpoint is not None else "unmatched"
         self._edge.metrics.observe(name, reply.status, seconds)
+        if endpoint is not None and exchange.identity is not None and reply.status not in _REFUSED:
+            self._edge.usage.add(exchange.identity.token_id, name, exchange.client)
         if self._edge.access_log is not None:
             now = self._edge.clock.now().isoformat(timespec="milliseconds")
             self._edge.access_log.add(exchange.line(now, reply, seconds))

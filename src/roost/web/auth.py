@@ -44,6 +44,13 @@ class TokenSource(Protocol):
         """The identity of a token by its hash; None when unknown or revoked."""
 
 
+class UsageRecorder(Protocol):
+    """Who wants to know what tokens are used for."""
+
+    def add(self, token_id: int, operation: str, client: str) -> None:
+        """One call that was allowed, from a client's address. Must be quick."""
+
+
 class Authenticator:
     """Turns an Authorization header into an Identity.
 
@@ -69,15 +76,17 @@ class Authenticator:
         return identity
 
     def forget(self) -> None:
-        self._known.clear()
+        # What is being looked up now ends in the old dictionary, so that it is forgotten too.
+        self._known = {}
 
     async def _lookup(self, hashed: bytes) -> Identity | None:
-        known = self._known.get(hashed)
+        entries = self._known
+        known = entries.get(hashed)
         if known is not None and known[0] > monotonic():
             return known[1]
         identity = await self._source.find(hashed)
         if identity is not None:
-            if len(self._known) >= _CACHE_ENTRIES:
-                self._known.clear()
-            self._known[hashed] = (monotonic() + CACHE_SECONDS, identity)
+            if len(entries) >= _CACHE_ENTRIES:
+                entries.clear()
+            entries[hashed] = (monotonic() + CACHE_SECONDS, identity)
         return identity

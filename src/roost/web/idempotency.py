@@ -1,6 +1,7 @@
 """`Idempotency-Key` on any POST: the same key and body get the same answer for 24 h.
 
 The key is stored in the write's own transaction, so it exists exactly when the write does.
+Answers are sealed, as some show a secret for the only time.
 """
 
 import hashlib
@@ -8,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from roost.errors import invalid
+from roost.secrets import Box
 from roost.store import Queries
 from roost.web import queries
 
@@ -23,6 +25,7 @@ def check_key(key: str) -> None:
 
 async def answer_once(
     db: Queries,
+    box: Box,
     account_id: int,
     key: str,
     request: tuple[str, bytes],
@@ -36,8 +39,8 @@ async def answer_once(
     kept = await queries.claim_key(db, account_id, key, fingerprint, now)
     if kept is None:
         fresh = await answer()
-        await queries.keep_answer(db, account_id, key, fresh)
+        await queries.keep_answer(db, account_id, key, box.seal(fresh))
         return fresh
     if kept["fingerprint"] != fingerprint or kept["body"] is None:
         raise invalid("This key was used for another request", HEADER)
-    return kept["body"]
+    return box.open(kept["body"])

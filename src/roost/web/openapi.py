@@ -58,7 +58,11 @@ def _operation(endpoint: Endpoint) -> Json:
         "operationId": endpoint.name,
         "summary": endpoint.summary,
         "tags": [endpoint.area],
-        "parameters": [*_path_parameters(endpoint), *_list_parameters(endpoint)],
+        "parameters": [
+            *_path_parameters(endpoint),
+            *_query_parameters(endpoint),
+            *_list_parameters(endpoint),
+        ],
         "responses": _responses(endpoint),
         "security": _security(endpoint),
         "x-scopes": list(endpoint.scopes),
@@ -84,6 +88,12 @@ def _path_parameters(endpoint: Endpoint) -> Iterable[Json]:
         if kind == "int":
             schema = {"type": "integer", "minimum": 0}
         yield {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _query_parameters(endpoint: Endpoint) -> Iterable[Json]:
+    for name, description in endpoint.query.items():
+        schema = {"type": "string"}
+        yield {"name": name, "in": "query", "description": description, "schema": schema}
 
 
 def _list_parameters(endpoint: Endpoint) -> Iterable[Json]:

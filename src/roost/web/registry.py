@@ -90,6 +90,8 @@ class Endpoint:
     body: type[Body] | None = None
     accepts: tuple[str, ...] = ()
     """Media types of a body that is not JSON; the handler is given its bytes."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """Parameters of the query, beside those of all lists, and what they mean."""
     returns: Returns = None
     filters: Mapping[str, Column] = field(default_factory=dict)
     events: tuple[str, ...] = ()
@@ -108,6 +110,7 @@ class Options(TypedDict, total=False):
     public: bool
     grant: Grant
     refuses: tuple[UserType, ...]
+    query: Mapping[str, str]
     returns: Returns
     filters: Mapping[str, Column]
     events: tuple[str, ...]

@@ -14,18 +14,21 @@ from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.jobs import CREATE, CreateArgs
 from roost.resources.compute.records import Alerts
 from roost.resources.events import log
+from roost.resources.ssh_keys.queries import keys_by_user
 from roost.secrets import Box
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
 
 LABEL_TAKEN = "Label must be unique among your computes"
+NO_KEYS = "Each must be a user of the account with stored SSH keys"
 
 
 async def create(call: Call, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
     check_tags(call, body.tags)
+    keys = body.authorized_keys + await _keys_of(call, body.authorized_users)
     compute_id = await queries.next_id(call.db)
-    new = _row(call, body, compute_id, await _allocate(call, body, compute_id))
+    new = _row(call, body, compute_id, await _allocate(call, body, compute_id), keys)
     record = await _insert(call, body, new)
     await give_to_creator(call, "compute", compute_id)
     actor = log.Actor.of(call)
@@ -66,15 +69,25 @@ async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) ->
     return record
 
 
-def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> queries.NewInstance:
+async def _keys_of(call: Call, usernames: list[str]) -> list[str]:
+    """The stored keys of the account's users; raises 400 when one of them has none."""
+    if not usernames:
+        return []
+    found = await keys_by_user(call.db, call.account_id, usernames)
+    if len(found) < len(set(usernames)):
+        raise invalid(NO_KEYS, "authorized_users")
+    return [key for name in dict.fromkeys(usernames) for key in found[name]]
+
+
+def _row(
+    call: Call, body: CreateInstance, compute_id: int, ipv4: list[str], keys: list[str]
+) -> queries.NewInstance:
     catalog = call.get(Catalog)
     plan = catalog.type(body.type)
     network = catalog.ipv6_network(body.region)
     mac = rules.mac_address(compute_id)
     user_data = body.metadata.user_data if body.metadata else None
-    setup = SealedSetup(
-        root_pass=body.root_pass, authorized_keys=body.authorized_keys, user_data=user_data
-    )
+    setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys, user_data=user_data)
     return {
         "id": compute_id,
         "account_id": call.account_id,
