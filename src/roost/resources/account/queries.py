@@ -8,14 +8,20 @@ from roost.resources.regions.services import CAPABILITIES
 from roost.store import Queries
 from roost.store.paging import Listing
 
-ACCOUNT = Listing(
-    record=f"""
+
+def account_record(billing_source: str) -> str:
+    """The select list of an account `a`."""
+    return f"""
         json '[]' as active_promotions, a.created as active_since, a.address_1, a.address_2,
-        0 as balance, 0 as balance_uninvoiced, 'platform' as billing_source,
+        0 as balance, 0 as balance_uninvoiced, '{billing_source}' as billing_source,
         {CAPABILITIES} as capabilities, a.city,
         json '{{"last_four":null,"expiry":null}}' as credit_card, a.company, a.country, a.email,
         a.first_name, a.last_name, a.phone, a.state, a.tax_id, a.euuid, a.zip
-        """,
+        """
+
+
+ACCOUNT = Listing(
+    record=account_record("platform"),
     source="account a",
     scope="true",
     key="a.id",
@@ -147,6 +153,29 @@ async def create_user(
         email,
     )
     return user_id
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyUser:
+    """As whom users of the parent act in a child account."""
+
+    id: int
+    account_id: int
+    username: str
+
+
+async def find_proxy(db: Queries, parent_id: int, euuid: str) -> ProxyUser | None:
+    """That of one of the parent's children."""
+    row = await db.fetchrow(
+        """
+        select u.id, u.account_id, u.username
+        from account a join api_user u on u.account_id = a.id and u.user_type = 'proxy'
+        where a.parent_id = $1 and a.euuid = $2
+        """,
+        parent_id,
+        euuid,
+    )
+    return None if row is None else ProxyUser(**row)
 
 
 async def find_user(db: Queries, username: str) -> int | None:

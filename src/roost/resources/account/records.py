@@ -25,7 +25,7 @@ class Promotion(TypedDict):
     service_type: str
 
 
-class AccountRow(TypedDict):
+class AccountData(TypedDict):
     """Contact and billing data; balances in US dollars."""
 
     active_promotions: list[Promotion]
@@ -34,7 +34,6 @@ class AccountRow(TypedDict):
     address_2: str
     balance: float
     balance_uninvoiced: float
-    billing_source: Literal["platform", "partner"]
     capabilities: list[str]
     city: str
     credit_card: CreditCard
@@ -48,6 +47,12 @@ class AccountRow(TypedDict):
     tax_id: str
     euuid: str
     zip: str
+
+
+class AccountRow(AccountData):
+    """The caller's account, billed by this cloud or by a partner."""
+
+    billing_source: Literal["platform", "partner"]
 
 
 class SettingsRow(TypedDict):
