@@ -12,6 +12,10 @@ from roost.app.health import check_health
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
 from roost.app.roost import Roost
+from roost.oauth.passwords import PasswordChecker
+from roost.oauth.routes import build_routes
+from roost.oauth.site import Site
+from roost.secrets import Box
 from roost.web.openapi import build_document
 from roost.web.site import Server, build_site
 
@@ -79,7 +83,14 @@ async def _configure(roost: Roost, crew: Crew | None) -> uvicorn.Config:
     registry, api = await roost.api(authenticator)
     document = build_document(registry)
     lab = await open_lab(roost, api, authenticator, crew)
-    more = [] if lab is None else [mount(lab)]
+    oauth = Site(
+        roost.store,
+        roost.clock,
+        roost.services.get(Box),
+        PasswordChecker(),
+        roost.settings.public_url,
+    )
+    more = [*build_routes(oauth), *([] if lab is None else [mount(lab)])]
     site = build_site(registry, document, roost.metrics, lambda: check_health(roost), more)
     return uvicorn.Config(
         Server(api if lab is None else lab.gate, site),
