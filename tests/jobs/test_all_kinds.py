@@ -13,6 +13,7 @@ from tests.jobs import (
     compute_scenarios,
     forgetting_scenarios,
     maintenance_scenarios,
+    oauth_scenarios,
     retention_scenarios,
 )
 from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
@@ -24,6 +25,7 @@ SCENARIOS = (
     *compute_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,
     *maintenance_scenarios.SCENARIOS,
+    *oauth_scenarios.SCENARIOS,
     *retention_scenarios.SCENARIOS,
 )
 

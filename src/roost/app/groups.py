@@ -1,6 +1,7 @@
 """The resource groups of the API; a new group is added here."""
 
 from roost.jobs.schedules import AnySchedule
+from roost.oauth import retention as oauth_retention
 from roost.resources.account import endpoints as account
 from roost.resources.account import notices as account_notices
 from roost.resources.apps import endpoints as apps
@@ -66,6 +67,7 @@ JOB_KINDS = (
     login_jobs.RETENTION,
     maintenance_jobs.DUE,
     maintenance_jobs.RUN,
+    oauth_retention.RETENTION,
     token_jobs.RETENTION,
     web_jobs.RETENTION,
 )
@@ -75,6 +77,7 @@ SCHEDULES: tuple[AnySchedule, ...] = (
     event_jobs.NIGHTLY,
     login_jobs.NIGHTLY,
     maintenance_jobs.EVERY_MINUTE,
+    oauth_retention.NIGHTLY,
     token_jobs.NIGHTLY,
     web_jobs.NIGHTLY,
 )

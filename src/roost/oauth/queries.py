@@ -152,3 +152,51 @@ async def find_refresh_token(db: Queries, hashed: bytes) -> RefreshToken | None:
 
 async def use_refresh_token(db: Queries, hashed: bytes) -> None:
     await db.execute("update refresh_token set used = true where hash = $1", hashed)
+
+
+async def delete_old_families(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` consents that ended before, with all that came from them; how many."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from authorized_app where id in (
+                select id from authorized_app where least(expiry, revoked) <= $1 limit $2)
+            returning id)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted
+
+
+async def delete_old_access_tokens(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` access tokens that expired before; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from token where id in (
+                select id from token where kind = 'oauth' and expiry <= $1 limit $2)
+            returning id)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted
+
+
+async def delete_old_refresh_tokens(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` refresh tokens that were made before; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from refresh_token where hash in (
+                select hash from refresh_token where created <= $1 limit $2)
+            returning hash)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted

@@ -99,3 +99,35 @@ async def drop_attempts(db: Queries, username: str, ip: str) -> None:
     await db.execute(
         "delete from login_attempt where username = $1 and ip = $2::inet", username, ip
     )
+
+
+async def delete_old_sessions(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` sessions that were over before; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from web_session where hash in (
+                select hash from web_session where expiry <= $1 limit $2)
+            returning hash)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted
+
+
+async def delete_old_attempts(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` attempts; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from login_attempt where id in (
+                select id from login_attempt where tried <= $1 limit $2)
+            returning id)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted
