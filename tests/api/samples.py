@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from roost.app.roost import Roost
+from roost.ids import new_uuid
+from roost.resources.account.queries import create_account
 from roost.resources.devices.trust import remember_device
 from roost.resources.logins.queries import record_login
 from roost.web.registry import Endpoint
@@ -14,6 +16,7 @@ from roost.web.routing import path_params
 from tests.api.conftest import Account
 from tests.support.apps import let_in
 from tests.support.client import Client
+from tests.support.families import adopt
 from tests.support.instances import made
 from tests.support.keys import KEY
 from tests.support.pictures import picture
@@ -39,6 +42,12 @@ async def _instance(client: Client, roost: Roost, account: Account) -> Value:
 async def _event(client: Client, roost: Roost, account: Account) -> Value:
     await made(client)
     return int((await client.get("/account/events"))["data"][0]["id"])
+
+
+async def _child(client: Client, roost: Roost, account: Account) -> Value:
+    """One of an account whose users know already that they are a parent's."""
+    child = await create_account(roost.store, new_uuid(), roost.clock.seconds())
+    return (await adopt(roost, child, account.id)).euuid
 
 
 async def _image(client: Client, roost: Roost, account: Account) -> Value:
@@ -106,6 +115,7 @@ SAMPLES = {
     "clientId": Sample(_oauth_client, "0" * 20),
     "computeId": Sample(_instance, 999_999_999),
     "deviceId": Sample(_device, 999_999_999),
+    "euuid": Sample(_child, new_uuid()),
     "eventId": Sample(_event, 999_999_999),
     "imageId": Sample(_image, "private/999999999"),
     "kernelId": _shared("roost/grub2", "roost/none"),
