@@ -40,7 +40,7 @@ def _is_key(kind: str, data: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     parts = _split(blob)
-    return len(parts) == _PARTS[kind] and parts[0] == kind.encode() and all(parts[:-1])
+    return len(parts) == _PARTS[kind] and parts[0] == kind.encode() and all(parts)
 
 
 def _split(blob: bytes) -> list[bytes]:

@@ -22,7 +22,7 @@ Label = Annotated[str, Length(1, 100)]
 class CreateToken(Body):
     """POST /profile/tokens. Without scopes the token may what the one in use may."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_NEW]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}, _NEW]})
 
     label: Label = "Personal access token"
     scopes: Annotated[str, Length(1, 1000), AfterValidator(known_scopes)] | None = None
