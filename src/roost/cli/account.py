@@ -30,7 +30,7 @@ def account() -> None:
 @click.option("--user", help="Name of the first user. Default: admin-ID.")
 def create(state: Path | None, email: str, company: str, user: str | None) -> None:
     """Open an account; prints its id, its unrestricted user and that user's token, once."""
-    _check(CreateUser, {"username": user or "default", "email": email})
+    _check(CreateUser, {"username": "default" if user is None else user, "email": email})
     _check(UpdateAccount, {"company": company})
     opened = run(_create(read_served_settings(state=state), email, company, user))
     click.echo(f"account {opened.account_id}\nuser {opened.username}\ntoken {opened.token}")

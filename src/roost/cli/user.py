@@ -48,5 +48,5 @@ def _read() -> str:
 
 
 async def _set(settings: Settings, username: str, hashed: str) -> bool:
-    async with open_store(settings) as store, store.transaction() as db:
-        return await set_password(db, username, hashed, Clock().seconds())
+    async with open_store(settings) as store:
+        return await set_password(store, username, hashed, Clock().seconds())

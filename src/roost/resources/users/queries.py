@@ -100,18 +100,17 @@ async def delete(db: Queries, user_id: int) -> None:
 
 
 async def set_password(db: Queries, username: str, hashed: str, now: datetime) -> bool:
-    """Replace the password and end all sessions on the web pages.
+    """Replace the password; sessions from before end, as they are older than it.
 
     False when nobody of this name can log in: proxy users only act by tokens.
     """
-    user_id = await db.fetchval(
+    changed = await db.fetchval(
         """
         update api_user set password_hash = $2, password_created = $3
-        where username = $1 and user_type <> 'proxy' returning id
+        where username = $1 and user_type <> 'proxy' returning true
         """,
         username,
         hashed,
         now,
     )
-    await db.execute("delete from web_session where user_id = $1", user_id)
-    return user_id is not None
+    return bool(changed)
