@@ -47,19 +47,20 @@ class TokenUsage:
     async def writing(self) -> AsyncIterator[None]:
         """Write what is new every few seconds, and once more at the end of the block."""
         stop = asyncio.Event()
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._write_until(stop))
-            try:
-                yield
-            finally:
-                stop.set()
+        writing = asyncio.create_task(self._write_until(stop))
+        try:
+            yield
+        finally:
+            stop.set()
+            await writing
+            await self.flush()
 
     async def _write_until(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
+            await self.flush()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FLUSH_SECONDS):
                     await stop.wait()
-            await self.flush()
 
     async def flush(self) -> None:
         """Write what is new. What can't be written is noted again when it happens again."""
