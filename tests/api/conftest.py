@@ -14,8 +14,10 @@ from roost.ids import new_uuid
 from roost.resources.account import queries
 from roost.resources.profile.tokens import issue_token
 from roost.web.scopes import Scopes
+from tests.support.browser import Browser, open_browser
 from tests.support.client import Client, Contract
 from tests.support.database import DatabaseServer
+from tests.support.oauth import PASSWORD, give_password
 from tests.support.server import RunningRoost, running_roost, simulated
 
 _NAMES = (f"user{number}" for number in itertools.count())
@@ -112,3 +114,18 @@ async def client(nobody: Client, account: Account, new_token: NewToken) -> Clien
 async def stranger(nobody: Client, new_account: NewAccount, new_token: NewToken) -> Client:
     """The same in another account."""
     return nobody.as_user(await new_token(await new_account()))
+
+
+@pytest.fixture
+async def browser(running: RunningRoost) -> AsyncIterator[Browser]:
+    """A browser that nobody is logged in with."""
+    async with open_browser(running.url) as browser:
+        yield browser
+
+
+@pytest.fixture
+async def user_browser(browser: Browser, roost: Roost, account: Account) -> Browser:
+    """The same, with the user of `account` logged in."""
+    await give_password(roost.store, account.username)
+    assert (await browser.log_in(account.username, PASSWORD)).status == 303
+    return browser

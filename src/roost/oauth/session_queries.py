@@ -33,10 +33,12 @@ async def find_credentials(db: Queries, username: str) -> Credentials | None:
 async def add_session(
     db: Queries, hashed: bytes, user_id: int, now: datetime, expiry: datetime, tfa_passed: bool
 ) -> None:
+    """A session ends with the password that it began with, so it must be younger than that."""
     await db.execute(
         """
         insert into web_session (hash, user_id, created, expiry, tfa_passed)
-        values ($1, $2, $3, $4, $5)
+        select $1, id, greatest($3, password_created + interval '1 second'), $4, $5
+        from api_user where id = $2
         """,
         hashed,
         user_id,
@@ -53,7 +55,7 @@ async def find_session(db: Queries, hashed: bytes, now: datetime) -> Session | N
         select s.user_id, u.username, s.tfa_passed
         from web_session s join api_user u on u.id = s.user_id
         where s.hash = $1 and s.expiry > $2 and u.password_hash is not null
-            and s.created >= coalesce(u.password_created, s.created)
+            and (u.password_created is null or s.created > u.password_created)
         """,
         hashed,
         now,
