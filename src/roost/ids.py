@@ -17,3 +17,8 @@ def new_token() -> str:
 
 def new_uuid() -> str:
     return str(uuid.uuid4())
+
+
+def new_suffix() -> str:
+    """Makes a name that Roost gives unique among those that users give."""
+    return secrets.token_hex(4)

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from passlib.hash import sha512_crypt
@@ -22,6 +23,14 @@ def hash_token(token: str) -> bytes:
 def hash_password(password: str) -> str:
     """Argon2id for the passwords of Roost's own users. Slow: call it off the event loop."""
     return PasswordHasher().hash(password)
+
+
+def verify_password(hashed: str, password: str) -> bool:
+    """Whether it is the password of this Argon2id hash. Slow: call it off the event loop."""
+    try:
+        return PasswordHasher().verify(hashed, password)
+    except VerifyMismatchError:
+        return False
 
 
 def hash_guest_password(password: str) -> str:

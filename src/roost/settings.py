@@ -14,6 +14,11 @@ class Settings(BaseSettings):
 
     state: Path = Path(".roost")
     listen: str = "127.0.0.1:8080"
+    public_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^/?#]+$",
+        description="where browsers and OAuth clients reach the server; default: as they asked",
+    )
     engines: Literal["auto", "simulated", "local"] = "auto"
     catalog: Path | None = None
     lab: bool = False

@@ -14,8 +14,10 @@ from roost.ids import new_uuid
 from roost.resources.account import queries
 from roost.resources.profile.tokens import issue_token
 from roost.web.scopes import Scopes
+from tests.support.browser import Browser, open_browser
 from tests.support.client import Client, Contract
 from tests.support.database import DatabaseServer
+from tests.support.oauth import PASSWORD, give_password
 from tests.support.server import RunningRoost, running_roost, simulated
 
 _NAMES = (f"user{number}" for number in itertools.count())
@@ -57,6 +59,7 @@ class Account:
 
 
 NewAccount = Callable[..., Awaitable[Account]]
+NewUser = Callable[..., Awaitable[Account]]
 NewToken = Callable[..., Awaitable[str]]
 
 
@@ -69,6 +72,18 @@ async def new_account(roost: Roost) -> NewAccount:
             name = f"{next(_NAMES)}-{account_id}"
             user_id = await queries.create_user(db, account_id, name, restricted, now)
         return Account(account_id, user_id, name)
+
+    return make
+
+
+@pytest.fixture
+async def new_user(roost: Roost) -> NewUser:
+    """Another user of an account."""
+
+    async def make(account: Account, restricted: bool = False) -> Account:
+        now, name = roost.clock.seconds(), f"{next(_NAMES)}-{account.id}"
+        user_id = await queries.create_user(roost.store, account.id, name, restricted, now)
+        return Account(account.id, user_id, name)
 
     return make
 
@@ -99,3 +114,18 @@ async def client(nobody: Client, account: Account, new_token: NewToken) -> Clien
 async def stranger(nobody: Client, new_account: NewAccount, new_token: NewToken) -> Client:
     """The same in another account."""
     return nobody.as_user(await new_token(await new_account()))
+
+
+@pytest.fixture
+async def browser(running: RunningRoost) -> AsyncIterator[Browser]:
+    """A browser that nobody is logged in with."""
+    async with open_browser(running.url) as browser:
+        yield browser
+
+
+@pytest.fixture
+async def user_browser(browser: Browser, roost: Roost, account: Account) -> Browser:
+    """The same, with the user of `account` logged in."""
+    await give_password(roost.store, account.username)
+    assert (await browser.log_in(account.username, PASSWORD)).status == 303
+    return browser

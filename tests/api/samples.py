@@ -7,11 +7,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from roost.app.roost import Roost
+from roost.ids import new_uuid
+from roost.resources.account.queries import create_account
+from roost.resources.devices.trust import remember_device
+from roost.resources.logins.queries import record_login
 from roost.web.registry import Endpoint
 from roost.web.routing import path_params
 from tests.api.conftest import Account
+from tests.support.apps import let_in
 from tests.support.client import Client
+from tests.support.families import adopt
 from tests.support.instances import made
+from tests.support.keys import KEY
+from tests.support.pictures import picture
 
 Value = int | str
 Maker = Callable[[Client, Roost, Account], Awaitable[Value]]
@@ -36,6 +44,12 @@ async def _event(client: Client, roost: Roost, account: Account) -> Value:
     return int((await client.get("/account/events"))["data"][0]["id"])
 
 
+async def _child(client: Client, roost: Roost, account: Account) -> Value:
+    """One of an account whose users know already that they are a parent's."""
+    child = await create_account(roost.store, new_uuid(), roost.clock.seconds())
+    return (await adopt(roost, child, account.id)).euuid
+
+
 async def _image(client: Client, roost: Roost, account: Account) -> Value:
     image_id = f"private/{account.id}"
     await roost.store.execute(
@@ -48,6 +62,47 @@ async def _image(client: Client, roost: Roost, account: Account) -> Value:
     return image_id
 
 
+async def _oauth_client(client: Client, roost: Roost, account: Account) -> Value:
+    """One with a thumbnail, which is public."""
+    body = {"label": "app", "redirect_uri": "https://app.example.com/done"}
+    row = await client.post("/account/oauth-clients", body)
+    path = f"/account/oauth-clients/{row['id']}/thumbnail"
+    headers = {"Content-Type": "image/png"}
+    assert (await client.send("PUT", path, headers=headers, data=picture())).status == 200
+    return str(row["id"])
+
+
+async def _username(client: Client, roost: Roost, account: Account) -> Value:
+    """A restricted user beside the account's own."""
+    body = {"username": f"{account.username}-2", "email": "second@example.com", "restricted": True}
+    await client.post("/account/users", body)
+    return str(body["username"])
+
+
+async def _app(client: Client, roost: Roost, account: Account) -> Value:
+    client_id = await _oauth_client(client, roost, account)
+    return await let_in(roost, account.user_id, str(client_id))
+
+
+async def _device(client: Client, roost: Roost, account: Account) -> Value:
+    await remember_device(roost.store, account.user_id, "browser", "::1", roost.clock.now())
+    return int((await client.get("/profile/devices"))["data"][0]["id"])
+
+
+async def _login(client: Client, roost: Roost, account: Account) -> Value:
+    now = roost.clock.now()
+    await record_login(roost.store, account.user_id, "192.0.2.1", "successful", now)
+    return int((await client.get("/profile/logins"))["data"][0]["id"])
+
+
+async def _ssh_key(client: Client, roost: Roost, account: Account) -> Value:
+    return int((await client.post("/profile/sshkeys", {"ssh_key": KEY}))["id"])
+
+
+async def _token(client: Client, roost: Roost, account: Account) -> Value:
+    return int((await client.post("/profile/tokens", {"label": "sample"}))["id"])
+
+
 def _shared(value: Value, missing: Value) -> Sample:
     async def give(client: Client, roost: Roost, account: Account) -> Value:
         return value
@@ -56,12 +111,20 @@ def _shared(value: Value, missing: Value) -> Sample:
 
 
 SAMPLES = {
+    "appId": Sample(_app, 999_999_999),
+    "clientId": Sample(_oauth_client, "0" * 20),
     "computeId": Sample(_instance, 999_999_999),
+    "deviceId": Sample(_device, 999_999_999),
+    "euuid": Sample(_child, new_uuid()),
     "eventId": Sample(_event, 999_999_999),
     "imageId": Sample(_image, "private/999999999"),
     "kernelId": _shared("roost/grub2", "roost/none"),
+    "loginId": Sample(_login, 999_999_999),
     "regionId": _shared("us-lake", "nowhere"),
+    "sshKeyId": Sample(_ssh_key, 999_999_999),
+    "tokenId": Sample(_token, 999_999_999),
     "typeId": _shared("g1-nano-1", "none"),
+    "username": Sample(_username, "nobody"),
 }
 
 

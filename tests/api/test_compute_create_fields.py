@@ -78,7 +78,7 @@ REFUSED = [
     # group
     ("group", "g" * 51, "Length must be 0-50 characters"),
     # what there is none of yet
-    ("authorized_users", ["nobody"], "No user of these names has stored SSH keys"),
+    ("authorized_users", ["nobody"], "Each must be a user of the account with stored SSH keys"),
     ("backup_id", 1, "backup_id is not valid"),
     ("backup_id", 0, f"Must be 1-{2**63 - 1}"),
     ("backup_id", -1, f"Must be 1-{2**63 - 1}"),
@@ -213,7 +213,7 @@ async def test_all_errors_of_a_body_come_in_field_order(
         "firewall_id": 7,
         "backups_enabled": True,
         "backup_id": 7,
-        "authorized_users": ["nobody"],
+        "authorized_users": [7],
         "authorized_keys": ["key"],
         "group": "g" * 51,
         "tags": ["ok ok", "no"],
@@ -233,7 +233,7 @@ async def test_all_errors_of_a_body_come_in_field_order(
         "tags[1]",
         "group",
         "authorized_keys[0]",
-        "authorized_users",
+        "authorized_users[0]",
         "backup_id",
         "backups_enabled",
         "firewall_id",

@@ -74,3 +74,28 @@ def test_state_that_was_never_served(tmp_path: Path) -> None:
         assert done.exit_code == 1
         assert "has never been served" in done.stderr
         assert not (tmp_path / "nowhere").exists()
+
+
+def suggested(server: Server, number: str) -> str:
+    """What is printed, or said instead."""
+    done = roost("token", "suggest", "--state", server.state, number)
+    return (done.stdout or done.stderr).strip()
+
+
+def test_suggested_scopes(server: Server) -> None:
+    token = create(server, "--label", "wide", "--scopes", "*")
+    number = listed(server, token)[0]
+    unused = f"Error: token {number} was not used in the last 30 days"
+    assert suggested(server, number) == unused
+
+    server.send("GET", "/profile", token=token)
+    wait_until(lambda: suggested(server, number) != unused)
+    assert suggested(server, number) == "any scope will do: its calls needed none"
+
+    server.send("GET", "/account/events", token=token)
+    server.send("GET", "/compute/instances", token=token)
+    server.send("DELETE", "/compute/instances/1", token=token)
+    wait_until(lambda: suggested(server, number) == "computes:read_write events:read_only")
+
+    done = roost("token", "suggest", "--state", server.state, "1")
+    assert (done.returncode, done.stderr.strip()) == (1, "Error: there is no token 1")

@@ -1,4 +1,4 @@
-"""The nightly jobs that forget events and kept answers, for the harness."""
+"""The nightly jobs that forget events, kept answers, logins and uses of tokens."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,8 @@ from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs, JobKind
 from roost.resources.account import queries as accounts
 from roost.resources.events import jobs as events
+from roost.resources.logins import jobs as logins
+from roost.resources.tokens import jobs as tokens
 from roost.web import jobs as web
 from tests.jobs.harness import Scenario
 
@@ -19,6 +21,25 @@ insert into idempotency (account_id, key, fingerprint, created)
 select $1, n::text, '', now() at time zone 'UTC' - n * interval '6 hours' - interval '1 hour'
 from generate_series(2, 7) as n
 """
+_LOGINS = """
+insert into login (account_id, username, ip, datetime, status, restricted)
+select $1, 'me', '192.0.2.1', now() at time zone 'UTC' - make_interval(days => n, hours => 1),
+    'successful', false
+from generate_series(88, 93) as n
+"""
+_USES = """
+with user_ as (insert into api_user (account_id, username, created) values ($1::bigint, $1::bigint::text, now())
+        returning id),
+    token_ as (insert into token (user_id, label, hash, prefix, scopes, created)
+        select id, 'token', int8send($1::bigint), '', '*', now() from user_ returning id)
+insert into token_use (token_id, operation, day)
+select id, 'view_profile', (now() at time zone 'UTC')::date - n
+from token_, generate_series(29, 34) as n
+"""
+_USED = """
+(select account_id from token_use join token t on t.id = token_id
+    join api_user u on u.id = t.user_id) as used
+"""
 
 
 @dataclass(frozen=True)
@@ -27,7 +48,7 @@ class Forgetting:
 
     environment: Environment
     job_id: int
-    table: str
+    rows: str
     account_id: int
     kept: int
 
@@ -39,23 +60,25 @@ class Forgetting:
 
     async def _count(self) -> int:
         count: int = await self.environment.store.fetchval(
-            f"select count(*) from {self.table} where account_id = $1", self.account_id
+            f"select count(*) from {self.rows} where account_id = $1", self.account_id
         )
         return count
 
 
-def _scenario(kind: JobKind[JobArgs], table: str, fill: str, kept: int) -> Scenario:
+def _scenario(kind: JobKind[JobArgs], rows: str, fill: str, kept: int) -> Scenario:
     async def begin(environment: Environment) -> Forgetting:
         store, queue = environment.store, environment.queue
         account_id = await accounts.create_account(store, new_uuid(), queue.clock.seconds())
         await store.execute(fill, account_id)
         job = await queue.enqueue(store, kind, JobArgs())
-        return Forgetting(environment, job.id, table, account_id, kept)
+        return Forgetting(environment, job.id, rows, account_id, kept)
 
-    return Scenario(kind, begin, f"forget {table}")
+    return Scenario(kind, begin, kind.name)
 
 
 SCENARIOS = (
     _scenario(events.RETENTION, "event", _EVENTS, 2),
     _scenario(web.RETENTION, "idempotency", _ANSWERS, 2),
+    _scenario(logins.RETENTION, "login", _LOGINS, 2),
+    _scenario(tokens.RETENTION, _USED, _USES, 2),
 )

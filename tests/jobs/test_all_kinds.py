@@ -9,7 +9,13 @@ from roost.app.roost import Roost, open_roost
 from roost.jobs import Environment, WorkerSettings
 from roost.services import Services
 from tests.golden.gaps import check_gaps
-from tests.jobs import compute_scenarios, forgetting_scenarios, retention_scenarios
+from tests.jobs import (
+    compute_scenarios,
+    forgetting_scenarios,
+    maintenance_scenarios,
+    oauth_scenarios,
+    retention_scenarios,
+)
 from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
 from tests.support.database import DatabaseServer
 from tests.support.server import simulated
@@ -18,6 +24,8 @@ from tests.support.stage import Stage
 SCENARIOS = (
     *compute_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,
+    *maintenance_scenarios.SCENARIOS,
+    *oauth_scenarios.SCENARIOS,
     *retention_scenarios.SCENARIOS,
 )
 

@@ -36,6 +36,62 @@ def test_refuses(text: str) -> None:
         Scopes.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("*", "*"),
+        (" * ", "*"),
+        ("computes:read_only", "computes:read_only"),
+        ("computes:read_only,events:read_only", "computes:read_only events:read_only"),
+        ("computes:read_only, events:read_only", "computes:read_only events:read_only"),
+        (" computes:read_only \t events:read_only\n", "computes:read_only events:read_only"),
+        ("ips:read", "ips:read"),
+    ],
+)
+def test_forms(text: str, shown: str) -> None:
+    assert Scopes.parse(text).text == shown
+
+
+@pytest.mark.parametrize(
+    ("held", "other", "included"),
+    [
+        ("*", "*", True),
+        ("*", "computes:read_write", True),
+        ("computes:read_write", "*", False),
+        ("computes:read_write", "computes:read_only", True),
+        ("computes:read_only", "computes:read_write", False),
+        ("computes:read_write events:read_only", "events:read_only", True),
+        ("computes:read_write events:read_only", "events:read_only volumes:read_only", False),
+        ("ips:read", "ips:read_only", True),
+        (" ".join(f"{area}:read_write" for area in AREAS), "*", False),
+    ],
+)
+def test_include(held: str, other: str, included: bool) -> None:
+    assert Scopes.parse(held).include(Scopes.parse(other)) is included
+
+
+@pytest.mark.parametrize(
+    ("wanted", "smallest"),
+    [
+        ((), None),
+        (("events:read_only", "events:read_only"), "events:read_only"),
+        (("events:read_only", "events:read_write"), "events:read_write"),
+        (("volumes:read_write", "computes:read_only"), "computes:read_only volumes:read_write"),
+    ],
+)
+def test_smallest(wanted: tuple[str, ...], smallest: str | None) -> None:
+    scopes = Scopes.smallest(wanted)
+    assert (scopes and scopes.text) == smallest
+
+
+@given(st.lists(SCOPES, min_size=1, max_size=8))
+def test_the_smallest_scopes_allow_what_is_wanted_and_no_area_more(wanted: list[str]) -> None:
+    smallest = Scopes.smallest(wanted)
+    assert smallest is not None
+    assert smallest.allow(tuple(wanted))
+    assert Scopes.parse(" ".join(wanted)).include(smallest)
+
+
 @given(st.lists(SCOPES, min_size=1, max_size=8))
 def test_a_token_allows_what_it_was_given(scopes: list[str]) -> None:
     parsed = Scopes.parse(" ".join(scopes))

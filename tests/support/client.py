@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from yarl import URL
 
 T = TypeVar("T")
+_JSON = "application/json"
 Json = Any  # An answer as json.loads gives it; the document says what it is.
 
 
@@ -42,10 +43,16 @@ class Contract:
             return
         responses = operation["responses"]
         response = responses.get(str(answer.status), responses["default"])
-        self._validate(response["content"]["application/json"]["schema"], answer.body)
+        if answer.status == 204:
+            assert (answer.raw, "content" in response) == (b"", False)
+            return
+        media_type = answer.headers["Content-Type"]
+        assert media_type in response["content"], media_type
+        if media_type == _JSON:
+            self._validate(response["content"][_JSON]["schema"], answer.body)
         body = operation.get("requestBody")
         if answer.status == 200 and body is not None and sent is not None:
-            self._validate(body["content"]["application/json"]["schema"], sent)
+            self._validate(body["content"][_JSON]["schema"], sent)
 
     def _find(self, method: str, path: str) -> Json | None:
         wanted = path.partition("?")[0].rstrip("/").split("/")
@@ -103,7 +110,7 @@ class Client:
         request = self._session.request(method, URL(url, encoded=True), data=data, headers=sent)
         async with request as response:
             raw = await response.read()
-            parsed = json.loads(raw) if raw else None
+            parsed = json.loads(raw) if raw and response.content_type == _JSON else None
             answer = Answer(response.status, parsed, response.headers, raw)
         if method in ("GET", "POST", "PUT", "DELETE"):
             self._contract.check(method, "/v4" + path, body, answer)

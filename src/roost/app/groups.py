@@ -1,32 +1,84 @@
 """The resource groups of the API; a new group is added here."""
 
 from roost.jobs.schedules import AnySchedule
+from roost.oauth import retention as oauth_retention
+from roost.resources.account import endpoints as account
+from roost.resources.account import notices as account_notices
+from roost.resources.apps import endpoints as apps
+from roost.resources.child_accounts import endpoints as child_accounts
 from roost.resources.compute import endpoints as compute
 from roost.resources.compute import fsck as compute_fsck
 from roost.resources.compute import fsck_addresses
 from roost.resources.compute import jobs as compute_jobs
+from roost.resources.compute import notices as compute_notices
 from roost.resources.compute import watch as compute_watch
 from roost.resources.compute_types import endpoints as compute_types
+from roost.resources.devices import endpoints as devices
 from roost.resources.events import endpoints as events
 from roost.resources.events import jobs as event_jobs
+from roost.resources.explain import endpoints as explain
 from roost.resources.fsck import Check
 from roost.resources.images import endpoints as images
 from roost.resources.kernels import endpoints as kernels
+from roost.resources.logins import endpoints as logins
+from roost.resources.logins import jobs as login_jobs
+from roost.resources.maintenance import endpoints as maintenance
+from roost.resources.maintenance import jobs as maintenance_jobs
+from roost.resources.maintenance import notices as maintenance_notices
+from roost.resources.notifications import endpoints as notifications
+from roost.resources.notifications.causes import Cause
+from roost.resources.oauth_clients import endpoints as oauth_clients
+from roost.resources.profile import endpoints as profile
 from roost.resources.regions import endpoints as regions
+from roost.resources.ssh_keys import endpoints as ssh_keys
+from roost.resources.tokens import endpoints as tokens
+from roost.resources.tokens import jobs as token_jobs
+from roost.resources.two_factor import endpoints as two_factor
+from roost.resources.users import endpoints as users
 from roost.web import jobs as web_jobs
 
-ENDPOINT_MODULES = (compute, compute_types, events, images, kernels, regions)
+ENDPOINT_MODULES = (
+    account,
+    apps,
+    child_accounts,
+    compute,
+    compute_types,
+    devices,
+    events,
+    explain,
+    images,
+    kernels,
+    logins,
+    maintenance,
+    notifications,
+    oauth_clients,
+    profile,
+    regions,
+    ssh_keys,
+    tokens,
+    two_factor,
+    users,
+)
 
 JOB_KINDS = (
     *compute_jobs.KINDS,
     compute_watch.WATCH,
     event_jobs.RETENTION,
+    login_jobs.RETENTION,
+    maintenance_jobs.DUE,
+    maintenance_jobs.RUN,
+    oauth_retention.RETENTION,
+    token_jobs.RETENTION,
     web_jobs.RETENTION,
 )
 
 SCHEDULES: tuple[AnySchedule, ...] = (
     compute_watch.EVERY_MINUTE,
     event_jobs.NIGHTLY,
+    login_jobs.NIGHTLY,
+    maintenance_jobs.EVERY_MINUTE,
+    oauth_retention.NIGHTLY,
+    token_jobs.NIGHTLY,
     web_jobs.NIGHTLY,
 )
 
@@ -35,3 +87,10 @@ AT_START: tuple[AnySchedule, ...] = (compute_watch.EVERY_MINUTE,)
 
 CHECKS: tuple[Check, ...] = (compute_fsck.check_instances, fsck_addresses.check_addresses)
 """Of `roost fsck`."""
+
+CAUSES: tuple[Cause, ...] = (
+    compute_notices.outages,
+    maintenance_notices.maintenance,
+    account_notices.missing_email,
+)
+"""Of notifications, the most pressing first."""

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from roost.app.engines import Binding, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
-from roost.app.groups import AT_START, ENDPOINT_MODULES, JOB_KINDS, SCHEDULES
+from roost.app.groups import AT_START, CAUSES, ENDPOINT_MODULES, JOB_KINDS, SCHEDULES
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
 from roost.clock import Clock
@@ -24,8 +24,10 @@ from roost.resources.compute import queries as compute
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
+from roost.resources.notifications.causes import Causes
 from roost.resources.profile.queries import TOKEN_CHANNEL
 from roost.resources.profile.tokens import StoredTokens
+from roost.resources.tokens.usage import TokenUsage
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
@@ -53,6 +55,7 @@ class Roost:
     faults: Faults
     metrics: CollectorRegistry
     job_metrics: Metrics
+    usage: TokenUsage
     first_start: bool
 
     def worker(self) -> Worker:
@@ -81,7 +84,7 @@ class Roost:
 
     async def api(self, authenticator: Authenticator) -> tuple[Registry, Api]:
         """The API of this process; it follows what other processes import as images."""
-        registry = Registry(ENDPOINT_MODULES)
+        registry = self.services.get(Registry)
         await ImportedImages(self.store, self.catalog).follow()
         edge = Edge(
             registry=registry,
@@ -92,6 +95,7 @@ class Roost:
             limiter=RateLimiter(self.settings.rate_limit_scale),
             metrics=EdgeMetrics(self.metrics),
             access_log=AccessLog(sys.stderr.buffer) if self.settings.access_log else None,
+            usage=self.usage,
             max_body=self.settings.max_body,
         )
         return registry, Api(edge)
@@ -144,10 +148,13 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             catalog=catalog,
             bindings=tuple(bindings),
             images=images,
-            services=Services(catalog, engines, queue, box),
+            services=Services(
+                catalog, engines, queue, box, Causes(*CAUSES), Registry(ENDPOINT_MODULES)
+            ),
             queue=queue,
             faults=Faults(),
             metrics=metrics,
             job_metrics=Metrics(metrics),
+            usage=TokenUsage(store, clock),
             first_start=not beside and await ensure_admin(store, clock, settings.state),
         )

@@ -12,6 +12,10 @@ from roost.app.health import Health
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
 from roost.app.roost import Roost
+from roost.oauth.passwords import PasswordChecker
+from roost.oauth.routes import build_routes
+from roost.oauth.site import Site
+from roost.secrets import Box
 from roost.web.api import Api
 from roost.web.openapi import build_document
 from roost.web.site import Server, build_site
@@ -50,7 +54,7 @@ async def serve(
     config, api = await _configure(roost, crew)
     server = _Uvicorn(config, on_ready)
     try:
-        async with asyncio.TaskGroup() as tasks:
+        async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
             tasks.create_task(server.serve(sockets=[listening]))
             stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
             await stop.wait()
@@ -87,7 +91,14 @@ async def _configure(roost: Roost, crew: Crew | None) -> tuple[uvicorn.Config, A
     registry, api = await roost.api(authenticator)
     document = build_document(registry)
     lab = await open_lab(roost, api, authenticator, crew)
-    more = [] if lab is None else [mount(lab)]
+    oauth = Site(
+        roost.store,
+        roost.clock,
+        roost.services.get(Box),
+        PasswordChecker(),
+        roost.settings.public_url,
+    )
+    more = [*build_routes(oauth), *([] if lab is None else [mount(lab)])]
     site = build_site(registry, document, roost.metrics, Health(roost).check, more)
     config = uvicorn.Config(
         Server(api if lab is None else lab.gate, site),

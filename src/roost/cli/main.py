@@ -8,8 +8,11 @@ _COMMANDS = {
     "serve": "roost.cli.serve",
     "worker": "roost.cli.serve",
     "down": "roost.cli.down",
+    "account": "roost.cli.account",
+    "user": "roost.cli.user",
     "token": "roost.cli.token",
     "image": "roost.cli.image",
+    "maintenance": "roost.cli.maintenance",
     "fsck": "roost.cli.fsck",
     "clock": "roost.cli.clock",
 }

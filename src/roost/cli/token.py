@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from roost.app.first_start import ADMIN
+from roost.app.groups import ENDPOINT_MODULES
 from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
@@ -14,7 +15,10 @@ from roost.clock import Clock
 from roost.resources.account.queries import find_user
 from roost.resources.profile.queries import TokenRow, list_tokens, revoke_token
 from roost.resources.profile.tokens import issue_token
+from roost.resources.tokens.jobs import KEPT
+from roost.resources.tokens.queries import find_uses
 from roost.settings import Settings
+from roost.web.registry import Registry
 from roost.web.scopes import Scopes
 
 _LABEL_LENGTH = 100
@@ -57,6 +61,30 @@ def revoke(state: Path | None, token_id: int) -> None:
     """Revoke a token at once, in all servers."""
     if not run(_revoke(read_served_settings(state=state), token_id)):
         raise click.ClickException(f"there is no token {token_id}, or it is revoked already")
+
+
+@token.command()
+@state_option
+@click.argument("token_id", type=int, metavar="ID")
+def suggest(state: Path | None, token_id: int) -> None:
+    """Print the smallest scopes that a token's calls of the last 30 days needed."""
+    operations = run(_uses(read_served_settings(state=state), token_id))
+    if operations is None:
+        raise click.ClickException(f"there is no token {token_id}")
+    if not operations:
+        raise click.ClickException(f"token {token_id} was not used in the last 30 days")
+    scopes = Scopes.smallest(
+        scope
+        for endpoint in Registry(ENDPOINT_MODULES)
+        if endpoint.name in operations
+        for scope in endpoint.scopes
+    )
+    click.echo(scopes.text if scopes else "any scope will do: its calls needed none")
+
+
+async def _uses(settings: Settings, token_id: int) -> list[str] | None:
+    async with open_store(settings) as store:
+        return await find_uses(store, token_id, (Clock().now() - KEPT).date())
 
 
 async def _create(

@@ -6,8 +6,10 @@ are found first and its records made afterwards; past the middle the keys are re
 
 # ruff: noqa: S608  (statements are put together from the listings' own SQL, never from input)
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import orjson
 
 from roost.errors import not_found
 from roost.store import Queries
@@ -21,6 +23,7 @@ __all__ = [
     "Selection",
     "fetch_page",
     "fetch_record",
+    "page_of",
 ]
 
 _ABSURD = 2**64
@@ -42,6 +45,8 @@ class Listing:
     columns: Mapping[str, Column]
     """The filterable fields (column F of the reference's records); dots reach nested ones."""
     descending: bool = False
+    granted: tuple[str, str] | None = None
+    """The kind and the id of the entity on which a restricted user needs a grant to see a row."""
 
     @property
     def record_text(self) -> str:
@@ -99,6 +104,17 @@ async def fetch_record(
     if found is None:
         raise not_found()
     return str(found).encode()
+
+
+def page_of(rows: Sequence[Mapping[str, object]], page: int, page_size: int) -> bytes:
+    """The same envelope over rows that are at hand; for lists that are always short."""
+    pages = _pages(len(rows), page_size)
+    if page * page_size > _ABSURD:
+        page = pages
+    if page > pages:
+        raise not_found()
+    data = rows[(page - 1) * page_size : page * page_size]
+    return orjson.dumps({"data": data, "page": page, "pages": pages, "results": len(rows)})
 
 
 def _pages(results: int, page_size: int) -> int:

@@ -15,24 +15,26 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from roost.clock import Clock
-from roost.errors import ApiError, Problem, not_found, out_of_scope, unauthenticated
+from roost.errors import ApiError, Problem, forbidden, not_found, out_of_scope, unauthenticated
 from roost.secrets import Box
 from roost.services import Services
 from roost.store import Store
 from roost.web import exchange as http
 from roost.web.access_log import AccessLog
-from roost.web.auth import Authenticator, Identity
+from roost.web.auth import Authenticator, Identity, UsageRecorder
 from roost.web.bodies import Body, read_body
 from roost.web.call import Call
-from roost.web.exchange import Exchange, Reply
+from roost.web.exchange import Exchange
 from roost.web.filters import parse_filter
 from roost.web.grants import require
-from roost.web.headers import UNCACHED, Header, static_headers
+from roost.web.headers import UNCACHED, static_headers
 from roost.web.idempotency import answer_once, check_key
 from roost.web.metrics import EdgeMetrics
 from roost.web.pages import parse_page
 from roost.web.rates import RateLimiter
-from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry, Result
+from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry
+from roost.web.reply import Header, Reply
+from roost.web.routing import Params
 
 log = structlog.get_logger()
 
@@ -48,6 +50,9 @@ UNAVAILABLE = (
 STRANGERS_RATE = Rate(100, 60)
 """Requests with a bad token or without one, where one is needed; for each address."""
 
+_REFUSED = frozenset((401, 403, 429))
+"""Calls that the token or the user were not allowed, and those that were not looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -61,6 +66,7 @@ class Edge:
     limiter: RateLimiter
     metrics: EdgeMetrics
     access_log: AccessLog | None
+    usage: UsageRecorder
     max_body: int
 
 
@@ -107,15 +113,15 @@ class Api:
             problem = Problem(f"Method Not Allowed: {exchange.method}")
             raise ApiError(405, [problem], http.allow(match.methods))
         exchange.endpoint = endpoint
-        await self._authorize(exchange, endpoint)
+        await self._authorize(exchange, endpoint, match.params)
         edge = self._edge
         call = Call(exchange.identity, match.params, edge.store, edge.services, edge.clock)
         if endpoint.writes:
-            return Reply(200, await self._write(exchange, endpoint, call, receive))
+            return await self._write(exchange, endpoint, call, receive)
         self._select(exchange, endpoint, call)
-        return Reply(200, dump(await endpoint.handler(call)))
+        return await _handle(endpoint, call, None)
 
-    async def _authorize(self, exchange: Exchange, endpoint: Endpoint) -> None:
+    async def _authorize(self, exchange: Exchange, endpoint: Endpoint, params: Params) -> None:
         identity = await self._identify(exchange)
         exchange.identity = identity
         if identity is None and not endpoint.public:
@@ -127,7 +133,9 @@ class Api:
         if identity is not None:
             if not identity.scopes.allow(endpoint.scopes):
                 raise out_of_scope()
-            require(endpoint.grant, identity)
+            if identity.user_type in endpoint.refuses:
+                raise forbidden()
+            await require(endpoint.grant, identity, params, self._edge.store)
 
     async def _identify(self, exchange: Exchange) -> Identity | None:
         """Bad tokens are counted for their address, good ones there are not held up by them."""
@@ -152,12 +160,12 @@ class Api:
 
     async def _write(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, receive: Receive
-    ) -> bytes:
+    ) -> Reply:
         key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
         if key is not None:
             check_key(key)
         raw = await http.read(exchange, receive, self._edge.max_body)
-        body = None
+        body: Body | bytes | None = None
         if endpoint.body is not None:
             try:
                 if raw:  # Some clients declare the type of a body that they do not send.
@@ -168,24 +176,34 @@ class Api:
                 if endpoint.exists is not None and not await endpoint.exists(call):
                     raise not_found() from None
                 raise
+        elif endpoint.accepts:
+            http.check_type(exchange, endpoint.accepts)
+            body = raw
         async with self._edge.store.transaction() as connection:
             call.db = connection
             if key is None or exchange.identity is None:
                 return await _handle(endpoint, call, body)
-            return await answer_once(
+
+            async def answer() -> bytes:
+                return (await _handle(endpoint, call, body)).body
+
+            kept = await answer_once(
                 connection,
                 self._edge.services.get(Box),
                 exchange.identity,
                 key,
                 (f"{endpoint.name} {exchange.path}", raw),
                 self._edge.clock.now(),
-                lambda: _handle(endpoint, call, body),
+                answer,
             )
+            return Reply(200, kept)
 
     def _record(self, exchange: Exchange, reply: Reply, seconds: float) -> None:
         endpoint = exchange.endpoint
         name = endpoint.name if endpoint is not None else "unmatched"
         self._edge.metrics.observe(name, reply.status, seconds)
+        if endpoint is not None and exchange.identity is not None and reply.status not in _REFUSED:
+            self._edge.usage.add(exchange.identity.token_id, name, exchange.client)
         if self._edge.access_log is not None:
             now = self._edge.clock.now().isoformat(timespec="milliseconds")
             self._edge.access_log.add(exchange.line(now, reply, seconds))
@@ -206,11 +224,12 @@ def _unavailable() -> ApiError:
     return ApiError(503, [Problem(reason)])
 
 
-async def _handle(endpoint: Endpoint, call: Call, body: Body | None) -> bytes:
-    return dump(await (endpoint.handler(call) if body is None else endpoint.handler(call, body)))
+async def _handle(endpoint: Endpoint, call: Call, body: Body | bytes | None) -> Reply:
+    result = await (endpoint.handler(call) if body is None else endpoint.handler(call, body))
+    return result if isinstance(result, Reply) else Reply(200, _dump(result))
 
 
-def dump(result: Result) -> bytes:
+def _dump(result: str | bytes | Mapping[str, object] | None) -> bytes:
     """The body of a success."""
     if result is None:
         return b"{}"

@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
-from typing import Protocol
+from typing import Literal, Protocol
 
 from roost.clock import Clock
 from roost.errors import unauthenticated
 from roost.secrets import hash_token
+from roost.web.grant_queries import Permission
 from roost.web.scopes import Scopes
+
+UserType = Literal["default", "parent", "child", "proxy"]
+TokenKind = Literal["personal", "oauth", "proxy"]
 
 CACHE_SECONDS = 5.0
 _CACHE_ENTRIES = 10_000
@@ -23,7 +27,12 @@ class Identity:
     user_id: int
     username: str
     restricted: bool
+    user_type: UserType
+    rights: frozenset[str]
+    """Global grants of a restricted user, such as `add_computes`."""
+    account_access: Permission | None
     token_id: int
+    token_kind: TokenKind
     scopes: Scopes
     expiry: datetime | None
 
@@ -33,6 +42,13 @@ class TokenSource(Protocol):
 
     async def find(self, hashed: bytes) -> Identity | None:
         """The identity of a token by its hash; None when unknown or revoked."""
+
+
+class UsageRecorder(Protocol):
+    """Who wants to know what tokens are used for."""
+
+    def add(self, token_id: int, operation: str, client: str) -> None:
+        """One call that was allowed, from a client's address. Must be quick."""
 
 
 class Authenticator:
@@ -60,15 +76,17 @@ class Authenticator:
         return identity
 
     def forget(self) -> None:
-        self._known.clear()
+        # What is being looked up now ends in the old dictionary, so that it is forgotten too.
+        self._known = {}
 
     async def _lookup(self, hashed: bytes) -> Identity | None:
-        known = self._known.get(hashed)
+        entries = self._known
+        known = entries.get(hashed)
         if known is not None and known[0] > monotonic():
             return known[1]
         identity = await self._source.find(hashed)
         if identity is not None:
-            if len(self._known) >= _CACHE_ENTRIES:
-                self._known.clear()
-            self._known[hashed] = (monotonic() + CACHE_SECONDS, identity)
+            if len(entries) >= _CACHE_ENTRIES:
+                entries.clear()
+            entries[hashed] = (monotonic() + CACHE_SECONDS, identity)
         return identity

@@ -113,7 +113,7 @@ def _nul_paths(value: object, path: str = "") -> Iterator[str]:
 
 def _refusal(error: ValidationError) -> ApiError:
     details = error.errors(include_url=False, include_input=False)
-    return invalid_fields([Problem(_reason(d), _path(_location(d))) for d in details])
+    return invalid_fields([Problem(_reason(d), _path(_location(d)) or None) for d in details])
 
 
 def _location(detail: ErrorDetails) -> tuple[int | str, ...]:

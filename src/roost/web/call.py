@@ -7,8 +7,9 @@ from roost.clock import Clock
 from roost.errors import unauthenticated
 from roost.services import Services
 from roost.store import Queries
-from roost.store.paging import Listing, Selection, fetch_page
+from roost.store.paging import Listing, Selection, fetch_page, fetch_record
 from roost.web.auth import Identity
+from roost.web.grant_queries import only_granted
 from roost.web.routing import Params
 
 T = TypeVar("T")
@@ -56,7 +57,22 @@ class Call:
         return self.services.get(kind)
 
     async def collection(self, listing: Listing, *scope_args: object) -> bytes:
-        """The wanted page of a collection, filtered and ordered as the caller asked."""
-        return await fetch_page(
-            self.db, listing, scope_args, self.selection, self.page, self.page_size
-        )
+        """The wanted page of a collection, filtered and ordered as the caller asked.
+
+        A restricted user sees the rows that are granted to them.
+        """
+        listing, scope = self._granted(listing, scope_args)
+        return await fetch_page(self.db, listing, scope, self.selection, self.page, self.page_size)
+
+    async def record(self, key: int | str, listing: Listing, *scope_args: object) -> bytes:
+        """One record of a collection by its key; 404 for one that the caller may not see."""
+        listing, scope = self._granted(listing, scope_args)
+        return await fetch_record(self.db, listing, scope, key)
+
+    def _granted(
+        self, listing: Listing, scope: tuple[object, ...]
+    ) -> tuple[Listing, tuple[object, ...]]:
+        if self.caller is None or not self.caller.restricted or listing.granted is None:
+            return listing, scope
+        scope = (*scope, self.caller.user_id)
+        return only_granted(listing, len(scope)), scope

@@ -72,6 +72,8 @@ def _facts(endpoint: Endpoint) -> Iterable[str]:
     yield "no token needed" if endpoint.public else "needs a token"
     if endpoint.scopes:
         yield "scope " + ", ".join(endpoint.scopes)
+    if endpoint.query:
+        yield "query " + ", ".join(endpoint.query)
     if isinstance(endpoint.returns, Page) and endpoint.filters:
         yield "filter by " + ", ".join(endpoint.filters)
     if endpoint.events:

@@ -1,7 +1,7 @@
 """One HTTP exchange, close to ASGI: reading the request, writing the answer."""
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
@@ -12,20 +12,14 @@ from starlette.types import Receive, Scope, Send
 from roost.errors import ApiError, ErrorBody, Problem
 from roost.web.access_log import AccessLine
 from roost.web.auth import Identity
-from roost.web.headers import Header, caller_headers
+from roost.web.headers import caller_headers
 from roost.web.rates import Window
+from roost.web.reply import Header, Reply
 
 if TYPE_CHECKING:
     from roost.web.registry import Endpoint
 
 _PREFIXES = ("/v4beta", "/v4")
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    status: int
-    body: bytes
-    headers: tuple[Header, ...] = ()
 
 
 @dataclass(slots=True)
@@ -88,6 +82,13 @@ def allow(methods: Iterable[str]) -> tuple[tuple[bytes, bytes], ...]:
     return ((b"allow", ", ".join(names).encode()),)
 
 
+def check_type(exchange: Exchange, accepted: Collection[str]) -> None:
+    """Raises 415 when a body is not declared as one of the accepted media types."""
+    declared = exchange.header(b"content-type") or ""
+    if declared.partition(";")[0].strip().lower() not in accepted:
+        raise ApiError(415, [Problem(f"Content-Type must be {' or '.join(accepted)}")])
+
+
 def check_json(exchange: Exchange) -> None:
     """Raises 415 when a body is declared as something other than JSON."""
     declared = exchange.header(b"content-type") or "application/json"
@@ -121,8 +122,13 @@ async def send_reply(
         *reply.headers,
         *caller_headers(exchange.identity, exchange.window),
         (b"x-request-id", exchange.request_id.encode()),
-        (b"content-length", b"%d" % len(reply.body)),
     ]
+    if reply.content_type is not None or reply.status == 204:
+        headers = [header for header in headers if header[0] != b"content-type"]
+    if reply.content_type is not None:
+        headers.append((b"content-type", reply.content_type))
+    if reply.status != 204:
+        headers.append((b"content-length", b"%d" % len(reply.body)))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     body = b"" if exchange.method == "HEAD" else reply.body
     await send({"type": "http.response.body", "body": body})

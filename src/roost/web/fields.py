@@ -97,3 +97,13 @@ class Pattern:
         described = handler(schema)
         described["pattern"] = f"^(?:{self.expression})$"
         return described
+
+
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+
+EMAIL_PATTERN = rf"{_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+{_LABEL}"
+EMAIL_REASON = "Must be an email address"
+
+EMAIL = Pattern(EMAIL_PATTERN, EMAIL_REASON)
+"""As in RFC 5321, without quoted names and bare hosts; put a Length before it."""

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from roost.web.auth import Identity
 from roost.web.rates import Window
 from roost.web.registry import Endpoint
+from roost.web.reply import Header
 
 SPEC_VERSION = "4.176.0"
-
-Header = tuple[bytes, bytes]
 
 _SECURITY: tuple[Header, ...] = (
     (b"content-security-policy", b"default-src 'none'"),

@@ -1,6 +1,7 @@
 """`Idempotency-Key` on any POST: the same key and body get the same answer for 24 h.
 
 The key is stored in the write's own transaction, so it exists exactly when the write does.
+Answers are sealed, as some show a secret for the only time.
 """
 
 import hashlib

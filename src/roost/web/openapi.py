@@ -12,12 +12,13 @@ from roost.web.bodies import Body
 from roost.web.headers import SPEC_VERSION
 from roost.web.idempotency import HEADER
 from roost.web.pages import MAX_PAGE_SIZE, MIN_PAGE_SIZE
-from roost.web.registry import Array, Endpoint, Page, Registry, Returns
+from roost.web.registry import Array, Binary, Endpoint, Maybe, Page, Registry, Returns
 from roost.web.routing import path_params, plain_path
 
 Json = Mapping[str, object]
 
 _REF = "#/components/schemas/{model}"
+_BYTES: Json = {"schema": {"type": "string", "format": "binary"}}
 _REFUSALS = {
     "400": "A field, the request or the state of the object is not right",
     "401": "No valid token, or a token without the scope",
@@ -60,6 +61,7 @@ def _operation(endpoint: Endpoint) -> Json:
         "tags": [endpoint.area],
         "parameters": [
             *_path_parameters(endpoint),
+            *_query_parameters(endpoint),
             *_list_parameters(endpoint),
             *_header_parameters(endpoint),
         ],
@@ -72,6 +74,8 @@ def _operation(endpoint: Endpoint) -> Json:
     if endpoint.body is not None:
         content = {"schema": {"$ref": _ref(endpoint.body.__name__)}}
         operation["requestBody"] = {"content": {"application/json": content}}
+    if endpoint.accepts:
+        operation["requestBody"] = {"content": dict.fromkeys(endpoint.accepts, _BYTES)}
     return operation
 
 
@@ -86,6 +90,12 @@ def _path_parameters(endpoint: Endpoint) -> Iterable[Json]:
         if kind == "int":
             schema = {"type": "integer", "minimum": 0}
         yield {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _query_parameters(endpoint: Endpoint) -> Iterable[Json]:
+    for name, description in endpoint.query.items():
+        schema = {"type": "string"}
+        yield {"name": name, "in": "query", "description": description, "schema": schema}
 
 
 def _list_parameters(endpoint: Endpoint) -> Iterable[Json]:
@@ -115,18 +125,24 @@ def _header_parameters(endpoint: Endpoint) -> Iterable[Json]:
 
 
 def _responses(endpoint: Endpoint) -> Json:
-    content = {"application/json": {"schema": _answer(endpoint.returns)}}
+    content: Json = {"application/json": {"schema": _answer(endpoint.returns)}}
+    if isinstance(endpoint.returns, Binary):
+        content = {endpoint.returns.media_type: _BYTES}
     success: Json = {"description": "Success", "content": content}
     error = {"application/json": {"schema": {"$ref": _ref(ErrorBody.__name__)}}}
-    refusals = {
+    refusals: dict[str, Json] = {
         code: {"description": reason, "content": error} for code, reason in _REFUSALS.items()
     }
+    if isinstance(endpoint.returns, Maybe):
+        refusals["204"] = {"description": "There is nothing to show"}
     return {"200": success, **refusals}
 
 
 def _answer(returns: Returns) -> Json:
     if returns is None:
         return {"type": "object", "maxProperties": 0}
+    if isinstance(returns, Binary):
+        return {}
     if isinstance(returns, Array):
         return {"type": "array", "items": {"$ref": _ref(returns.row.__name__)}}
     if isinstance(returns, Page):
@@ -137,7 +153,8 @@ def _answer(returns: Returns) -> Json:
             "properties": {"data": rows, "page": number, "pages": number, "results": number},
             "required": ["data", "page", "pages", "results"],
         }
-    return {"$ref": _ref(returns.__name__)}
+    row = returns.row if isinstance(returns, Maybe) else returns
+    return {"$ref": _ref(row.__name__)}
 
 
 def _ref(name: str) -> str:
@@ -157,7 +174,9 @@ def _schemas(endpoints: Iterable[Endpoint]) -> Json:
 
 
 def _row(returns: Returns) -> type | None:
-    return returns.row if isinstance(returns, Page | Array) else returns
+    if isinstance(returns, Page | Array | Maybe):
+        return returns.row
+    return None if isinstance(returns, Binary) else returns
 
 
 def _body_schemas(bodies: Iterable[type[Body]]) -> dict[str, object]:

@@ -12,6 +12,7 @@ KEPT = timedelta(hours=24)
 class KeptAnswer(TypedDict):
     fingerprint: bytes
     body: bytes | None
+    """Sealed; None while the answer is being made."""
 
 
 async def claim_key(

@@ -12,14 +12,16 @@ from typing import Literal, TypeVar, overload
 from typing_extensions import TypedDict, Unpack
 
 from roost.store.paging import Column
+from roost.web.auth import UserType
 from roost.web.bodies import Body
 from roost.web.call import Call
 from roost.web.grants import Anyone, Grant
+from roost.web.reply import Reply
 from roost.web.routing import Router
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
-Result = str | bytes | Mapping[str, object] | None
-"""JSON text as PostgreSQL made it, a row to dump, or nothing to say (`{}`)."""
+Result = str | bytes | Mapping[str, object] | Reply | None
+"""JSON text as PostgreSQL made it, a row to dump, nothing to say (`{}`), or a whole answer."""
 
 B = TypeVar("B", bound=Body)
 Handler = Callable[..., Awaitable[Result]]
@@ -40,7 +42,23 @@ class Array:
     row: type
 
 
-Returns = type | Page | Array | None
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`returns=Binary("image/png")`: not JSON; the handler returns a Reply."""
+
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """`returns=Maybe(Row)`: a record, or `NO_CONTENT` where the reference has none."""
+
+    row: type
+
+
+NO_CONTENT = Reply(204, b"")
+
+Returns = type | Page | Array | Maybe | Binary | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +86,13 @@ class Endpoint:
     public: bool = False
     """Whether it answers without a token."""
     grant: Grant = field(default_factory=Anyone)
+    refuses: tuple[UserType, ...] = ()
+    """Types of users to whom it is closed, whatever their grants (spec B, Account rules 3, 4)."""
     body: type[Body] | None = None
+    accepts: tuple[str, ...] = ()
+    """Media types of a body that is not JSON; the handler is given its bytes."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """Parameters of the query, beside those of all lists, and what they mean."""
     returns: Returns = None
     exists: Exists | None = None
     """Whether the path's object is the caller's; for endpoints with an object and a body."""
@@ -88,6 +112,8 @@ class Options(TypedDict, total=False):
     scopes: tuple[str, ...]
     public: bool
     grant: Grant
+    refuses: tuple[UserType, ...]
+    query: Mapping[str, str]
     returns: Returns
     exists: Exists
     filters: Mapping[str, Column]
@@ -108,8 +134,19 @@ def endpoint(
 ) -> Callable[[Callable[[Call, B], Awaitable[Result]]], Endpoint]: ...
 
 
+@overload
 def endpoint(
-    method: Method, path: str, *, body: type[Body] | None = None, **options: Unpack[Options]
+    method: Method, path: str, *, accepts: tuple[str, ...], **options: Unpack[Options]
+) -> Callable[[Callable[[Call, bytes], Awaitable[Result]]], Endpoint]: ...
+
+
+def endpoint(
+    method: Method,
+    path: str,
+    *,
+    body: type[Body] | None = None,
+    accepts: tuple[str, ...] = (),
+    **options: Unpack[Options],
 ) -> Callable[[Handler], Endpoint]:
     """Declare an endpoint; `path` is relative to `/v4`.
 
@@ -126,6 +163,7 @@ def endpoint(
             summary=(handler.__doc__ or "").strip().split("\n")[0],
             area=handler.__module__.split(".")[-2],
             body=body,
+            accepts=accepts,
             **options,
         )
 

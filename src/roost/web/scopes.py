@@ -1,5 +1,6 @@
 """OAuth scopes: `<area>:read_only` or `<area>:read_write`, or `*` for everything (spec A, B)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,6 +56,23 @@ class Scopes:
             return True
         held = dict(self.ranks)
         return all(held.get(area, 0) >= rank for area, rank in map(_split, wanted))
+
+    @classmethod
+    def smallest(cls, wanted: Iterable[str]) -> "Scopes | None":
+        """The narrowest scopes that allow all `wanted` ones; None when nothing is wanted."""
+        ranks: dict[str, int] = {}
+        for area, rank in map(_split, wanted):
+            ranks[area] = max(rank, ranks.get(area, 0))
+        levels = ("", "read_only", "read_write")
+        words = [f"{area}:{levels[rank]}" for area, rank in sorted(ranks.items())]
+        return cls.parse(" ".join(words)) if words else None
+
+    def include(self, other: "Scopes") -> bool:
+        """Whether a token with these scopes may do all that one with the `other` may."""
+        if other.text == "*":
+            return self.text == "*"
+        held = dict(self.ranks)
+        return self.text == "*" or all(held.get(area, 0) >= rank for area, rank in other.ranks)
 
 
 def _split(scope: str) -> tuple[str, int]:

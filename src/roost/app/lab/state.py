@@ -19,7 +19,8 @@ from roost.resources.profile.queries import TOKEN_CHANNEL
 from roost.secrets import Box
 from roost.store import Connection, Queries, migrate, notify
 
-_KEPT = {"account", "api_user", "token", "setting", "image"}
+_IDENTITY = {"account", "api_user", "token", "authorized_app", "oauth_client", "refresh_token"}
+_KEPT = {*_IDENTITY, "setting", "image"}
 """What a reset keeps, though no private image. The catalogue's other tables are filled again."""
 
 _SEALED_TEXT = b"the state of a Roost"
@@ -29,7 +30,7 @@ _UNFIT = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, KeyError
 
 
 async def reset(lab: Lab) -> None:
-    """Drop all but accounts, users and tokens; ids and the time start again."""
+    """Drop all but accounts, users, tokens and OAuth apps; ids and the time start again."""
     async with _replacing(lab, None) as (db, tables):
         await queries.empty(db, [table for table in tables if table.name not in _KEPT])
         await queries.drop_private_images(db)

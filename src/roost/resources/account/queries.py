@@ -1,36 +1,190 @@
 """SQL of accounts and their users."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
+from roost.resources.account.bodies import UpdateAccount, UpdateSettings
+from roost.resources.regions.services import CAPABILITIES
 from roost.store import Queries
+from roost.store.paging import Listing
 
 
-async def create_account(db: Queries, euuid: str, now: datetime) -> int:
+def account_record(billing_source: str) -> str:
+    """The select list of an account `a`."""
+    return f"""
+        json '[]' as active_promotions, a.created as active_since, a.address_1, a.address_2,
+        0 as balance, 0 as balance_uninvoiced, '{billing_source}' as billing_source,
+        {CAPABILITIES} as capabilities, a.city,
+        json '{{"last_four":null,"expiry":null}}' as credit_card, a.company, a.country, a.email,
+        a.first_name, a.last_name, a.phone, a.state, a.tax_id, a.euuid, a.zip
+        """
+
+
+ACCOUNT = Listing(
+    record=account_record("platform"),
+    source="account a",
+    scope="true",
+    key="a.id",
+    columns={},
+)
+
+SETTINGS = Listing(
+    record="""
+        false as managed, null as longview_subscription, a.network_helper, a.backups_enabled,
+        'disabled' as object_storage
+        """,
+    source="account a",
+    scope="true",
+    key="a.id",
+    columns={},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountFacts:
+    """What the rules of an update need of a row."""
+
+    company: str
+    country: str
+    state: str
+    zip: str
+    is_parent: bool
+
+
+async def lock(db: Queries, account_id: int) -> AccountFacts:
+    """The account, which nobody else changes until the end of the transaction.
+
+    Nobody adds, changes or deletes its users either, as all of that locks the account first.
+    """
+    row = await db.fetchrow(
+        """
+        select company, country, state, zip,
+            exists (select from account c where c.parent_id = a.id) as is_parent
+        from account a where id = $1 for no key update
+        """,
+        account_id,
+    )
+    assert row is not None
+    return AccountFacts(**row)
+
+
+async def update(db: Queries, account_id: int, body: UpdateAccount) -> None:
+    """Change what the body names."""
+    await db.execute(
+        """
+        update account set address_1 = coalesce($2, address_1),
+            address_2 = coalesce($3, address_2), city = coalesce($4, city),
+            company = coalesce($5, company), country = coalesce($6, country),
+            email = coalesce($7, email), first_name = coalesce($8, first_name),
+            last_name = coalesce($9, last_name), phone = coalesce($10, phone),
+            state = coalesce($11, state), tax_id = coalesce($12, tax_id),
+            zip = coalesce($13, zip)
+        where id = $1
+        """,
+        account_id,
+        body.address_1,
+        body.address_2,
+        body.city,
+        body.company,
+        body.country,
+        body.email,
+        body.first_name,
+        body.last_name,
+        body.phone,
+        body.state,
+        body.tax_id,
+        body.zip,
+    )
+
+
+async def update_settings(db: Queries, account_id: int, body: UpdateSettings) -> None:
+    """Change what the body names."""
+    await db.execute(
+        """
+        update account set backups_enabled = coalesce($2, backups_enabled),
+            network_helper = coalesce($3, network_helper)
+        where id = $1
+        """,
+        account_id,
+        body.backups_enabled,
+        body.network_helper,
+    )
+
+
+async def create_account(
+    db: Queries, euuid: str, now: datetime, email: str = "", company: str = ""
+) -> int:
     account_id: int = await db.fetchval(
-        "insert into account (euuid, created) values ($1, $2) returning id", euuid, now
+        "insert into account (euuid, created, email, company) values ($1, $2, $3, $4) returning id",
+        euuid,
+        now,
+        email,
+        company,
     )
     return account_id
 
 
 async def create_user(
-    db: Queries, account_id: int, username: str, restricted: bool, now: datetime
+    db: Queries,
+    account_id: int,
+    username: str,
+    restricted: bool,
+    now: datetime,
+    email: str = "",
 ) -> int:
+    """A user of the type that all users of the account have.
+
+    asyncpg.UniqueViolationError for a name that is taken.
+    """
     user_id: int = await db.fetchval(
         """
-        insert into api_user (account_id, username, restricted, created)
-        values ($1, $2, $3, $4) returning id
+        insert into api_user (account_id, username, restricted, created, email, user_type)
+        select a.id, $2, $3, $4, $5, case
+            when a.parent_id is not null then 'child'
+            when exists (select from account c where c.parent_id = a.id) then 'parent'
+            else 'default' end
+        from account a where a.id = $1
+        returning id
         """,
         account_id,
         username,
         restricted,
         now,
+        email,
     )
     return user_id
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyUser:
+    """As whom users of the parent act in a child account."""
+
+    id: int
+    account_id: int
+    username: str
+
+
+async def find_proxy(db: Queries, parent_id: int, euuid: str) -> ProxyUser | None:
+    """That of one of the parent's children."""
+    row = await db.fetchrow(
+        """
+        select u.id, u.account_id, u.username
+        from account a join api_user u on u.account_id = a.id and u.user_type = 'proxy'
+        where a.parent_id = $1 and a.euuid = $2
+        """,
+        parent_id,
+        euuid,
+    )
+    return None if row is None else ProxyUser(**row)
 
 
 async def find_user(db: Queries, username: str) -> int | None:
     user_id: int | None = await db.fetchval("select id from api_user where username = $1", username)
     return user_id
+
+
+async def has_email(db: Queries, account_id: int) -> bool:
+    return bool(await db.fetchval("select email <> '' from account where id = $1", account_id))
 
 
 async def has_account(db: Queries) -> bool:

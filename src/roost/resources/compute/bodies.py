@@ -8,6 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_va
 from roost.resources.catalog import Catalog
 from roost.resources.compute import examples, rules
 from roost.resources.compute.interfaces import Interface, check_together
+from roost.resources.ssh_keys.rules import public_key
 from roost.services import Services
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, Pattern, refuse
@@ -41,7 +42,7 @@ class CreateInstance(Body):
     tags: Tags = []
     group: Annotated[str, Length(0, 50)] = ""
     booted: bool | None = None
-    authorized_keys: list[Annotated[str, AfterValidator(rules.public_key)]] = []
+    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
     authorized_users: list[str] = []
     backup_id: Id | None = None
     backups_enabled: bool = False
@@ -97,13 +98,6 @@ class CreateInstance(Body):
     def _check_booted(cls, value: bool | None, info: ValidationInfo) -> bool | None:
         if value and "image" in info.data and info.data["image"] is None:
             raise refuse("An instance without an image has nothing to boot")
-        return value
-
-    @field_validator("authorized_users")
-    @classmethod
-    def _check_users(cls, value: list[str]) -> list[str]:
-        if value:
-            raise refuse("No user of these names has stored SSH keys")
         return value
 
     @field_validator("backup_id")

@@ -2,7 +2,7 @@
 
 import orjson
 
-from roost.errors import invalid
+from roost.errors import forbidden, invalid
 from roost.ids import new_uuid
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import allocation
@@ -14,17 +14,23 @@ from roost.resources.compute.guest import InstanceEngines, SealedSetup
 from roost.resources.compute.jobs import CREATE, CreateArgs
 from roost.resources.compute.records import Alerts
 from roost.resources.events import log
+from roost.resources.ssh_keys.queries import keys_by_user
 from roost.secrets import Box
 from roost.web.call import Call
+from roost.web.grants import give_to_creator
 
 LABEL_TAKEN = "Label must be unique among your computes"
+NO_KEYS = "Each must be a user of the account with stored SSH keys"
 
 
 async def create(call: Call, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
+    check_tags(call, body.tags)
+    keys = body.authorized_keys + await _keys_of(call, body.authorized_users)
     compute_id = await queries.next_id(call.db)
-    new = _row(call, body, compute_id, await _allocate(call, body, compute_id))
+    new = _row(call, body, compute_id, await _allocate(call, body, compute_id), keys)
     record = await _insert(call, body, new)
+    await give_to_creator(call, "compute", compute_id)
     actor = log.Actor.of(call)
     event_id = await log.schedule(
         call.db,
@@ -46,6 +52,12 @@ async def create(call: Call, body: CreateInstance) -> str:
     return record
 
 
+def check_tags(call: Call, tags: list[str] | None) -> None:
+    """Raises 403: tags need an unrestricted user (rule 1)."""
+    if tags and call.identity.restricted:
+        raise forbidden()
+
+
 async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) -> str:
     record = await queries.insert(call.db, new)
     if record is None and body.label is None:
@@ -57,15 +69,25 @@ async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) ->
     return record
 
 
-def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> queries.NewInstance:
+async def _keys_of(call: Call, usernames: list[str]) -> list[str]:
+    """The stored keys of the account's users; raises 400 when one of them has none."""
+    if not usernames:
+        return []
+    found = await keys_by_user(call.db, call.account_id, usernames)
+    if len(found) < len(set(usernames)):
+        raise invalid(NO_KEYS, "authorized_users")
+    return [key for name in dict.fromkeys(usernames) for key in found[name]]
+
+
+def _row(
+    call: Call, body: CreateInstance, compute_id: int, ipv4: list[str], keys: list[str]
+) -> queries.NewInstance:
     catalog = call.get(Catalog)
     plan = catalog.type(body.type)
     network = catalog.ipv6_network(body.region)
     mac = rules.mac_address(compute_id)
     user_data = body.metadata.user_data if body.metadata else None
-    setup = SealedSetup(
-        root_pass=body.root_pass, authorized_keys=body.authorized_keys, user_data=user_data
-    )
+    setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys, user_data=user_data)
     return {
         "id": compute_id,
         "account_id": call.account_id,

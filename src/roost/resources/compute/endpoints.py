@@ -72,6 +72,7 @@ async def view_instance(call: Call) -> bytes:
 )
 async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     """Update a compute instance."""
+    creation.check_tags(call, body.tags)
     facts = await _lock(call)
     try:
         await queries.update(call.db, facts.id, body, call.clock.now())

@@ -3,9 +3,12 @@
 from roost.resources.events.records import Entity
 
 
+def url_of(compute_id: int) -> str:
+    return f"/v4/compute/instances/{compute_id}"
+
+
 def entity_of(compute_id: int, label: str) -> Entity:
-    url = f"/v4/compute/instances/{compute_id}"
-    return {"id": compute_id, "label": label, "type": "compute", "url": url}
+    return {"id": compute_id, "label": label, "type": "compute", "url": url_of(compute_id)}
 
 
 def image_entity(image: str) -> Entity:

@@ -24,6 +24,7 @@ from roost.resources.compute.records import InstanceStatus
 from roost.resources.events import log
 from roost.secrets import Box
 from roost.store import Queries
+from roost.web.grant_queries import forget_entity
 
 GRACE = 60.0
 """Seconds that a guest has to power itself off."""
@@ -155,6 +156,7 @@ async def forget(run: Run[InstanceArgs]) -> Verdict:
 
     async def write(db: Queries) -> None:
         await allocation.release(db, run.args.compute_id, run.clock.now())
+        await forget_entity(db, "compute", run.args.compute_id)
         await queries.delete(db, run.args.compute_id)
 
     return next_step(write)

@@ -27,6 +27,7 @@ INSTANCES = Listing(
     source="compute_instance i",
     scope="i.account_id = $1",
     key="i.id",
+    granted=("'compute'", "i.id"),
     columns={
         "id": Column("i.id", "int"),
         "label": Column("i.label", "text"),
@@ -37,6 +38,15 @@ INSTANCES = Listing(
         "ipv4": Column("i.ipv4", "texts"),
     },
 )
+
+
+def entity_sql(compute_id: str) -> str:
+    """SQL of an instance as events and other records name it; `compute_id` is SQL too."""
+    return f"""
+        (select row_to_json(entity) from (
+            select i.label, i.id, 'compute' as type, '/v4/compute/instances/' || i.id as url
+            from compute_instance i where i.id = {compute_id}) entity)
+        """  # noqa: S608 - not from input
 
 
 class NewInstance(TypedDict):
@@ -251,6 +261,14 @@ async def set_engine(db: Queries, region: str, engine: str) -> None:
         region,
         engine,
     )
+
+
+async def regions_of(db: Queries, account_id: int) -> list[str]:
+    """Where an account has instances."""
+    rows = await db.fetch(
+        "select distinct region from compute_instance where account_id = $1", account_id
+    )
+    return [row["region"] for row in rows]
 
 
 async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:

@@ -22,19 +22,6 @@ _STRENGTH = 2
 _SCORED_CHARACTERS = 24
 """The score's cost grows with the square of the length, to seconds for the longest ones."""
 
-KEY_TYPES = frozenset(
-    (
-        "ssh-rsa",
-        "ssh-dss",
-        "ssh-ed25519",
-        "ecdsa-sha2-nistp256",
-        "ecdsa-sha2-nistp384",
-        "ecdsa-sha2-nistp521",
-        "sk-ecdsa-sha2-nistp256@openssh.com",
-        "sk-ssh-ed25519@openssh.com",
-    )
-)
-
 
 def strong_password(password: str) -> str:
     """Rule 2: the score of zxcvbn, 0 to 4, must be 2 or more."""
@@ -44,27 +31,6 @@ def strong_password(password: str) -> str:
     if zxcvbn(password[:_SCORED_CHARACTERS])["score"] < _STRENGTH:
         raise refuse("Password does not meet strength requirement")
     return password
-
-
-def public_key(key: str) -> str:
-    """An OpenSSH public key on one line: type, base64 data and perhaps a comment.
-
-    Returned without the line end that files of keys have.
-    """
-    key = key.strip()
-    parts = key.split(maxsplit=2)
-    if not key.isprintable() or len(parts) < 2 or not _is_key(parts[0], parts[1]):
-        raise refuse("Must be an SSH public key in OpenSSH format")
-    return key
-
-
-def _is_key(kind: str, data: str) -> bool:
-    try:
-        blob = base64.b64decode(data, validate=True)
-    except binascii.Error:
-        return False
-    length = int.from_bytes(blob[:4], "big")
-    return kind in KEY_TYPES and blob[4 : 4 + length] == kind.encode() and len(blob) > 4 + length
 
 
 def decode_user_data(text: str) -> str:

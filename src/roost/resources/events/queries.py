@@ -21,6 +21,10 @@ EVENTS = Listing(
     scope="e.account_id = $1 and e.created > $2",
     key="e.id",
     descending=True,
+    granted=(
+        "e.entity_type",
+        "case when e.entity_id ~ '^[0-9]{1,18}$' then e.entity_id::bigint end",
+    ),
     columns={
         "id": Column("e.id", "int"),
         "action": Column("e.action", "text"),
@@ -94,20 +98,6 @@ async def fail(db: Queries, event_id: int, now: datetime, message: str) -> None:
         event_id,
         now,
         message,
-    )
-
-
-async def exists(db: Queries, account_id: int, since: datetime, event_id: int) -> bool:
-    return bool(
-        await db.fetchval(
-            """
-            select exists (select from event
-                where account_id = $1 and created > $2 and id = $3)
-            """,
-            account_id,
-            since,
-            event_id,
-        )
     )
 
 

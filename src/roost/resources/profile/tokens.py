@@ -1,5 +1,6 @@
-"""Personal access tokens: made once, kept as a hash, looked up by it."""
+"""Tokens of all kinds: made once, kept as a hash, looked up by it."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from roost.clock import Clock
@@ -7,7 +8,7 @@ from roost.ids import new_token
 from roost.resources.profile import queries
 from roost.secrets import hash_token
 from roost.store import Queries, Store
-from roost.web.auth import Identity
+from roost.web.auth import Identity, TokenKind
 from roost.web.scopes import Scopes
 
 PREFIX_LENGTH = 16
@@ -24,6 +25,40 @@ class StoredTokens:
         return await queries.find_identity(self._store, hashed)
 
 
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    id: int
+    text: str
+    """Can't be had again."""
+
+
+async def make_token(
+    db: Queries,
+    clock: Clock,
+    user_id: int,
+    label: str,
+    scopes: Scopes,
+    expiry: datetime | None,
+    kind: TokenKind = "personal",
+    app_id: int | None = None,
+) -> NewToken:
+    """A token of a user, for the authorised app `app_id` when it is one of OAuth."""
+    text = new_token()
+    token_id = await queries.create_token(
+        db,
+        user_id,
+        label,
+        hash_token(text),
+        text[:PREFIX_LENGTH],
+        scopes,
+        clock.seconds(),
+        expiry,
+        kind,
+        app_id,
+    )
+    return NewToken(token_id, text)
+
+
 async def issue_token(
     db: Queries,
     clock: Clock,
@@ -32,16 +67,5 @@ async def issue_token(
     scopes: Scopes,
     expiry: datetime | None = None,
 ) -> str:
-    """The token's text, which can't be had again."""
-    token = new_token()
-    await queries.create_token(
-        db,
-        user_id,
-        label,
-        hash_token(token),
-        token[:PREFIX_LENGTH],
-        scopes,
-        clock.seconds(),
-        expiry,
-    )
-    return token
+    """The text of a personal access token, which can't be had again."""
+    return (await make_token(db, clock, user_id, label, scopes, expiry)).text

@@ -1,6 +1,6 @@
 """SQL of regions."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from roost.errors import not_found
 from roost.store import Queries
@@ -48,3 +48,18 @@ async def availability_of(db: Queries, region_id: str) -> str:
     if found is None:
         raise not_found()
     return str(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    id: str
+    label: str
+
+
+async def in_outage(db: Queries, region_ids: list[str]) -> list[Outage]:
+    """Those of some regions that do not work at present."""
+    rows = await db.fetch(
+        "select id, label from region where id = any($1) and status = 'outage' order by id",
+        region_ids,
+    )
+    return [Outage(**row) for row in rows]

@@ -27,3 +27,11 @@ class AvailabilityRow(TypedDict):
     region: str
     plan: str
     available: bool
+
+
+class ServicesRow(TypedDict):
+    """What the account can and can't use in a region, by the names of capabilities."""
+
+    region: str
+    available: list[str]
+    unavailable: list[str]

@@ -3,7 +3,7 @@
 from roost.store.migrations.sql import execute
 
 revision = "0010"
-down_revision = "0008"
+down_revision = "0009"
 
 UPGRADE = """
 alter table compute_instance add column engine text;

@@ -1,0 +1,100 @@
+"""`roost account`: accounts of this cloud."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+
+from roost.app.roost import open_store
+from roost.app.table import format_table
+from roost.cli.options import read_served_settings, run, state_option
+from roost.clock import Clock
+from roost.resources.account.bodies import UpdateAccount
+from roost.resources.account.setup import AccountError, Opened, make_parent, open_account
+from roost.resources.account.setup_queries import ListedAccount, list_accounts
+from roost.resources.users.bodies import CreateUser
+from roost.settings import Settings
+from roost.web.bodies import Body
+
+
+@click.group()
+def account() -> None:
+    """Accounts of this cloud."""
+
+
+@account.command()
+@state_option
+@click.option("--email", required=True, help="Of the account and its first user.")
+@click.option("--company", default="", help="At most 128 characters.")
+@click.option("--user", help="Name of the first user. Default: admin-ID.")
+def create(state: Path | None, email: str, company: str, user: str | None) -> None:
+    """Open an account; prints its id, its unrestricted user and that user's token, once."""
+    _check(CreateUser, {"username": "default" if user is None else user, "email": email})
+    _check(UpdateAccount, {"company": company})
+    opened = run(_create(read_served_settings(state=state), email, company, user))
+    click.echo(f"account {opened.account_id}\nuser {opened.username}\ntoken {opened.token}")
+
+
+@account.command("list")
+@state_option
+def list_all(state: Path | None) -> None:
+    """List all accounts."""
+    click.echo(_table(run(_list(read_served_settings(state=state)))))
+
+
+@account.command()
+@state_option
+@click.argument("child", type=int)
+@click.argument("parent", type=int)
+def parent(state: Path | None, child: int, parent: int) -> None:
+    """Make account CHILD a child of account PARENT; prints the name of its proxy user."""
+    click.echo(run(_tie(read_served_settings(state=state), child, parent)))
+
+
+def _check(model: type[Body], values: Mapping[str, str]) -> None:
+    """The same rules as over HTTP."""
+    try:
+        model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = str(first["loc"][0]).replace("username", "user")
+        raise click.BadParameter(first["msg"], param_hint=f"--{option}") from error
+
+
+async def _create(settings: Settings, email: str, company: str, user: str | None) -> Opened:
+    try:
+        async with open_store(settings) as store, store.transaction() as db:
+            return await open_account(db, Clock(), email, company, user)
+    except AccountError as error:
+        raise click.ClickException(str(error)) from error
+
+
+async def _list(settings: Settings) -> list[ListedAccount]:
+    async with open_store(settings) as store:
+        return await list_accounts(store)
+
+
+async def _tie(settings: Settings, child: int, parent: int) -> str:
+    try:
+        async with open_store(settings) as store, store.transaction() as db:
+            return await make_parent(db, Clock(), child, parent)
+    except AccountError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _table(rows: Iterable[ListedAccount]) -> str:
+    return format_table(
+        ("ID", "PARENT", "USERS", "CREATED", "EMAIL", "COMPANY"),
+        (
+            (
+                str(row.id),
+                str(row.parent_id or "-"),
+                str(row.users),
+                row.created.isoformat(),
+                row.email or "-",
+                row.company or "-",
+            )
+            for row in rows
+        ),
+    )

@@ -1,0 +1,135 @@
+"""SQL of login: users with their passwords, sessions of browsers, failed attempts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    user_id: int
+    password_hash: str | None
+    tfa_enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Of a user whose password was right; `tfa_passed` also the second factor, if there is one."""
+
+    user_id: int
+    username: str
+    tfa_passed: bool
+
+
+async def find_credentials(db: Queries, username: str) -> Credentials | None:
+    row = await db.fetchrow(
+        "select id as user_id, password_hash, tfa_enabled from api_user where username = $1",
+        username,
+    )
+    return None if row is None else Credentials(**row)
+
+
+async def add_session(
+    db: Queries, hashed: bytes, user_id: int, now: datetime, expiry: datetime, tfa_passed: bool
+) -> None:
+    """A session ends with the password that it began with, so it must be younger than that."""
+    await db.execute(
+        """
+        insert into web_session (hash, user_id, created, expiry, tfa_passed)
+        select $1, id, greatest($3, password_created + interval '1 second'), $4, $5
+        from api_user where id = $2
+        """,
+        hashed,
+        user_id,
+        now,
+        expiry,
+        tfa_passed,
+    )
+
+
+async def find_session(db: Queries, hashed: bytes, now: datetime) -> Session | None:
+    """None for one that is over, also because the user's password has changed since."""
+    row = await db.fetchrow(
+        """
+        select s.user_id, u.username, s.tfa_passed
+        from web_session s join api_user u on u.id = s.user_id
+        where s.hash = $1 and s.expiry > $2 and u.password_hash is not null
+            and (u.password_created is null or s.created > u.password_created)
+        """,
+        hashed,
+        now,
+    )
+    return None if row is None else Session(**row)
+
+
+async def drop_session(db: Queries, hashed: bytes) -> None:
+    await db.execute("delete from web_session where hash = $1", hashed)
+
+
+async def add_attempt(db: Queries, username: str, ip: str, now: datetime) -> int:
+    attempt: int = await db.fetchval(
+        "insert into login_attempt (username, ip, tried) values ($1, $2::inet, $3) returning id",
+        username,
+        ip,
+        now,
+    )
+    return attempt
+
+
+async def count_attempts(db: Queries, username: str, ip: str, since: datetime) -> tuple[int, int]:
+    """With this user name, and from this address."""
+    row = await db.fetchrow(
+        """
+        select (select count(*) from login_attempt where username = $1 and tried > $3) as per_user,
+            (select count(*) from login_attempt where ip = $2::inet and tried > $3)
+                as per_address
+        """,
+        username,
+        ip,
+        since,
+    )
+    assert row is not None
+    return row["per_user"], row["per_address"]
+
+
+async def drop_attempt(db: Queries, attempt: int) -> None:
+    await db.execute("delete from login_attempt where id = $1", attempt)
+
+
+async def drop_attempts(db: Queries, username: str, ip: str) -> None:
+    await db.execute(
+        "delete from login_attempt where username = $1 and ip = $2::inet", username, ip
+    )
+
+
+async def delete_old_sessions(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` sessions that were over before; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from web_session where hash in (
+                select hash from web_session where expiry <= $1 limit $2)
+            returning hash)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted
+
+
+async def delete_old_attempts(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` attempts; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from login_attempt where id in (
+                select id from login_attempt where tried <= $1 limit $2)
+            returning id)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted

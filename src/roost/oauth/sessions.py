@@ -1,0 +1,81 @@
+"""Who sits in front of the browser, and whether a form came from one of our own pages.
+
+Every browser gets a random cookie with its first page. Tokens in forms are made from it, so that
+another site can't send a form in the browser's name, not even to log it in as somebody else. The
+cookie becomes a session's id only after a login gave it a new value.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import timedelta
+from hmac import compare_digest
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from roost.ids import new_token
+from roost.oauth import cookies
+from roost.oauth import session_queries as queries
+from roost.oauth.forms import Params
+from roost.oauth.session_queries import Session
+from roost.oauth.site import Site
+from roost.secrets import hash_token
+
+SESSION_LIFE = timedelta(hours=12)
+SECOND_FACTOR_LIFE = timedelta(minutes=10)
+"""Between password and second factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A browser, and its session if it has one."""
+
+    site: Site
+    request: Request
+    cookie: str
+    session: Session | None
+
+    @property
+    def user(self) -> Session | None:
+        """None until all factors were right."""
+        return self.session if self.session and self.session.tfa_passed else None
+
+    @property
+    def csrf(self) -> str:
+        """What forms for this browser must hold."""
+        return hmac.digest(self.cookie.encode(), b"csrf", hashlib.sha256).hex()
+
+    def sent(self, form: Params) -> bool:
+        """Whether the form was on a page that this browser got from here."""
+        return compare_digest((form.get("csrf") or "").encode(), self.csrf.encode())
+
+    def remember(self, response: Response) -> None:
+        """Let the browser keep its cookie."""
+        cookies.set_cookie(self.site, self.request, response, cookies.SESSION, self.cookie)
+
+
+async def visitor_of(site: Site, request: Request) -> Visitor:
+    cookie = cookies.read_cookie(site, request, cookies.SESSION)
+    if cookie is None:
+        return Visitor(site, request, new_token(), None)
+    session = await queries.find_session(site.store, hash_token(cookie), site.clock.now())
+    return Visitor(site, request, cookie, session)
+
+
+async def begin_session(visitor: Visitor, user: Session) -> Visitor:
+    """The visitor with a new cookie; the former session is over."""
+    site, now, cookie = visitor.site, visitor.site.clock.seconds(), new_token()
+    life = SESSION_LIFE if user.tfa_passed else SECOND_FACTOR_LIFE
+    async with site.store.transaction() as db:
+        await queries.drop_session(db, hash_token(visitor.cookie))
+        await queries.add_session(
+            db, hash_token(cookie), user.user_id, now, now + life, user.tfa_passed
+        )
+    return Visitor(site, visitor.request, cookie, user)
+
+
+async def end_session(visitor: Visitor) -> Visitor:
+    """A visitor whom nobody knows."""
+    await queries.drop_session(visitor.site.store, hash_token(visitor.cookie))
+    return Visitor(visitor.site, visitor.request, new_token(), None)

@@ -1,0 +1,114 @@
+"""What the API offers: the account itself (spec B, Account)."""
+
+from collections.abc import Iterator
+
+from roost.errors import Problem, invalid_fields
+from roost.resources.account import queries, rules
+from roost.resources.account.bodies import UpdateAccount, UpdateSettings
+from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
+from roost.resources.account.records import AccountRow, AccountTransferRow, SettingsRow
+from roost.resources.events import log
+from roost.resources.events.records import Entity
+from roost.resources.regions.records import ServicesRow
+from roost.resources.regions.services import SERVICES
+from roost.web.call import Call
+from roost.web.grants import AccountAccess
+from roost.web.registry import Page, endpoint
+
+_READ = ("account:read_only",)
+_WRITE = ("account:read_write",)
+_MAY_READ = AccountAccess("read_only")
+_MAY_WRITE = AccountAccess("read_write")
+
+
+@endpoint("GET", "/account", scopes=_READ, grant=_MAY_READ, returns=AccountRow)
+async def view_account(call: Call) -> bytes:
+    """View the account."""
+    return await call.record(call.account_id, ACCOUNT)
+
+
+@endpoint(
+    "PUT",
+    "/account",
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    refuses=("child",),
+    body=UpdateAccount,
+    returns=AccountRow,
+    events=("account_update",),
+)
+async def update_account(call: Call, body: UpdateAccount) -> bytes:
+    """Update the account."""
+    facts = await queries.lock(call.db, call.account_id)
+    problems = list(_problems(facts, body))
+    if problems:
+        raise invalid_fields(problems)
+    await queries.update(call.db, call.account_id, body)
+    await _tell(call, "account_update", "/v4/account")
+    return await call.record(call.account_id, ACCOUNT)
+
+
+@endpoint("GET", "/account/settings", scopes=_READ, grant=_MAY_READ, returns=SettingsRow)
+async def view_account_settings(call: Call) -> bytes:
+    """View the account's settings."""
+    return await call.record(call.account_id, SETTINGS)
+
+
+@endpoint(
+    "PUT",
+    "/account/settings",
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    body=UpdateSettings,
+    returns=SettingsRow,
+    events=("account_settings_update",),
+)
+async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
+    """Update the account's settings."""
+    await queries.update_settings(call.db, call.account_id, body)
+    await _tell(call, "account_settings_update", "/v4/account/settings")
+    return await call.record(call.account_id, SETTINGS)
+
+
+@endpoint("GET", "/account/transfer", scopes=_READ, grant=_MAY_READ, returns=AccountTransferRow)
+async def view_account_transfer(call: Call) -> AccountTransferRow:
+    """View this month's pool of outbound transfer."""
+    return {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
+
+
+@endpoint("GET", "/account/availability", scopes=_READ, grant=_MAY_READ, returns=Page(ServicesRow))
+async def list_account_availability(call: Call) -> bytes:
+    """List which services the account can use in which region."""
+    return await call.collection(SERVICES)
+
+
+@endpoint(
+    "GET",
+    "/account/availability/{regionId}",
+    scopes=_READ,
+    grant=_MAY_READ,
+    returns=ServicesRow,
+)
+async def view_account_availability(call: Call) -> bytes:
+    """View which services the account can use in a region."""
+    return await call.record(call.text("regionId"), SERVICES)
+
+
+def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
+    """What only the account as it will be shows (rules 1 and 3)."""
+    if facts.is_parent and body.company not in (None, facts.company):
+        yield Problem("The company of a parent account can't be changed", "company")
+    country = facts.country if body.country is None else body.country
+    if body.country is not None or body.state is not None:
+        state = rules.state_problem(country, facts.state if body.state is None else body.state)
+        if state is not None:
+            yield Problem(state, "state")
+    if body.country is not None or body.zip is not None:
+        code = rules.zip_problem(country, facts.zip if body.zip is None else body.zip)
+        if code is not None:
+            yield Problem(code, "zip")
+
+
+async def _tell(call: Call, action: str, url: str) -> None:
+    entity: Entity = {"id": None, "label": None, "type": "account", "url": url}
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)

@@ -1,0 +1,23 @@
+"""What users should mend of their account."""
+
+from roost.resources.account import queries
+from roost.resources.notifications.records import NotificationRow
+from roost.web.call import Call
+
+
+async def missing_email(call: Call) -> list[NotificationRow]:
+    """The account has no e-mail address."""
+    if await queries.has_email(call.db, call.account_id):
+        return []
+    return [
+        {
+            "entity": {"id": None, "label": None, "type": "account", "url": "/v4/account"},
+            "label": "Email address missing",
+            "message": "This account has no email address. Please add one.",
+            "body": None,
+            "type": "notice",
+            "severity": "minor",
+            "when": None,
+            "until": None,
+        }
+    ]

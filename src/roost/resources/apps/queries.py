@@ -1,0 +1,58 @@
+"""SQL of authorised apps: consents, each with the family of tokens that came from it."""
+
+from datetime import datetime
+
+from roost.resources.profile.queries import TOKEN_CHANNEL
+from roost.store import Queries, notify
+from roost.store.paging import Column, Listing
+
+APPS = Listing(
+    record="""
+        a.id, c.label,
+        case when c.thumbnail is not null
+            then '/v4/account/oauth-clients/' || c.id || '/thumbnail' end as thumbnail_url,
+        a.scopes, a.created, a.expiry,
+        substring(c.redirect_uri from '^https?://[^/?#]+') as website
+        """,
+    source="authorized_app a join oauth_client c on c.id = a.client_id",
+    scope="a.user_id = $1 and a.revoked is null and (a.expiry is null or a.expiry > $2)",
+    key="a.id",
+    columns={
+        "label": Column("c.label", "text"),
+        "created": Column("a.created", "time"),
+        "expiry": Column("a.expiry", "time"),
+    },
+)
+
+
+async def holds(db: Queries, user_id: int, app_id: int, now: datetime) -> bool:
+    """Whether the user lets the app in; nobody revokes it until the transaction ends."""
+    return bool(
+        await db.fetchval(
+            """
+            select true from authorized_app a
+            where a.user_id = $1 and (a.expiry is null or a.expiry > $2) and a.revoked is null
+                and a.id = $3
+            for update
+            """,
+            user_id,
+            now,
+            app_id,
+        )
+    )
+
+
+async def revoke_family(db: Queries, app_id: int, now: datetime) -> None:
+    """End a consent, all its tokens, and the codes and refresh tokens that could make more.
+
+    Every process refuses the tokens as soon as the transaction commits.
+    """
+    await db.execute(
+        "update authorized_app set revoked = $2 where id = $1 and revoked is null", app_id, now
+    )
+    await db.execute(
+        "update token set revoked = $2 where app_id = $1 and revoked is null", app_id, now
+    )
+    await db.execute("update oauth_code set used = true where app_id = $1", app_id)
+    await db.execute("update refresh_token set used = true where app_id = $1", app_id)
+    await notify(db, TOKEN_CHANNEL)

@@ -1,0 +1,1 @@
+"""Child accounts as their parent sees them (spec B, Account rules 3 and 4)."""

@@ -1,0 +1,94 @@
+"""What the API offers: child accounts, for users of their parent (spec B, Account rule 4)."""
+
+from datetime import UTC, timedelta
+from uuid import UUID
+
+from roost.errors import not_found
+from roost.resources.account.queries import ProxyUser, find_proxy
+from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN
+from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
+from roost.resources.events import log
+from roost.resources.events.records import Entity
+from roost.resources.profile.tokens import make_token
+from roost.web.auth import UserType
+from roost.web.call import Call
+from roost.web.grants import Global
+from roost.web.registry import Page, endpoint
+from roost.web.scopes import Scopes
+
+LIFETIME = timedelta(minutes=15)
+"""Of a proxy user's token (reference: operations)."""
+
+_READ = ("child_account:read_only",)
+_WRITE = ("child_account:read_write",)
+_GRANT = Global("child_account_access")
+_ALL_BUT_PARENTS: tuple[UserType, ...] = ("default", "child", "proxy")
+_ONE = "/account/child-accounts/{euuid}"
+
+
+@endpoint(
+    "GET",
+    "/account/child-accounts",
+    scopes=_READ,
+    grant=_GRANT,
+    refuses=_ALL_BUT_PARENTS,
+    returns=Page(ChildAccountRow),
+    filters=CHILDREN.columns,
+)
+async def list_child_accounts(call: Call) -> bytes:
+    """List child accounts."""
+    return await call.collection(CHILDREN, call.account_id)
+
+
+@endpoint(
+    "GET", _ONE, scopes=_READ, grant=_GRANT, refuses=_ALL_BUT_PARENTS, returns=ChildAccountRow
+)
+async def view_child_account(call: Call) -> bytes:
+    """View a child account."""
+    return await call.record(_euuid(call), BY_EUUID, call.account_id)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/token",
+    scopes=_WRITE,
+    grant=_GRANT,
+    refuses=_ALL_BUT_PARENTS,
+    returns=ProxyTokenRow,
+    events=("token_create",),
+)
+async def create_proxy_token(call: Call) -> ProxyTokenRow:
+    """Create a token of a child account's proxy user, which lasts for 15 minutes."""
+    proxy = await find_proxy(call.db, call.account_id, _euuid(call))
+    if proxy is None:
+        raise not_found()
+    now = call.clock.seconds()
+    unix_time = int(now.replace(tzinfo=UTC).timestamp())
+    label = f"{call.identity.username}_{call.identity.user_id}_{unix_time}"
+    scopes, expiry = Scopes.parse("*"), now + LIFETIME
+    made = await make_token(call.db, call.clock, proxy.id, label, scopes, expiry, "proxy")
+    await _tell(call, proxy, made.id, label)
+    return {
+        "id": made.id,
+        "scopes": "*",
+        "created": now.isoformat(),
+        "label": label,
+        "token": made.text,
+        "expiry": expiry.isoformat(),
+    }
+
+
+def _euuid(call: Call) -> str:
+    """In lower case, as the store compares it; raises 404 for what is no UUID."""
+    try:
+        return str(UUID(call.text("euuid")))
+    except ValueError:
+        raise not_found() from None
+
+
+async def _tell(call: Call, proxy: ProxyUser, token_id: int, label: str) -> None:
+    """In the child's account, where the label says who it was."""
+    url = f"/v4/profile/tokens/{token_id}"
+    entity: Entity = {"id": token_id, "label": label, "type": "token", "url": url}
+    actor = log.Actor(proxy.account_id, proxy.username)
+    await log.notify(call.db, call.clock.now(), actor, "token_create", entity)

@@ -1,0 +1,80 @@
+"""SQL of trusted devices."""
+
+from datetime import datetime
+
+from roost.store import Queries
+from roost.store.paging import Listing
+
+DEVICES = Listing(
+    record="""
+        d.id, d.created, d.expiry, d.user_agent, d.last_authenticated,
+        host(d.last_remote_addr) as last_remote_addr
+        """,
+    source="trusted_device d",
+    scope="d.user_id = $1 and d.expiry > $2",
+    key="d.id",
+    columns={},
+)
+
+
+async def add(
+    db: Queries,
+    user_id: int,
+    hashed: bytes,
+    user_agent: str,
+    ip: str,
+    now: datetime,
+    expiry: datetime,
+) -> None:
+    await db.execute(
+        """
+        insert into trusted_device
+            (user_id, hash, user_agent, created, expiry, last_authenticated, last_remote_addr)
+        values ($1, $2, $3, $5, $6, $5, $4::inet)
+        """,
+        user_id,
+        hashed,
+        user_agent,
+        ip,
+        now,
+        expiry,
+    )
+
+
+async def touch(db: Queries, user_id: int, hashed: bytes, ip: str, now: datetime) -> bool:
+    """Note that the device was used; False when the user trusts no such device now."""
+    return bool(
+        await db.fetchval(
+            """
+            update trusted_device set last_authenticated = $4, last_remote_addr = $3::inet
+            where user_id = $1 and hash = $2 and expiry > $4 returning true
+            """,
+            user_id,
+            hashed,
+            ip,
+            now,
+        )
+    )
+
+
+async def delete(db: Queries, user_id: int, device_id: int, now: datetime) -> bool:
+    """False when the user trusts no such device now."""
+    return bool(
+        await db.fetchval(
+            """
+            delete from trusted_device where user_id = $1 and id = $2 and expiry > $3
+            returning true
+            """,
+            user_id,
+            device_id,
+            now,
+        )
+    )
+
+
+async def forget_all(db: Queries, user_id: int) -> None:
+    await db.execute("delete from trusted_device where user_id = $1", user_id)
+
+
+async def delete_expired(db: Queries, user_id: int, now: datetime) -> None:
+    await db.execute("delete from trusted_device where user_id = $1 and expiry <= $2", user_id, now)

@@ -1,0 +1,55 @@
+"""What the API offers: why a request is refused (Roost's own; docs/explain.md)."""
+
+from roost.errors import ApiError, invalid
+from roost.resources.explain.records import ExplanationRow
+from roost.resources.explain.rules import describe, relative_path
+from roost.web.call import Call
+from roost.web.grants import require
+from roost.web.registry import Endpoint, Registry, endpoint
+from roost.web.routing import Match, Params
+
+_QUERY = {
+    "method": "The method of the request; GET when omitted",
+    "path": "The path of the request, such as /v4/compute/instances/100001",
+}
+
+
+@endpoint("GET", "/profile/explain", query=_QUERY, returns=ExplanationRow)
+async def explain_request(call: Call) -> ExplanationRow:
+    """Tell which scope or grant a request lacks, without performing it."""
+    query = call.query or {}
+    method, path = query.get("method", "GET").upper(), query.get("path")
+    if path is None:
+        raise invalid("path is required", "path")
+    wanted, params = _find(call.get(Registry), method, path)
+    identity = call.identity
+    missing = [scope for scope in wanted.scopes if not identity.scopes.allow((scope,))]
+    lacking = None if await _may(call, wanted, params) else describe(wanted.grant, params)
+    closed = identity.user_type in wanted.refuses
+    return {
+        "method": method,
+        "path": path,
+        "operation": wanted.name,
+        "allowed": not missing and lacking is None and not closed,
+        "missing_scopes": missing,
+        "missing_grant": lacking,
+        "closed_to": identity.user_type if closed else None,
+    }
+
+
+def _find(registry: Registry, method: str, path: str) -> tuple[Endpoint, Params]:
+    match: Match[Endpoint] | None = registry.router.find(relative_path(path))
+    if match is None:
+        raise invalid("No operation has this path", "path")
+    if method not in match.methods:
+        known = ", ".join(sorted(match.methods))
+        raise invalid(f"Must be one of {known}", "method")
+    return match.methods[method], match.params
+
+
+async def _may(call: Call, wanted: Endpoint, params: Params) -> bool:
+    try:
+        await require(wanted.grant, call.identity, params, call.db)
+    except ApiError:
+        return False
+    return True

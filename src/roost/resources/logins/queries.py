@@ -1,0 +1,57 @@
+"""SQL of logins."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from roost.resources.logins.records import LoginStatus
+from roost.store import Queries
+from roost.store.paging import Listing
+
+KEPT = timedelta(days=90)
+"""Spec B, Limits: logins history."""
+
+ACCOUNT_LOGINS = Listing(
+    record="l.id, l.datetime, host(l.ip) as ip, l.username, l.status, l.restricted",
+    source="login l",
+    scope="l.account_id = $1 and l.datetime > $2 and l.status = 'successful'",
+    key="l.id",
+    columns={},
+)
+PROFILE_LOGINS = replace(
+    ACCOUNT_LOGINS, scope="l.user_id = $1 and l.datetime > $2 and l.status = 'successful'"
+)
+
+
+async def record_login(
+    db: Queries, user_id: int, ip: str, status: LoginStatus, now: datetime
+) -> None:
+    """Keep that somebody came in as the user, or failed to, from an IP address."""
+    await db.execute(
+        """
+        with seen as (
+            update api_user set last_login = $4, last_login_status = $3 where id = $1
+            returning id, account_id, username, restricted)
+        insert into login (account_id, user_id, username, ip, datetime, status, restricted)
+        select account_id, id, username, $2::inet, $4, $3, restricted from seen
+        """,
+        user_id,
+        ip,
+        status,
+        now.replace(microsecond=0),
+    )
+
+
+async def delete_old(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` logins of all accounts; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from login where id in (
+                select id from login where datetime <= $1 order by datetime limit $2)
+            returning id)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted

@@ -1,0 +1,19 @@
+"""What the API offers: maintenance of the account's instances (spec B, Account)."""
+
+from roost.resources.maintenance.queries import MAINTENANCE
+from roost.resources.maintenance.records import MaintenanceRow
+from roost.web.call import Call
+from roost.web.grants import Read
+from roost.web.registry import Page, endpoint
+
+
+@endpoint(
+    "GET",
+    "/account/maintenance",
+    grant=Read("compute"),
+    returns=Page(MaintenanceRow),
+    filters=MAINTENANCE.columns,
+)
+async def list_maintenance(call: Call) -> bytes:
+    """List maintenance of compute instances, without what was canceled."""
+    return await call.collection(MAINTENANCE, call.account_id)

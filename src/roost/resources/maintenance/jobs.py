@@ -1,0 +1,131 @@
+"""Maintenance as jobs: each minute begins what is due, one job then does it to its instance.
+
+type             instance meanwhile    event              done       failed
+reboot           rebooting             host_reboot        running    offline
+cold_migration   migrating             compute_migrate    running    offline
+
+An instance that does not run then has nothing done to it. What else works on it comes first, and
+from then on everything else waits or is refused, as the job holds the instance.
+"""
+
+from roost.jobs.kinds import JobArgs, JobKind, Step
+from roost.jobs.model import Job
+from roost.jobs.queue import JobQueue
+from roost.jobs.run import Run
+from roost.jobs.schedules import Schedule
+from roost.jobs.verdicts import Verdict, done, next_step
+from roost.resources.compute import queries as computes
+from roost.resources.compute.entity import entity_of, resource_of
+from roost.resources.compute.jobs import REBOOT, InstanceArgs
+from roost.resources.compute.records import InstanceStatus
+from roost.resources.events import log
+from roost.resources.maintenance import queries
+from roost.resources.maintenance.queries import Maintenance
+from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
+from roost.store import Queries
+
+_STATUSES: dict[MaintenanceType, InstanceStatus] = {
+    "reboot": "rebooting",
+    "cold_migration": "migrating",
+}
+_ACTIONS: dict[MaintenanceType, str] = {
+    "reboot": "host_reboot",
+    "cold_migration": "compute_migrate",
+}
+
+
+class MaintenanceArgs(InstanceArgs):
+    maintenance_id: int
+    type: MaintenanceType
+
+
+async def _leave(run: Run[MaintenanceArgs]) -> Verdict:
+    """Only a guest that runs has to be stopped and started."""
+    facts = await computes.find(run.store, run.args.compute_id)
+    if facts is None or facts.status != "running":
+        return done()
+
+    async def write(db: Queries) -> None:
+        await computes.set_status(db, facts.id, _STATUSES[run.args.type], run.clock.now())
+
+    return next_step(write)
+
+
+async def _on_enqueued(db: Queries, job: Job, args: MaintenanceArgs) -> None:
+    await queries.set_status(db, args.maintenance_id, "started")
+
+
+async def _on_done(db: Queries, job: Job, args: MaintenanceArgs) -> None:
+    await _end(db, job, args, "running", "completed")
+
+
+async def _on_failed(db: Queries, job: Job, args: MaintenanceArgs) -> None:
+    await _end(db, job, args, "offline", "canceled")
+
+
+async def _end(
+    db: Queries,
+    job: Job,
+    args: MaintenanceArgs,
+    instance: InstanceStatus,
+    maintenance: MaintenanceStatus,
+) -> None:
+    """The instance gets a status only if it was taken out of service."""
+    facts = await computes.lock_any(db, args.compute_id)
+    if facts is not None and facts.status == _STATUSES[args.type]:
+        await computes.set_status(db, facts.id, instance, job.finished or job.created)
+    await queries.set_status(db, args.maintenance_id, maintenance)
+
+
+RUN = JobKind(
+    "maintenance_run",
+    MaintenanceArgs,
+    steps=(Step("leave", _leave), *REBOOT.steps),
+    on_enqueued=_on_enqueued,
+    on_done=_on_done,
+    on_failed=_on_failed,
+)
+
+
+async def begin_due(run: Run[JobArgs]) -> Verdict:
+    """Enqueue what is due, each in a transaction of its own."""
+    queue = run.get(JobQueue)
+    for row in await queries.due(run.store, run.clock.now()):
+        async with run.store.transaction() as db:
+            await _begin(db, queue, row)
+    return next_step()
+
+
+async def _begin(db: Queries, queue: JobQueue, seen: Maintenance) -> None:
+    facts = await computes.lock_any(db, seen.compute_id)
+    row = await queries.lock(db, seen.id)
+    if facts is None or row is None or facts.status == "deleting":
+        return
+    busy = await queue.busy(db, resource_of(facts.id))
+    # What has started without a job lost it to a deletion that failed, and begins again.
+    if row.status == "pending" or (row.status == "started" and not busy):
+        if facts.status == "running" or busy:
+            await enqueue(db, queue, row, facts)
+        else:
+            await queries.set_status(db, row.id, "completed")
+
+
+async def enqueue(
+    db: Queries, queue: JobQueue, row: Maintenance, facts: computes.InstanceFacts
+) -> None:
+    """Have a job do it as soon as the instance is free."""
+    actor, entity = log.Actor(row.account_id, None), entity_of(facts.id, facts.label)
+    event_id = await log.schedule(db, queue.clock.now(), actor, _ACTIONS[row.type], entity)
+    await queue.enqueue(
+        db,
+        RUN,
+        MaintenanceArgs(compute_id=facts.id, maintenance_id=row.id, type=row.type),
+        resource=resource_of(facts.id),
+        account_id=row.account_id,
+        event_id=event_id,
+    )
+
+
+DUE = JobKind("maintenance_due", JobArgs, steps=(Step("begin", begin_due),), deadline=300)
+
+EVERY_MINUTE = Schedule("maintenance_due", "* * * * *", DUE, JobArgs())

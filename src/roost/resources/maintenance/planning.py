@@ -1,0 +1,37 @@
+"""What operators decide: to have maintenance at a time, or not to."""
+
+from datetime import datetime
+
+from roost.resources.compute import queries as computes
+from roost.resources.maintenance import queries
+from roost.resources.maintenance.records import MaintenanceType
+from roost.store import Queries
+
+
+class MaintenanceError(Exception):
+    """What an operator asked for makes no sense."""
+
+
+async def schedule(
+    db: Queries, compute_id: int, type_: MaintenanceType, when: datetime, reason: str
+) -> int:
+    """The id of the new maintenance; a time that is past means within the next minute.
+
+    Raises MaintenanceError. A live migration is refused, as no engine moves a guest that runs.
+    """
+    if type_ == "live_migration":
+        raise MaintenanceError("no engine moves a guest while it runs: take a cold_migration")
+    instance = await computes.lock_any(db, compute_id)
+    if instance is None or instance.status == "deleting":
+        raise MaintenanceError(f"there is no instance {compute_id}")
+    return await queries.insert(db, compute_id, instance.account_id, type_, reason, when)
+
+
+async def cancel(db: Queries, maintenance_id: int) -> None:
+    """Raises MaintenanceError unless it is still to come."""
+    row = await queries.lock(db, maintenance_id)
+    if row is None:
+        raise MaintenanceError(f"there is no maintenance {maintenance_id}")
+    if row.status != "pending":
+        raise MaintenanceError(f"maintenance {maintenance_id} is {row.status} already")
+    await queries.set_status(db, maintenance_id, "canceled")

@@ -1,0 +1,116 @@
+"""SQL of maintenance."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.resources.compute.queries import entity_sql
+from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+_ENTITY = entity_sql("m.compute_id")
+
+MAINTENANCE = Listing(
+    record=f'm.type, m.status, m.reason, m."when", {_ENTITY} as entity',
+    source="maintenance m",
+    scope="m.account_id = $1 and m.status <> 'canceled'",
+    key="m.id",
+    granted=("'compute'", "m.compute_id"),
+    columns={
+        "type": Column("m.type", "text"),
+        "status": Column("m.status", "text"),
+        "when": Column('m."when"', "time"),
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """One row."""
+
+    id: int
+    compute_id: int
+    account_id: int
+    type: MaintenanceType
+    status: MaintenanceStatus
+    reason: str
+    when: datetime
+
+
+_SELECT = 'select id, compute_id, account_id, type, status, reason, "when" from maintenance'
+
+
+async def insert(
+    db: Queries,
+    compute_id: int,
+    account_id: int,
+    type_: MaintenanceType,
+    reason: str,
+    when: datetime,
+) -> int:
+    maintenance_id: int = await db.fetchval(
+        """
+        insert into maintenance (compute_id, account_id, type, reason, "when")
+        values ($1, $2, $3, $4, $5) returning id
+        """,
+        compute_id,
+        account_id,
+        type_,
+        reason,
+        when,
+    )
+    return maintenance_id
+
+
+async def lock(db: Queries, maintenance_id: int) -> Maintenance | None:
+    """The row, which nobody else changes until the end of the transaction.
+
+    Who needs its instance too locks that first.
+    """
+    row = await db.fetchrow(f"{_SELECT} where id = $1 for update", maintenance_id)
+    return None if row is None else Maintenance(**row)
+
+
+async def set_status(db: Queries, maintenance_id: int, status: MaintenanceStatus) -> None:
+    await db.execute("update maintenance set status = $2 where id = $1", maintenance_id, status)
+
+
+async def due(db: Queries, now: datetime) -> list[Maintenance]:
+    """What should have begun by now and has not ended, of all accounts."""
+    rows = await db.fetch(
+        f"""{_SELECT} where status in ('pending', 'started') and "when" <= $1 order by id""", now
+    )
+    return [Maintenance(**row) for row in rows]
+
+
+async def list_all(db: Queries) -> list[Maintenance]:
+    rows = await db.fetch(f'{_SELECT} order by "when", id')
+    return [Maintenance(**row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What an account should know of maintenance to come, or on its way."""
+
+    type: MaintenanceType
+    status: MaintenanceStatus
+    reason: str
+    when: datetime
+    compute_id: int
+    compute_label: str
+
+
+async def announced(db: Queries, account_id: int) -> list[Announced]:
+    """The next first."""
+    rows = await db.fetch(
+        f"""
+        select m.type, m.status, m.reason, m."when", m.compute_id,
+            {_ENTITY} ->> 'label' as compute_label
+        from maintenance m
+        where m.account_id = $1 and m.status in ('pending', 'started') order by m."when", m.id
+        """,
+        account_id,
+    )
+    return [Announced(**row) for row in rows]

@@ -1,0 +1,1 @@
+"""Notifications: what an account should know as long as it is so (spec B, Account)."""

@@ -1,0 +1,21 @@
+"""What the API offers: the account's notifications (spec B, Account)."""
+
+from roost.resources.notifications.causes import Causes
+from roost.resources.notifications.records import NotificationRow
+from roost.store.paging import page_of
+from roost.web.call import Call
+from roost.web.grants import AccountAccess
+from roost.web.registry import Page, endpoint
+
+
+@endpoint(
+    "GET",
+    "/account/notifications",
+    scopes=("account:read_only",),
+    grant=AccountAccess("read_only"),
+    returns=Page(NotificationRow),
+)
+async def list_notifications(call: Call) -> bytes:
+    """List notifications, which disappear when their cause does."""
+    rows = await call.get(Causes).notifications(call)
+    return page_of(rows, call.page, call.page_size)

@@ -1,0 +1,160 @@
+"""What the API offers: the OAuth clients of an account (spec B, Account rule 8)."""
+
+import secrets
+
+import orjson
+
+from roost.errors import invalid, not_found
+from roost.ids import new_token
+from roost.resources.events import log
+from roost.resources.events.records import Entity
+from roost.resources.oauth_clients import queries, rules
+from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
+from roost.resources.oauth_clients.queries import CLIENTS, OAuthClient
+from roost.resources.oauth_clients.records import OAuthClientRow
+from roost.resources.oauth_clients.thumbnails import make_thumbnail
+from roost.resources.profile.queries import TOKEN_CHANNEL
+from roost.secrets import hash_token
+from roost.store import notify
+from roost.web.call import Call
+from roost.web.grants import AccountAccess
+from roost.web.registry import Binary, Page, endpoint
+from roost.web.reply import Reply
+
+_READ = ("account:read_only",)
+_WRITE = ("account:read_write",)
+_MAY_READ = AccountAccess("read_only")
+_MAY_WRITE = AccountAccess("read_write")
+_ALL = "/account/oauth-clients"
+_ONE = "/account/oauth-clients/{clientId}"
+_ID_BYTES = 10
+
+
+@endpoint(
+    "GET",
+    _ALL,
+    scopes=_READ,
+    grant=_MAY_READ,
+    returns=Page(OAuthClientRow),
+    filters=CLIENTS.columns,
+)
+async def list_oauth_clients(call: Call) -> bytes:
+    """List OAuth clients."""
+    return await call.collection(CLIENTS, call.account_id)
+
+
+@endpoint(
+    "POST",
+    _ALL,
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    body=CreateOAuthClient,
+    returns=OAuthClientRow,
+    events=("oauth_client_create",),
+)
+async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
+    """Create an OAuth client; reset its secret to see it."""
+    client_id = secrets.token_hex(_ID_BYTES)
+    secret = hash_token(new_token())
+    await queries.insert(call.db, call.account_id, client_id, body, secret, call.clock.seconds())
+    await _tell(call, "oauth_client_create", client_id, body.label)
+    return await _view(call, client_id)
+
+
+@endpoint("GET", _ONE, scopes=_READ, grant=_MAY_READ, returns=OAuthClientRow)
+async def view_oauth_client(call: Call) -> bytes:
+    """View an OAuth client."""
+    return await _view(call, call.text("clientId"))
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    body=UpdateOAuthClient,
+    returns=OAuthClientRow,
+    events=("oauth_client_update",),
+)
+async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
+    """Update an OAuth client."""
+    client = await _lock(call)
+    public = client.public if body.public is None else body.public
+    if not rules.fits(body.redirect_uri or client.redirect_uri, public):
+        raise invalid(rules.NOT_PUBLIC, "redirect_uri")
+    await queries.update(call.db, client.id, body)
+    await _tell(call, "oauth_client_update", client.id, body.label or client.label)
+    return await _view(call, client.id)
+
+
+@endpoint("DELETE", _ONE, scopes=_WRITE, grant=_MAY_WRITE, events=("oauth_client_delete",))
+async def delete_oauth_client(call: Call) -> None:
+    """Delete an OAuth client and all tokens issued to it."""
+    client = await _lock(call)
+    await queries.delete(call.db, client.id)
+    await notify(call.db, TOKEN_CHANNEL)
+    await _tell(call, "oauth_client_delete", client.id, client.label)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/reset-secret",
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    returns=OAuthClientRow,
+    events=("oauth_client_secret_reset",),
+)
+async def reset_oauth_client_secret(call: Call) -> bytes:
+    """Give an OAuth client a new secret; the old one is dead at once."""
+    client = await _lock(call)
+    secret = new_token()
+    await queries.set_secret(call.db, client.id, hash_token(secret))
+    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
+    row: OAuthClientRow = orjson.loads(await _view(call, client.id))
+    row["secret"] = secret
+    return orjson.dumps(row)
+
+
+@endpoint("GET", f"{_ONE}/thumbnail", public=True, returns=Binary("image/png"))
+async def view_oauth_client_thumbnail(call: Call) -> Reply:
+    """View the thumbnail of an OAuth client."""
+    png = await queries.find_thumbnail(call.db, call.text("clientId"))
+    if png is None:
+        raise not_found()
+    return Reply(200, png, content_type=b"image/png")
+
+
+@endpoint(
+    "PUT",
+    f"{_ONE}/thumbnail",
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    accepts=("image/png", "image/jpeg"),
+    events=("oauth_client_update",),
+)
+async def update_oauth_client_thumbnail(call: Call, body: bytes) -> None:
+    """Give an OAuth client a thumbnail; large images are scaled down to 128 pixels."""
+    client = await _lock(call)
+    await queries.set_thumbnail(call.db, client.id, await make_thumbnail(body))
+    await _tell(call, "oauth_client_update", client.id, client.label)
+
+
+async def _view(call: Call, client_id: str) -> bytes:
+    return await call.record(client_id, CLIENTS, call.account_id)
+
+
+async def _lock(call: Call) -> OAuthClient:
+    client = await queries.lock(call.db, call.account_id, call.text("clientId"))
+    if client is None:
+        raise not_found()
+    return client
+
+
+async def _tell(call: Call, action: str, client_id: str, label: str) -> None:
+    entity: Entity = {
+        "id": client_id,
+        "label": label,
+        "type": "oauth_client",
+        "url": f"/v4/account/oauth-clients/{client_id}",
+    }
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)

@@ -1,0 +1,20 @@
+"""The OAuth client record (reference: OAuth client)."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+
+class OAuthClientRow(TypedDict):
+    """An application that may ask users for access to their account.
+
+    `secret` is plain only in the answer of its reset (spec B, OAuth client request fields).
+    """
+
+    id: str
+    redirect_uri: str
+    label: str
+    status: Literal["active", "disabled", "suspended"]
+    secret: str
+    thumbnail_url: str | None
+    public: bool

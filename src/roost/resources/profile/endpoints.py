@@ -1,0 +1,105 @@
+"""What the API offers: the profile of the caller's user (reference: Profile)."""
+
+import orjson
+
+from roost.errors import forbidden, invalid, unauthenticated
+from roost.resources.account import queries as accounts
+from roost.resources.events import log
+from roost.resources.profile import queries
+from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
+from roost.resources.profile.queries import PROFILES, TOKEN_CHANNEL
+from roost.resources.profile.records import Preferences, ProfileRow
+from roost.resources.two_factor import factor
+from roost.resources.two_factor.entity import profile_entity
+from roost.resources.users import grants
+from roost.resources.users import queries as users
+from roost.resources.users.records import GrantsRow
+from roost.resources.users.restricting import restrict
+from roost.store import notify
+from roost.web.call import Call
+from roost.web.registry import Maybe, endpoint
+from roost.web.reply import Reply
+
+_READ = ("account:read_only",)
+_WRITE = ("account:read_write",)
+
+
+@endpoint("GET", "/profile", returns=ProfileRow)
+async def view_profile(call: Call) -> bytes:
+    """View the profile of your user."""
+    return await _view(call)
+
+
+@endpoint(
+    "PUT",
+    "/profile",
+    scopes=_WRITE,
+    body=UpdateProfile,
+    returns=ProfileRow,
+    events=("profile_update", "tfa_disabled"),
+)
+async def update_profile(call: Call, body: UpdateProfile) -> bytes:
+    """Update the profile of your user."""
+    identity = call.identity
+    await _restrict(call, body.restricted)
+    await _set_two_factor(call, body.two_factor_auth)
+    await queries.update_profile(call.db, identity.user_id, body)
+    entity = profile_entity(identity.username)
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "profile_update", entity)
+    return await _view(call)
+
+
+@endpoint("GET", "/profile/preferences", scopes=_READ, returns=Preferences)
+async def view_preferences(call: Call) -> str:
+    """View what clients keep for your user."""
+    return await queries.find_preferences(call.db, call.identity.user_id)
+
+
+@endpoint(
+    "PUT",
+    "/profile/preferences",
+    scopes=_WRITE,
+    body=UpdatePreferences,
+    returns=Preferences,
+)
+async def update_preferences(call: Call, body: UpdatePreferences) -> str:
+    """Replace what clients keep for your user: any JSON object."""
+    preferences = orjson.dumps(body.model_extra).decode()
+    await queries.save_preferences(call.db, call.identity.user_id, preferences)
+    return preferences
+
+
+@endpoint("GET", "/profile/grants", returns=Maybe(GrantsRow))
+async def view_profile_grants(call: Call) -> str | Reply:
+    """View your user's grants; 204 for an unrestricted user, who needs none."""
+    return await grants.view(call.db, call.account_id, call.identity.user_id)
+
+
+async def _restrict(call: Call, restricted: bool | None) -> None:
+    """Users may restrict themselves, unless nobody else could manage the account then.
+
+    Raises 403 for a restricted user who wants to be free.
+    """
+    identity = call.identity
+    if restricted is None or restricted == identity.restricted:
+        return
+    if identity.restricted:
+        raise forbidden()
+    await accounts.lock(call.db, call.account_id)
+    user = await users.find(call.db, call.account_id, identity.username)
+    if user is None:
+        raise unauthenticated()
+    await restrict(call.db, call.account_id, user)
+    await notify(call.db, TOKEN_CHANNEL)
+
+
+async def _set_two_factor(call: Call, wanted: bool | None) -> None:
+    """The profile can only switch it off; raises 400 for the other way."""
+    if wanted is False:
+        await factor.disable(call)
+    elif wanted and not await factor.is_enabled(call.db, call.identity.user_id):
+        raise invalid("Enable two-factor authentication with tfa-enable", "two_factor_auth")
+
+
+async def _view(call: Call) -> bytes:
+    return await call.record(call.identity.user_id, PROFILES, call.account_id)

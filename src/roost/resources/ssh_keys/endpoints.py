@@ -1,0 +1,81 @@
+"""What the API offers: the caller's SSH keys (reference: Profile)."""
+
+from roost.errors import not_found
+from roost.resources.events import log
+from roost.resources.events.records import Entity
+from roost.resources.ssh_keys import queries
+from roost.resources.ssh_keys.bodies import CreateSshKey, UpdateSshKey
+from roost.resources.ssh_keys.queries import SSH_KEYS
+from roost.resources.ssh_keys.records import SshKeyRow
+from roost.web.call import Call
+from roost.web.registry import Page, endpoint
+
+_READ = ("account:read_only",)
+_WRITE = ("account:read_write",)
+_ONE = "/profile/sshkeys/{sshKeyId:int}"
+
+
+@endpoint("GET", "/profile/sshkeys", scopes=_READ, returns=Page(SshKeyRow))
+async def list_ssh_keys(call: Call) -> bytes:
+    """List the SSH keys of your user."""
+    return await call.collection(SSH_KEYS, call.identity.user_id)
+
+
+@endpoint(
+    "POST",
+    "/profile/sshkeys",
+    scopes=_WRITE,
+    body=CreateSshKey,
+    returns=SshKeyRow,
+    events=("user_ssh_key_add",),
+)
+async def add_ssh_key(call: Call, body: CreateSshKey) -> bytes:
+    """Add an SSH key to your user."""
+    user_id, now = call.identity.user_id, call.clock.seconds()
+    key_id = await queries.add(call.db, user_id, body.label, body.ssh_key, now)
+    await _tell(call, "user_ssh_key_add", key_id, body.label)
+    return await _view(call, key_id)
+
+
+@endpoint("GET", _ONE, scopes=_READ, returns=SshKeyRow)
+async def view_ssh_key(call: Call) -> bytes:
+    """View one of your user's SSH keys."""
+    return await _view(call, call.number("sshKeyId"))
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=_WRITE,
+    body=UpdateSshKey,
+    returns=SshKeyRow,
+    events=("user_ssh_key_update",),
+)
+async def update_ssh_key(call: Call, body: UpdateSshKey) -> bytes:
+    """Rename one of your user's SSH keys."""
+    key_id = call.number("sshKeyId")
+    label = await queries.rename(call.db, call.identity.user_id, key_id, body.label)
+    if label is None:
+        raise not_found()
+    await _tell(call, "user_ssh_key_update", key_id, label)
+    return await _view(call, key_id)
+
+
+@endpoint("DELETE", _ONE, scopes=_WRITE, events=("user_ssh_key_delete",))
+async def delete_ssh_key(call: Call) -> None:
+    """Delete one of your user's SSH keys; guests that have it keep it."""
+    key_id = call.number("sshKeyId")
+    label = await queries.delete(call.db, call.identity.user_id, key_id)
+    if label is None:
+        raise not_found()
+    await _tell(call, "user_ssh_key_delete", key_id, label)
+
+
+async def _view(call: Call, key_id: int) -> bytes:
+    return await call.record(key_id, SSH_KEYS, call.identity.user_id)
+
+
+async def _tell(call: Call, action: str, key_id: int, label: str) -> None:
+    url = f"/v4/profile/sshkeys/{key_id}"
+    entity: Entity = {"id": key_id, "label": label, "type": "user_ssh_key", "url": url}
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)

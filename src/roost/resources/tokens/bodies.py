@@ -1,0 +1,39 @@
+"""Request bodies of personal access tokens (reference: Profile)."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict
+from pydantic.config import JsonDict
+
+from roost.resources.tokens.rules import EXPIRY_PATTERN, EXPIRY_REASON, known_scopes, real_time
+from roost.web.bodies import Body
+from roost.web.fields import Length, Pattern
+
+_LABEL = "ci"
+_NEW: JsonDict = {
+    "label": _LABEL,
+    "scopes": "computes:read_write events:read_only",
+    "expiry": "2999-12-31T23:59:59",
+}
+
+Label = Annotated[str, Length(1, 100)]
+
+
+class CreateToken(Body):
+    """POST /profile/tokens. Without scopes the token may what the one in use may."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}, _NEW]})
+
+    label: Label = "Personal access token"
+    scopes: Annotated[str, Length(1, 1000), AfterValidator(known_scopes)] | None = None
+    expiry: (
+        Annotated[str, Pattern(EXPIRY_PATTERN, EXPIRY_REASON), AfterValidator(real_time)] | None
+    ) = None
+
+
+class UpdateToken(Body):
+    """PUT /profile/tokens/{tokenId}: only the label can be changed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}]})
+
+    label: Label | None = None

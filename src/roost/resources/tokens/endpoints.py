@@ -1,0 +1,111 @@
+"""What the API offers: the personal access tokens of the caller's user (reference: Profile)."""
+
+from datetime import datetime
+
+import orjson
+
+from roost.errors import invalid_fields, not_found
+from roost.resources.events import log
+from roost.resources.events.records import Entity
+from roost.resources.profile.queries import revoke_token
+from roost.resources.profile.tokens import make_token
+from roost.resources.tokens import queries
+from roost.resources.tokens.bodies import CreateToken, UpdateToken
+from roost.resources.tokens.queries import TOKENS
+from roost.resources.tokens.records import PersonalTokenRow
+from roost.resources.tokens.rules import problems_of
+from roost.web.call import Call
+from roost.web.registry import Page, endpoint
+from roost.web.scopes import Scopes
+
+_READ = ("account:read_only",)
+_WRITE = ("account:read_write",)
+_ONE = "/profile/tokens/{tokenId:int}"
+
+
+@endpoint(
+    "GET",
+    "/profile/tokens",
+    scopes=_READ,
+    returns=Page(PersonalTokenRow),
+    filters=TOKENS.columns,
+)
+async def list_tokens(call: Call) -> bytes:
+    """List the personal access tokens of your user."""
+    return await call.collection(TOKENS, call.identity.user_id, call.clock.now())
+
+
+@endpoint(
+    "POST",
+    "/profile/tokens",
+    scopes=_WRITE,
+    refuses=("proxy",),
+    body=CreateToken,
+    returns=PersonalTokenRow,
+    events=("token_create",),
+)
+async def create_token(call: Call, body: CreateToken) -> bytes:
+    """Create a personal access token, which is shown in this answer and never again."""
+    held = call.identity.scopes
+    scopes = Scopes.parse(body.scopes) if body.scopes else held
+    expiry = datetime.fromisoformat(body.expiry) if body.expiry else None
+    problems = list(problems_of(scopes, held, expiry, call.clock.now()))
+    if problems:
+        raise invalid_fields(problems)
+    user_id = call.identity.user_id
+    made = await make_token(call.db, call.clock, user_id, body.label, scopes, expiry)
+    await _tell(call, "token_create", made.id, body.label)
+    row: PersonalTokenRow = orjson.loads(await _view(call, made.id))
+    return orjson.dumps({**row, "token": made.text})
+
+
+@endpoint("GET", _ONE, scopes=_READ, returns=PersonalTokenRow)
+async def view_token(call: Call) -> bytes:
+    """View one of your user's personal access tokens."""
+    return await _view(call, call.number("tokenId"))
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=_WRITE,
+    body=UpdateToken,
+    returns=PersonalTokenRow,
+    events=("token_update",),
+)
+async def update_token(call: Call, body: UpdateToken) -> bytes:
+    """Rename one of your user's personal access tokens."""
+    token_id = call.number("tokenId")
+    former = await _lock(call)
+    label = body.label or former
+    await queries.rename(call.db, token_id, label)
+    await _tell(call, "token_update", token_id, label)
+    return await _view(call, token_id)
+
+
+@endpoint("DELETE", _ONE, scopes=_WRITE, events=("token_delete",))
+async def delete_token(call: Call) -> None:
+    """Revoke one of your user's personal access tokens at once."""
+    token_id = call.number("tokenId")
+    label = await _lock(call)
+    await revoke_token(call.db, token_id, call.clock.seconds())
+    await _tell(call, "token_delete", token_id, label)
+
+
+async def _lock(call: Call) -> str:
+    """The token's label; raises 404 for a token that is not the user's."""
+    user_id, token_id = call.identity.user_id, call.number("tokenId")
+    label = await queries.lock(call.db, user_id, token_id, call.clock.now())
+    if label is None:
+        raise not_found()
+    return label
+
+
+async def _view(call: Call, token_id: int) -> bytes:
+    return await call.record(token_id, TOKENS, call.identity.user_id, call.clock.now())
+
+
+async def _tell(call: Call, action: str, token_id: int, label: str) -> None:
+    url = f"/v4/profile/tokens/{token_id}"
+    entity: Entity = {"id": token_id, "label": label, "type": "token", "url": url}
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)

@@ -1,0 +1,97 @@
+"""What tokens are used for: noted off the path of requests, written in batches."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import date
+from ipaddress import ip_address
+
+import asyncpg
+import structlog
+
+from roost.clock import Clock
+from roost.resources.logins.queries import record_login
+from roost.resources.tokens import queries
+from roost.store import Store
+
+FLUSH_SECONDS = 3.0
+
+_REMEMBERED = 100_000
+"""Uses of a day that this process knows it need not write again."""
+
+log = structlog.get_logger()
+
+
+class TokenUsage:
+    """A UsageRecorder that writes each use of a token once a day, and its first use as a login."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._day = clock.now().date()
+        self._known: set[tuple[int, str]] = set()
+        self._new: list[tuple[int, str]] = []
+        self._clients: dict[int, str] = {}
+
+    def add(self, token_id: int, operation: str, client: str) -> None:
+        """Note one call; costs a look into a set."""
+        use = (token_id, operation)
+        if use in self._known:
+            return
+        self._known.add(use)
+        self._new.append(use)
+        self._clients.setdefault(token_id, client)
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[None]:
+        """Write what is new every few seconds, and once more at the end of the block."""
+        stop = asyncio.Event()
+        writing = asyncio.create_task(self._write_until(stop))
+        try:
+            yield
+        finally:
+            stop.set()
+            await writing
+            await self.flush()
+
+    async def _write_until(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            await self.flush()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await stop.wait()
+
+    async def flush(self) -> None:
+        """Write what is new. What can't be written is noted again when it happens again."""
+        today = self._clock.now().date()
+        new, self._new = self._new, []
+        clients, self._clients = self._clients, {}
+        if today != self._day or len(self._known) > _REMEMBERED:
+            self._day = today
+            self._known.clear()
+        if not new:
+            return
+        try:
+            await self._write(new, clients, today)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            log.warning("token_use_not_written", error=repr(error))
+            self._known.clear()
+
+    async def _write(
+        self, new: list[tuple[int, str]], clients: dict[int, str], today: date
+    ) -> None:
+        # Each by itself: together they would lock tokens and users, as a request may in turn.
+        await queries.add_uses(self._store, sorted(new), today)
+        first = await queries.touch(self._store, clients, self._clock.seconds())
+        for token_id, user_id in first.items():
+            if (ip := _address(clients[token_id])) is not None:
+                await record_login(self._store, user_id, ip, "successful", self._clock.now())
+
+
+def _address(client: str) -> str | None:
+    """None for a client that is not known by an IP address, as on a Unix socket."""
+    try:
+        return str(ip_address(client))
+    except ValueError:
+        return None

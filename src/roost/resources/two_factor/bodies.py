@@ -1,0 +1,16 @@
+"""Request bodies of two-factor authentication (reference: Profile)."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict
+
+from roost.web.bodies import Body
+from roost.web.fields import Pattern
+
+
+class ConfirmTfa(Body):
+    """POST /profile/tfa-enable-confirm."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"tfa_code": "123456"}]})
+
+    tfa_code: Annotated[str, Pattern(r"[0-9]{6}", "Must be 6 digits")]

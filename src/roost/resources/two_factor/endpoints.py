@@ -1,0 +1,42 @@
+"""What the API offers: two-factor authentication of the caller's user (reference: Profile)."""
+
+from roost.resources.two_factor import codes, factor
+from roost.resources.two_factor.bodies import ConfirmTfa
+from roost.resources.two_factor.records import TfaScratchRow, TfaSecretRow
+from roost.web.call import Call
+from roost.web.registry import Rate, endpoint
+
+_WRITE = ("account:read_write",)
+
+
+@endpoint("POST", "/profile/tfa-enable", scopes=_WRITE, returns=TfaSecretRow)
+async def enable_tfa(call: Call) -> TfaSecretRow:
+    """Begin to use two-factor authentication: get a secret for your authenticator."""
+    secret, expiry = await factor.begin(call)
+    uri = codes.otpauth_uri(secret, call.identity.username)
+    return {
+        "secret": secret,
+        "expiry": expiry.isoformat(),
+        "otpauth_uri": uri,
+        "qr": codes.qr_image(uri),
+    }
+
+
+@endpoint(
+    "POST",
+    "/profile/tfa-enable-confirm",
+    scopes=_WRITE,
+    body=ConfirmTfa,
+    returns=TfaScratchRow,
+    events=("tfa_enabled",),
+    rate=Rate(10, 60),
+)
+async def confirm_tfa(call: Call, body: ConfirmTfa) -> TfaScratchRow:
+    """Enable two-factor authentication with a code of your authenticator."""
+    return {"scratch": await factor.confirm(call, body.tfa_code)}
+
+
+@endpoint("POST", "/profile/tfa-disable", scopes=_WRITE, events=("tfa_disabled",))
+async def disable_tfa(call: Call) -> None:
+    """Disable two-factor authentication."""
+    await factor.disable(call)

@@ -1,0 +1,92 @@
+"""The life of a user's second factor: begun, confirmed, used at each login, disabled."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from hmac import compare_digest
+
+from roost.errors import invalid
+from roost.resources.devices import queries as devices
+from roost.resources.events import log
+from roost.resources.two_factor import codes, queries
+from roost.resources.two_factor.entity import profile_entity
+from roost.resources.two_factor.queries import Factor
+from roost.secrets import Box, hash_token
+from roost.store import Queries
+from roost.web.call import Call
+
+CONFIRM_WITHIN = timedelta(hours=1)
+
+_OFF = Factor(secret=None, enabled=False, scratch=None, expiry=None, counter=None)
+
+
+async def begin(call: Call) -> tuple[str, datetime]:
+    """A new secret and until when it waits for confirmation; 400 when a factor is enabled."""
+    user_id = call.identity.user_id
+    if (await queries.lock(call.db, user_id)).enabled:
+        raise invalid("Two-factor authentication is already enabled.")
+    secret, expiry = codes.new_secret(), call.clock.seconds() + CONFIRM_WITHIN
+    sealed = call.get(Box).seal(secret.encode())
+    await queries.save(call.db, user_id, replace(_OFF, secret=sealed, expiry=expiry))
+    return secret, expiry
+
+
+async def confirm(call: Call, code: str) -> str:
+    """Enable the secret that waits; the scratch code. 400 for a code that is not the right one."""
+    user_id, now = call.identity.user_id, call.clock.now()
+    waiting = await queries.lock(call.db, user_id)
+    if waiting.secret is None or waiting.expiry is None or waiting.expiry <= now:
+        raise invalid("There is no two-factor secret to confirm. Enable two-factor first.")
+    counter = codes.matching_counter(_open(call.get(Box), waiting.secret), code, now)
+    if counter is None:
+        reason = "Invalid token. Two-factor auth not enabled. Please try again."
+        raise invalid(reason, "tfa_code")
+    scratch = codes.new_scratch()
+    enabled = Factor(waiting.secret, True, hash_token(scratch), None, counter)
+    await queries.save(call.db, user_id, enabled)
+    await _tell(call, "tfa_enabled")
+    return scratch
+
+
+async def disable(call: Call) -> None:
+    """Forget the second factor, and the devices that were trusted because of it."""
+    user_id = call.identity.user_id
+    former = await queries.lock(call.db, user_id)
+    await queries.save(call.db, user_id, _OFF)
+    await devices.forget_all(call.db, user_id)
+    if former.enabled:
+        await _tell(call, "tfa_disabled")
+
+
+async def is_enabled(db: Queries, user_id: int) -> bool:
+    return (await queries.lock(db, user_id)).enabled
+
+
+async def verify_second_factor(
+    db: Queries, box: Box, user_id: int, code: str, now: datetime
+) -> bool:
+    """Whether a one-time or scratch code lets the user in; each does so once.
+
+    `db` is a transaction: the code counts as used when it commits. False for a user without a
+    second factor.
+    """
+    factor = await queries.lock(db, user_id)
+    if not factor.enabled or factor.secret is None:
+        return False
+    if factor.scratch is not None and compare_digest(factor.scratch, hash_token(code)):
+        await queries.save(db, user_id, replace(factor, scratch=None))
+        return True
+    counter = codes.matching_counter(_open(box, factor.secret), code, now)
+    if counter is None or counter <= (factor.counter or 0):
+        return False
+    await queries.save(db, user_id, replace(factor, counter=counter))
+    return True
+
+
+def _open(box: Box, sealed: bytes) -> str:
+    return box.open(sealed).decode()
+
+
+async def _tell(call: Call, action: str) -> None:
+    actor = log.Actor.of(call)
+    entity = profile_entity(call.identity.username)
+    await log.notify(call.db, call.clock.now(), actor, action, entity)

@@ -1,0 +1,1 @@
+"""The users of an account, and what restricted ones may do."""

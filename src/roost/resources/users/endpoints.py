@@ -1,0 +1,153 @@
+"""What the API offers: the users of an account and their grants (reference: operations)."""
+
+from asyncpg import UniqueViolationError
+
+from roost.errors import ApiError, forbidden, invalid, not_found
+from roost.resources.account import queries as accounts
+from roost.resources.events import log
+from roost.resources.events.records import Entity
+from roost.resources.profile.queries import TOKEN_CHANNEL
+from roost.resources.users import grants, queries
+from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
+from roost.resources.users.queries import BY_NAME, USERS, UserFacts
+from roost.resources.users.records import GrantsRow, UserRow
+from roost.resources.users.restricting import check_others, restrict
+from roost.store import notify
+from roost.web.call import Call
+from roost.web.grants import Unrestricted
+from roost.web.registry import Maybe, Page, endpoint
+from roost.web.reply import Reply
+
+_READ = ("account:read_only",)
+_WRITE = ("account:read_write",)
+_ONE = "/account/users/{username}"
+
+
+@endpoint(
+    "GET",
+    "/account/users",
+    scopes=_READ,
+    grant=Unrestricted(),
+    returns=Page(UserRow),
+    filters=USERS.columns,
+)
+async def list_users(call: Call) -> bytes:
+    """List users."""
+    return await call.collection(USERS, call.account_id)
+
+
+@endpoint(
+    "POST",
+    "/account/users",
+    scopes=_WRITE,
+    grant=Unrestricted(),
+    body=CreateUser,
+    returns=UserRow,
+    events=("user_create",),
+)
+async def create_user(call: Call, body: CreateUser) -> bytes:
+    """Create a user."""
+    await accounts.lock(call.db, call.account_id)
+    try:
+        user_id = await accounts.create_user(
+            call.db,
+            call.account_id,
+            body.username,
+            body.restricted,
+            call.clock.seconds(),
+            body.email,
+        )
+    except UniqueViolationError:
+        raise _taken() from None
+    await _tell(call, "user_create", user_id, body.username)
+    return await call.record(user_id, USERS, call.account_id)
+
+
+@endpoint("GET", _ONE, scopes=_READ, grant=Unrestricted(), returns=UserRow)
+async def view_user(call: Call) -> bytes:
+    """View a user."""
+    return await call.record(call.text("username"), BY_NAME, call.account_id)
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=_WRITE,
+    grant=Unrestricted(),
+    body=UpdateUser,
+    returns=UserRow,
+    events=("user_update",),
+)
+async def update_user(call: Call, body: UpdateUser) -> bytes:
+    """Update a user; restricting one takes all grants away."""
+    user = await _lock(call)
+    renamed = body.username not in (None, user.username)
+    if user.user_type == "proxy" and (renamed or body.email not in (None, user.email)):
+        raise forbidden()
+    if body.restricted and not user.restricted:
+        await restrict(call.db, call.account_id, user)
+    try:
+        await queries.update(call.db, user.id, body.username, body.email, body.restricted)
+    except UniqueViolationError:
+        raise _taken() from None
+    await _tell(call, "user_update", user.id, body.username or user.username)
+    return await call.record(user.id, USERS, call.account_id)
+
+
+@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Unrestricted(), events=("user_delete",))
+async def delete_user(call: Call) -> None:
+    """Delete a user with all tokens."""
+    user = await _lock(call)
+    if user.user_type == "proxy":
+        raise forbidden()
+    await check_others(call.db, call.account_id, user)
+    if user.id == call.identity.user_id:
+        raise invalid("You can't delete yourself.")
+    await queries.delete(call.db, user.id)
+    await _tell(call, "user_delete", user.id, user.username)
+
+
+@endpoint("GET", f"{_ONE}/grants", scopes=_READ, grant=Unrestricted(), returns=Maybe(GrantsRow))
+async def view_user_grants(call: Call) -> str | Reply:
+    """View a user's grants; 204 for an unrestricted user, who needs none."""
+    user = await queries.find(call.db, call.account_id, call.text("username"))
+    if user is None:
+        raise not_found()
+    return await grants.view(call.db, call.account_id, user.id)
+
+
+@endpoint(
+    "PUT",
+    f"{_ONE}/grants",
+    scopes=_WRITE,
+    grant=Unrestricted(),
+    body=UpdateGrants,
+    returns=GrantsRow,
+    events=("user_update",),
+)
+async def update_user_grants(call: Call, body: UpdateGrants) -> str | Reply:
+    """Update a user's grants."""
+    user = await _lock(call)
+    await grants.change(call.db, call.account_id, user, body)
+    await _tell(call, "user_update", user.id, user.username)
+    return await grants.view(call.db, call.account_id, user.id)
+
+
+async def _lock(call: Call) -> UserFacts:
+    await accounts.lock(call.db, call.account_id)
+    user = await queries.find(call.db, call.account_id, call.text("username"))
+    if user is None:
+        raise not_found()
+    return user
+
+
+def _taken() -> ApiError:
+    return invalid("This username is taken", "username")
+
+
+async def _tell(call: Call, action: str, user_id: int, username: str) -> None:
+    """The event, and all processes: what they remember of the user is old."""
+    url = f"/v4/account/users/{username}"
+    entity: Entity = {"id": user_id, "label": username, "type": "user", "url": url}
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
+    await notify(call.db, TOKEN_CHANNEL)

@@ -1,0 +1,59 @@
+"""Viewing and changing what a restricted user may do (reference: Grants)."""
+
+from collections.abc import Mapping
+
+from roost.errors import Problem, invalid, invalid_fields
+from roost.resources.users import grant_queries, queries
+from roost.resources.users.bodies import ChangeGrant, UpdateGlobal, UpdateGrants
+from roost.resources.users.kinds import CHILD_ACCESS, KINDS
+from roost.resources.users.queries import UserFacts
+from roost.store import Queries
+from roost.web.grant_queries import forget_user, give_all
+from roost.web.registry import NO_CONTENT
+from roost.web.reply import Reply
+
+
+async def view(db: Queries, account_id: int, user_id: int) -> str | Reply:
+    """The record; nothing for an unrestricted user, who needs no grants."""
+    return await grant_queries.record(db, account_id, user_id) or NO_CONTENT
+
+
+async def reset(db: Queries, user_id: int) -> None:
+    """Take all grants away."""
+    await forget_user(db, user_id)
+    await queries.set_global_grants(db, user_id, None, [])
+
+
+async def change(db: Queries, account_id: int, user: UserFacts, body: UpdateGrants) -> None:
+    """Write what the body names; raises 400 with all that is wrong with it."""
+    if not user.restricted:
+        raise invalid("Only a restricted user has grants.")
+    lists: Mapping[str, list[ChangeGrant]] = {kind: getattr(body, kind) for kind in KINDS}
+    problems = _global_problems(user, body.global_)
+    for kind, changes in lists.items():
+        known = await grant_queries.existing(db, account_id, kind, {c.id for c in changes})
+        problems += [
+            Problem("id is not valid", f"{kind}[{index}].id")
+            for index, change in enumerate(changes)
+            if change.id not in known
+        ]
+    if problems:
+        raise invalid_fields(problems)
+    if body.global_ is not None:
+        await _change_global(db, user, body.global_)
+    for kind, changes in lists.items():
+        await give_all(db, user.id, kind, {c.id: c.permissions for c in changes})
+
+
+def _global_problems(user: UserFacts, body: UpdateGlobal | None) -> list[Problem]:
+    if body is not None and body.child_account_access and user.user_type != "parent":
+        return [Problem("Only users of a parent account can have this", f"global.{CHILD_ACCESS}")]
+    return []
+
+
+async def _change_global(db: Queries, user: UserFacts, body: UpdateGlobal) -> None:
+    sent = body.model_dump(exclude_unset=True)
+    access = sent.pop("account_access", user.account_access)
+    rights = set(user.rights) | {right for right, has in sent.items() if has}
+    rights -= {right for right, has in sent.items() if has is False}
+    await queries.set_global_grants(db, user.id, access, sorted(rights))

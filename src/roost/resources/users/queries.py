@@ -1,0 +1,116 @@
+"""SQL of users."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+from roost.web.auth import UserType
+from roost.web.grant_queries import Permission
+
+USERS = Listing(
+    record="""
+        u.username, u.email, u.restricted,
+        array(select k.label from ssh_key k where k.user_id = u.id order by k.id) as ssh_keys,
+        u.tfa_enabled, null as verified_phone_number, u.password_created,
+        case when u.last_login is not null then (select row_to_json(last) from (
+            select u.last_login as login_datetime, u.last_login_status as status) last)
+        end as last_login,
+        u.user_type
+        """,
+    source="api_user u",
+    scope="u.account_id = $1",
+    key="u.id",
+    columns={"username": Column("u.username", "text")},
+)
+BY_NAME = replace(USERS, key="u.username")
+
+
+@dataclass(frozen=True, slots=True)
+class UserFacts:
+    """What rules need of a row."""
+
+    id: int
+    username: str
+    email: str
+    restricted: bool
+    user_type: UserType
+    account_access: Permission | None
+    rights: list[str]
+
+
+async def find(db: Queries, account_id: int, username: str) -> UserFacts | None:
+    """One of the account's users."""
+    row = await db.fetchrow(
+        """
+        select id, username, email, restricted, user_type, account_access, rights from api_user
+        where account_id = $1 and username = $2
+        """,
+        account_id,
+        username,
+    )
+    return None if row is None else UserFacts(**row)
+
+
+async def has_other_unrestricted(db: Queries, account_id: int, user_id: int) -> bool:
+    """Whether the account keeps an unrestricted user of its own without this one."""
+    found: bool = await db.fetchval(
+        """
+        select exists (select from api_user where account_id = $1 and id <> $2
+            and not restricted and user_type <> 'proxy')
+        """,
+        account_id,
+        user_id,
+    )
+    return found
+
+
+async def update(
+    db: Queries, user_id: int, username: str | None, email: str | None, restricted: bool | None
+) -> None:
+    """Change what is not None. asyncpg.UniqueViolationError for a name that is taken."""
+    await db.execute(
+        """
+        update api_user set username = coalesce($2, username), email = coalesce($3, email),
+            restricted = coalesce($4, restricted)
+        where id = $1
+        """,
+        user_id,
+        username,
+        email,
+        restricted,
+    )
+
+
+async def set_global_grants(
+    db: Queries, user_id: int, account_access: Permission | None, rights: list[str]
+) -> None:
+    """Replace what the user may do with the account as a whole."""
+    await db.execute(
+        "update api_user set account_access = $2, rights = $3 where id = $1",
+        user_id,
+        account_access,
+        rights,
+    )
+
+
+async def delete(db: Queries, user_id: int) -> None:
+    """With all that is the user's: tokens, keys, grants, sessions, devices, consents."""
+    await db.execute("delete from api_user where id = $1", user_id)
+
+
+async def set_password(db: Queries, username: str, hashed: str, now: datetime) -> bool:
+    """Replace the password; sessions from before end, as they are older than it.
+
+    False when nobody of this name can log in: proxy users only act by tokens.
+    """
+    changed = await db.fetchval(
+        """
+        update api_user set password_hash = $2, password_created = $3
+        where username = $1 and user_type <> 'proxy' returning true
+        """,
+        username,
+        hashed,
+        now,
+    )
+    return bool(changed)

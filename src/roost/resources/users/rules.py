@@ -1,0 +1,7 @@
+"""The rules of users as pure functions (reference: User)."""
+
+USERNAME_PATTERN = r"(?!.*(?:--|__))[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?"
+USERNAME_REASON = (
+    "Must begin and end with a letter or number, and hold only letters, numbers, hyphens and "
+    "underscores, none of the last two twice in a row"
+)

@@ -1,0 +1,95 @@
+"""SQL of grants: what restricted users may do with which entity."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from roost.store import Queries
+from roost.store.paging import Listing
+
+Permission = Literal["read_only", "read_write"]
+
+
+async def permission(db: Queries, user_id: int, kind: str, entity_id: int) -> Permission | None:
+    """What the user may do with the entity."""
+    held: Permission | None = await db.fetchval(
+        """
+        select permissions from entity_grant
+        where user_id = $1 and kind = $2 and entity_id = $3
+        """,
+        user_id,
+        kind,
+        entity_id,
+    )
+    return held
+
+
+async def give(
+    db: Queries, user_id: int, kind: str, entity_id: int, permissions: Permission | None
+) -> None:
+    """Replace what the user may do with the entity; None takes it away."""
+    if permissions is None:
+        await db.execute(
+            "delete from entity_grant where user_id = $1 and kind = $2 and entity_id = $3",
+            user_id,
+            kind,
+            entity_id,
+        )
+        return
+    await db.execute(
+        """
+        insert into entity_grant (user_id, kind, entity_id, permissions) values ($1, $2, $3, $4)
+        on conflict (user_id, kind, entity_id) do update set permissions = excluded.permissions
+        """,
+        user_id,
+        kind,
+        entity_id,
+        permissions,
+    )
+
+
+async def give_all(
+    db: Queries, user_id: int, kind: str, wanted: Mapping[int, Permission | None]
+) -> None:
+    """The same for many entities of a kind."""
+    await db.execute(
+        "delete from entity_grant where user_id = $1 and kind = $2 and entity_id = any($3)",
+        user_id,
+        kind,
+        [entity_id for entity_id, permissions in wanted.items() if permissions is None],
+    )
+    held = {entity_id: text for entity_id, text in wanted.items() if text is not None}
+    await db.execute(
+        """
+        insert into entity_grant (user_id, kind, entity_id, permissions)
+        select $1, $2, entity_id, permissions
+        from unnest($3::bigint[], $4::text[]) as wanted (entity_id, permissions)
+        on conflict (user_id, kind, entity_id) do update set permissions = excluded.permissions
+        """,
+        user_id,
+        kind,
+        list(held),
+        list(held.values()),
+    )
+
+
+async def forget_entity(db: Queries, kind: str, entity_id: int) -> None:
+    """Drop all grants on an entity that is deleted."""
+    await db.execute("delete from entity_grant where kind = $1 and entity_id = $2", kind, entity_id)
+
+
+async def forget_user(db: Queries, user_id: int) -> None:
+    """Drop all grants of a user."""
+    await db.execute("delete from entity_grant where user_id = $1", user_id)
+
+
+def only_granted(listing: Listing, user_position: int) -> Listing:
+    """The listing as a restricted user sees it; `$user_position` is the user's id."""
+    if listing.granted is None:
+        return listing
+    kind, entity_id = listing.granted
+    held = (
+        f"exists (select from entity_grant g where g.user_id = ${user_position}"
+        f" and g.kind = {kind} and g.entity_id = {entity_id})"
+    )
+    return replace(listing, scope=f"({listing.scope}) and {held}")

@@ -1,0 +1,242 @@
+"""The account, its settings, availability and transfer over HTTP (spec B, Account)."""
+
+import re
+
+import pytest
+
+from roost.app.roost import Roost
+from tests.api.conftest import Account, NewAccount, NewToken, NewUser
+from tests.support.client import Client, Json
+
+pytestmark = pytest.mark.spec("B account update", "B account update fields")
+
+PATH = "/account"
+SETTINGS = "/account/settings"
+AVAILABILITY = "/account/availability"
+US_ZIP = "Must be a valid US zip code when the country is US"
+STATE = "Must be the two-letter code of a state or province when the country is {}"
+
+FULL = {
+    "address_1": "24 Hill Road",
+    "address_2": "Suite 101",
+    "city": "Philadelphia",
+    "company": "Heron & Söhne",
+    "country": "US",
+    "email": "billing@example.com",
+    "first_name": "Ada",
+    "last_name": "O'Heron",
+    "phone": "215-555-0142",
+    "state": "PA",
+    "tax_id": "12-3456789",
+    "zip": "19102-1234",
+}
+UNEDITABLE = {
+    "active_promotions": [],
+    "balance": 0,
+    "balance_uninvoiced": 0,
+    "billing_source": "platform",
+    "credit_card": {"last_four": None, "expiry": None},
+}
+
+
+async def actions(client: Client) -> list[str]:
+    return [event["action"] for event in (await client.get("/account/events"))["data"]]
+
+
+async def act_as(roost: Roost, account: Account, user_type: str) -> None:
+    """Before the first request, so that no process remembers what the user was."""
+    await roost.store.execute(
+        "update api_user set user_type = $2 where account_id = $1", account.id, user_type
+    )
+
+
+async def test_a_new_account(client: Client, roost: Roost, account: Account) -> None:
+    row = await client.get(PATH)
+    created = await roost.store.fetchval("select created from account where id = $1", account.id)
+    regions = (await client.get("/regions"))["data"]
+    assert row == {
+        **dict.fromkeys(FULL, ""),
+        **UNEDITABLE,
+        "active_since": created.isoformat(),
+        "capabilities": sorted({c for region in regions for c in region["capabilities"]}),
+        "euuid": row["euuid"],
+    }
+    assert "Computes" in row["capabilities"]
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", row["euuid"])
+    answer = await client.send("GET", PATH)
+    assert answer.headers["X-Customer-UUID"] == row["euuid"]
+
+
+async def test_update_and_event(client: Client, account: Account, stranger: Client) -> None:
+    before, foreign = await client.get(PATH), await stranger.get(PATH)
+    changed = await client.put(PATH, FULL)
+    assert changed == {**before, **FULL}
+    assert await client.get(PATH) == changed
+    assert await client.put(PATH, changed) == changed
+    assert await client.put(PATH, {}) == changed
+    assert await client.put(PATH, dict.fromkeys(FULL)) == changed
+    assert await client.put(PATH, {"phone": ""}) == {**changed, "phone": ""}
+    assert await stranger.get(PATH) == foreign
+    assert await actions(client) == ["account_update"] * 5
+    event = (await client.get("/account/events"))["data"][-1]
+    assert event["username"] == account.username
+    assert event["status"] == "notification"
+    assert event["entity"] == {"id": None, "label": None, "type": "account", "url": "/v4/account"}
+
+
+@pytest.mark.parametrize("field", ["active_since", "capabilities", *UNEDITABLE])
+async def test_what_can_not_be_edited_is_ignored(client: Client, field: str) -> None:
+    before = await client.get(PATH)
+    assert await client.put(PATH, {field: "something else"}) == before
+
+
+@pytest.mark.spec("B account 1", "B errors conditions")
+@pytest.mark.parametrize(
+    ("stored", "sent", "problems"),
+    [
+        ({"country": "DE", "zip": "ABC"}, {"country": "US"}, [("zip", US_ZIP)]),
+        ({"country": "DE", "zip": ""}, {"country": "US"}, [("zip", US_ZIP)]),
+        ({}, {"country": "US"}, [("zip", US_ZIP)]),
+        ({"country": "US", "zip": "19102"}, {"zip": "ABC"}, [("zip", US_ZIP)]),
+        ({"country": "US", "zip": "19102"}, {"zip": ""}, [("zip", US_ZIP)]),
+        (
+            {"country": "DE", "state": "Bayern", "zip": "80331"},
+            {"country": "US"},
+            [("state", STATE.format("US"))],
+        ),
+        ({"country": "CA"}, {"state": "PA"}, [("state", STATE.format("CA"))]),
+        (
+            {"country": "DE", "state": "Bayern", "zip": "A"},
+            {"country": "US"},
+            [("state", STATE.format("US")), ("zip", US_ZIP)],
+        ),
+    ],
+    ids=str,
+)
+async def test_the_country_with_what_is_stored(
+    client: Client, stored: Json, sent: Json, problems: list[tuple[str, str]]
+) -> None:
+    before = await client.put(PATH, stored)
+    answer = await client.send("PUT", PATH, sent)
+    assert (answer.status, answer.problems) == (400, problems)
+    assert await client.get(PATH) == before
+    assert await actions(client) == ["account_update"]
+
+
+@pytest.mark.spec("B account 1")
+@pytest.mark.parametrize(
+    ("stored", "sent"),
+    [
+        ({"country": "DE", "zip": "80331"}, {"country": "US"}),
+        ({"zip": "ABC"}, {"country": "US", "zip": "19102"}),
+        ({"country": "US", "zip": "19102"}, {"country": "CA", "zip": "K1A0B1", "state": "ON"}),
+        ({"country": "US", "zip": "19102"}, {"country": ""}),
+        ({"country": "US", "zip": "19102"}, {"state": "AE"}),
+        ({"country": "US", "zip": "19102"}, {"phone": "1"}),
+    ],
+    ids=str,
+)
+async def test_a_country_that_fits(client: Client, stored: Json, sent: Json) -> None:
+    before = await client.put(PATH, stored)
+    assert await client.put(PATH, sent) == {**before, **sent}
+
+
+async def test_all_that_is_wrong_is_told_and_nothing_is_written(client: Client) -> None:
+    before = await client.get(PATH)
+    bad = {"zip": "1 2", "company": "<b>", "email": "x", "country": "XX", "phone": 5}
+    answer = await client.send("PUT", PATH, {**FULL, **bad})
+    fields = [field for field, _ in answer.problems]
+    assert (answer.status, fields) == (400, ["company", "country", "email", "phone", "zip"])
+    assert await client.get(PATH) == before
+    assert await actions(client) == []
+
+
+@pytest.mark.spec("B account 3")
+async def test_users_of_a_child_account_can_not_update_it(
+    nobody: Client, roost: Roost, new_account: NewAccount, new_token: NewToken
+) -> None:
+    account = await new_account()
+    await act_as(roost, account, "child")
+    client = nobody.as_user(await new_token(account))
+    answer = await client.send("PUT", PATH, {"phone": "1"})
+    assert (answer.status, answer.problems) == (403, [(None, "Unauthorized")])
+    assert (await client.get(PATH))["phone"] == ""
+
+
+@pytest.mark.spec("B account 3")
+async def test_the_company_of_a_parent_can_not_be_changed(
+    client: Client, roost: Roost, account: Account, new_account: NewAccount
+) -> None:
+    before = await client.put(PATH, {"company": "Heron"})
+    child = await new_account()
+    await roost.store.execute(
+        "update account set parent_id = $2 where id = $1", child.id, account.id
+    )
+    refused = [("company", "The company of a parent account can't be changed")]
+    for company in ("Egret", ""):
+        answer = await client.send("PUT", PATH, {"company": company, "phone": "1"})
+        assert (answer.status, answer.problems) == (400, refused)
+    assert await client.put(PATH, {"phone": "1", **before}) == before
+    assert (await client.put(PATH, {"company": "Heron", "phone": "1"}))["phone"] == "1"
+
+
+@pytest.mark.spec("B authentication grants")
+@pytest.mark.parametrize(
+    ("access", "may_read", "may_write"),
+    [(None, 403, 403), ("read_only", 200, 403), ("read_write", 200, 200)],
+)
+async def test_a_restricted_user_needs_account_access(
+    nobody: Client,
+    roost: Roost,
+    account: Account,
+    new_user: NewUser,
+    new_token: NewToken,
+    access: str | None,
+    may_read: int,
+    may_write: int,
+) -> None:
+    user = await new_user(account, restricted=True)
+    await roost.store.execute(
+        "update api_user set account_access = $2 where id = $1", user.user_id, access
+    )
+    client = nobody.as_user(await new_token(user))
+    for path in (PATH, SETTINGS, AVAILABILITY, f"{AVAILABILITY}/us-lake", "/account/transfer"):
+        assert (await client.send("GET", path)).status == may_read
+    for path in (PATH, SETTINGS):
+        assert (await client.send("PUT", path, {})).status == may_write
+
+
+async def test_settings(client: Client) -> None:
+    row = await client.get(SETTINGS)
+    assert row == {
+        "managed": False,
+        "longview_subscription": None,
+        "network_helper": True,
+        "backups_enabled": False,
+        "object_storage": "disabled",
+    }
+    changed = await client.put(SETTINGS, {**row, "network_helper": False, "managed": True})
+    assert changed == {**row, "network_helper": False}
+    assert await client.get(SETTINGS) == changed
+    answer = await client.send("PUT", SETTINGS, {"network_helper": True, "backups_enabled": True})
+    assert answer.problems == [("backups_enabled", "Backups are not available")]
+    assert await client.get(SETTINGS) == changed
+    assert await actions(client) == ["account_settings_update"]
+
+
+async def test_availability(client: Client) -> None:
+    regions = {row["id"]: row["capabilities"] for row in (await client.get("/regions"))["data"]}
+    everything = {service for services in regions.values() for service in services}
+    page = await client.get(AVAILABILITY)
+    assert page["results"] == len(regions) > 1
+    for row in page["data"]:
+        assert row["available"] == sorted(regions[row["region"]])
+        assert row["unavailable"] == sorted(everything - set(row["available"]))
+        assert await client.get(f"{AVAILABILITY}/{row['region']}") == row
+    assert any(row["unavailable"] for row in page["data"])
+    assert (await client.send("GET", f"{AVAILABILITY}/nowhere")).status == 404
+
+
+async def test_transfer(client: Client) -> None:
+    pool = {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
+    assert await client.get("/account/transfer") == pool

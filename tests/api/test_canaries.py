@@ -1,0 +1,132 @@
+"""Secrets planted wherever users give or are given one: they are found nowhere afterwards."""
+
+import io
+from base64 import b32decode, b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from zipfile import ZipFile
+
+import pyotp
+import pytest
+
+from roost.store import Store
+from tests.support.client import Client, Json
+from tests.support.lab import INSTANCE, Lab, running_lab
+
+ROOT_PASS = "planted-Canary-5519"
+ADMIN = "/account/users/admin"
+
+
+@dataclass
+class Planted:
+    """The secrets, and what refusals said while they were used."""
+
+    secrets: list[str] = field(default_factory=list)
+    refusals: list[bytes] = field(default_factory=list)
+
+    async def made(self, client: Client, path: str, body: Json, name: str) -> str:
+        """A secret that an answer shows; asked for twice, as after a lost answer."""
+        headers = {"Idempotency-Key": f"canary {path}"}
+        first = await client.send("POST", path, body, headers)
+        again = await client.send("POST", path, body, headers)
+        assert (first.status, first.raw) == (200, again.raw)
+        self.secrets.append(first.body[name])
+        return str(first.body[name])
+
+    async def refused(self, client: Client, path: str, body: Json = None) -> None:
+        answer = await client.send("GET" if body is None else "POST", path, body)
+        assert answer.status in (400, 401)
+        self.refusals.append(answer.raw)
+
+
+async def plant(lab: Lab) -> Planted:
+    planted = Planted()
+    token = await planted.made(lab.api, "/profile/tokens", {"label": "canary"}, "token")
+    client = lab.api.as_user(token)
+    await client.get(f"/regions?token={token}")
+    await planted.refused(client, f"/profile/explain?path={token}")
+    await planted.refused(client, "/profile/tokens", {"scopes": token, "expiry": token})
+    await planted.refused(client.as_user(f"{token}0"), "/profile")
+
+    secret = await planted.made(client, "/profile/tfa-enable", {}, "secret")
+    confirm = "/profile/tfa-enable-confirm"
+    await planted.refused(client, confirm, {"tfa_code": secret})
+    code = present_code(secret, lab.running.roost.clock.now())
+    scratch = await planted.made(client, confirm, {"tfa_code": code}, "scratch")
+    await planted.refused(client, confirm, {"tfa_code": scratch})
+    await client.put("/profile", {"two_factor_auth": True})
+
+    body = {**INSTANCE, "root_pass": ROOT_PASS}
+    planted.secrets.append(ROOT_PASS)
+    await planted.refused(client, "/compute/instances", {**body, "type": "none"})
+    await planted.refused(client, "/compute/instances", {**body, "root_pass": ROOT_PASS * 8})
+    await lab.settled(await lab.create(root_pass=ROOT_PASS))
+    return planted
+
+
+def present_code(secret: str, now: datetime) -> str:
+    return pyotp.TOTP(secret).generate_otp(int((now - datetime(1970, 1, 1)).total_seconds()) // 30)
+
+
+def forms(secret: str) -> Iterable[bytes]:
+    """How a secret would look: as it is, in hexadecimal digits or in base64, or its raw bytes."""
+    plain = secret.encode()
+    yield from (plain, plain.hex().encode(), b64encode(plain).rstrip(b"="))
+    if secret.isalnum() and secret.isupper():
+        raw = b32decode(secret)
+        yield from (raw, raw.hex().encode())
+
+
+def assert_free(place: str, content: bytes, secrets: Iterable[str]) -> None:
+    for number, secret in enumerate(secrets):
+        for form in forms(secret):
+            assert form not in content, f"secret {number} is in {place}"
+
+
+async def dump(store: Store) -> dict[str, bytes]:
+    """All rows of each table as text."""
+    names = await store.fetch(
+        "select tablename from pg_tables where schemaname = current_schema() order by 1"
+    )
+    dumped = {}
+    for (name,) in names:
+        rows = await store.fetch(f'select row_to_json(t)::text || t::text as row from "{name}" t')
+        dumped[name] = "\n".join(row["row"] for row in rows).encode()
+    return dumped
+
+
+@pytest.mark.spec("A auth 1")
+async def test_secrets_are_found_nowhere(
+    tmp_path: Path, database_url: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    async with running_lab(tmp_path, database_url, access_log=True) as lab:
+        planted = await plant(lab)
+        events = (await lab.api.send("GET", "/account/events")).raw
+        user = (await lab.api.send("GET", ADMIN)).raw
+        tables = await dump(lab.running.roost.store)
+        state = await lab.save()
+    out, err = capfdbinary.readouterr()
+    assert b'"path":"/v4/profile/tfa-enable-confirm"' in err, "the access log is not looked at"
+    assert b"token_create" in events
+    assert tables["compute_instance"]
+    assert tables["idempotency"].count(b"canary /profile") >= 3
+    assert len(planted.secrets) == 4
+
+    for number, refusal in enumerate(planted.refusals):
+        assert_free(f"refusal {number}", refusal, planted.secrets)
+    for place, content in {"events": events, "user": user, "stdout": out, "log": err}.items():
+        assert_free(place, content, planted.secrets)
+    for table, content in tables.items():
+        assert_free(f"table {table}", content, planted.secrets)
+    with ZipFile(io.BytesIO(state)) as saved:
+        for name in saved.namelist():
+            assert_free(f"saved {name}", saved.read(name), planted.secrets)
+
+
+def test_what_is_looked_for_would_be_found() -> None:
+    secret = "JBSWY3DPEHPK3PXP"
+    for form in forms(secret):
+        with pytest.raises(AssertionError, match="secret 0 is in a place"):
+            assert_free("a place", b"before " + form + b" after", [secret])

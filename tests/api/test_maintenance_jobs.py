@@ -1,0 +1,158 @@
+"""Maintenance and the other work on an instance, where no worker runs any of it."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from roost.jobs.kinds import JobArgs
+from roost.jobs.run import Run, Tools
+from roost.resources.compute import watch
+from roost.resources.compute.entity import resource_of
+from roost.resources.compute.jobs import SHUTDOWN, enqueue_power
+from roost.resources.events.log import Actor
+from roost.resources.maintenance import jobs, planning, queries
+from tests.support.client import Answer, Client, Contract, until
+from tests.support.lab import running_lab
+from tests.support.server import RunningRoost, running_roost, simulated
+from tests.support.stage import Stage
+
+pytestmark = pytest.mark.spec("B account maintenance")
+
+
+@pytest.fixture
+async def running(database_url: str, tmp_path: Path) -> AsyncIterator[RunningRoost]:
+    async with running_roost(simulated(tmp_path, database_url, worker=False)) as running:
+        yield running
+
+
+@pytest.fixture
+def stage(running: RunningRoost) -> Stage:
+    return Stage(running.roost)
+
+
+async def plan(stage: Stage, compute_id: int) -> int:
+    async with stage.roost.store.transaction() as db:
+        return await planning.schedule(db, compute_id, "reboot", datetime(2026, 1, 1), "a fan")
+
+
+async def minute(stage: Stage) -> None:
+    """What is due, and the watchdog, as a worker would run them each minute."""
+    roost = stage.roost
+    job = await roost.queue.enqueue(roost.store, watch.WATCH, watch.WatchArgs())
+
+    async def report(_percent: int) -> None:
+        raise AssertionError("they report no progress")
+
+    tools = Tools(roost.store, roost.clock, roost.services, report)
+    await jobs.begin_due(Run(JobArgs(), job, tools))
+    await watch.look(Run(watch.WatchArgs(), job, tools))
+
+
+async def queued(stage: Stage, compute_id: int) -> list[str]:
+    """The kinds of an instance's unfinished jobs, in their order."""
+    rows = await stage.roost.store.fetch(
+        "select kind from job where resource = $1 and finished is null order by id",
+        resource_of(compute_id),
+    )
+    return [row["kind"] for row in rows]
+
+
+async def status(stage: Stage, maintenance_id: int) -> str:
+    async with stage.roost.store.transaction() as db:
+        row = await queries.lock(db, maintenance_id)
+    assert row is not None
+    return row.status
+
+
+async def power(running: RunningRoost, compute_id: int, action: str) -> Answer:
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"{running.url}/v4/openapi.json") as response:
+            contract = Contract(await response.json())
+        client = Client(session, contract, running.url).as_user(running.token)
+        return await client.send("POST", f"/compute/instances/{compute_id}/{action}", {})
+
+
+async def test_it_begins_once(stage: Stage) -> None:
+    compute_id = await stage.instance("running", "running")
+    maintenance_id = await plan(stage, compute_id)
+    for _ in range(2):
+        await minute(stage)
+        assert await queued(stage, compute_id) == ["maintenance_run"]
+        assert await status(stage, maintenance_id) == "started"
+    assert await stage.events(compute_id) == [("host_reboot", "scheduled", None)]
+
+
+async def test_it_waits_for_what_is_on_its_way(stage: Stage) -> None:
+    compute_id = await stage.instance("running", "running")
+    await plan(stage, compute_id)
+    row = await stage.row(compute_id)
+    async with stage.roost.store.transaction() as db:
+        await enqueue_power(stage.roost.queue, db, SHUTDOWN, row, Actor(row.account_id, None))
+    await minute(stage)
+    assert await queued(stage, compute_id) == ["compute_shutdown", "maintenance_run"]
+
+
+@pytest.mark.parametrize("action", ["boot", "reboot", "shutdown"])
+async def test_nothing_else_begins_meanwhile(
+    running: RunningRoost, stage: Stage, action: str
+) -> None:
+    compute_id = await stage.instance("running", "running")
+    await plan(stage, compute_id)
+    await minute(stage)
+    answer = await power(running, compute_id, action)
+    assert (answer.status, answer.problems) == (400, [(None, "Compute busy.")])
+    assert await queued(stage, compute_id) == ["maintenance_run"]
+
+
+async def test_watchdog_leaves_it_alone(stage: Stage) -> None:
+    compute_id = await stage.instance("running", "running")
+    await plan(stage, compute_id)
+    await minute(stage)
+    await stage.engine().stop(compute_id, 0)
+    await minute(stage)
+    assert await queued(stage, compute_id) == ["maintenance_run"]
+    assert await stage.status(compute_id) == "running"
+
+
+async def test_it_begins_again_when_its_job_is_lost(stage: Stage) -> None:
+    """A deletion ends all jobs of its instance, and may fail itself."""
+    compute_id = await stage.instance("running", "running")
+    maintenance_id = await plan(stage, compute_id)
+    await minute(stage)
+    async with stage.roost.store.transaction() as db:
+        await stage.roost.queue.preempt(db, resource_of(compute_id), "deleted")
+    await stage.change(compute_id, "status = 'deleting'")
+    await minute(stage)
+    assert await queued(stage, compute_id) == []
+    await stage.change(compute_id, "status = 'running'")
+    await minute(stage)
+    assert await queued(stage, compute_id) == ["maintenance_run"]
+    assert await status(stage, maintenance_id) == "started"
+
+
+async def test_what_is_being_deleted_gets_no_maintenance(stage: Stage) -> None:
+    compute_id = await stage.instance("deleting", "running")
+    with pytest.raises(planning.MaintenanceError, match=f"there is no instance {compute_id}"):
+        await plan(stage, compute_id)
+
+
+async def test_it_happens_when_its_time_has_come(tmp_path: Path, database_url: str) -> None:
+    async with running_lab(tmp_path, database_url) as lab:
+        compute_id = await lab.create()
+        await lab.settled(compute_id)
+        roost = lab.running.roost
+        when = roost.clock.seconds() + timedelta(days=1)
+        async with roost.store.transaction() as db:
+            await planning.schedule(db, compute_id, "reboot", when, "a fan")
+
+        async def maintenance() -> str:
+            (row,) = (await lab.api.get("/account/maintenance"))["data"]
+            return str(row["status"])
+
+        assert await maintenance() == "pending"
+        await lab.put("/clock", {"now": (when + timedelta(minutes=1)).isoformat()})
+        await until(maintenance, lambda found: found == "completed")
+        await lab.settled(compute_id)

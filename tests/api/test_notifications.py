@@ -1,0 +1,143 @@
+"""Notifications come and go with their causes (spec B, Account)."""
+
+from datetime import datetime
+
+import pytest
+
+from roost.app.roost import Roost
+from roost.resources.maintenance import planning, queries
+from roost.resources.maintenance.records import MaintenanceType
+from tests.api.conftest import Account
+from tests.support.client import Client, Json
+from tests.support.instances import made
+
+pytestmark = pytest.mark.spec("B account notifications")
+
+PATH = "/account/notifications"
+
+
+async def notified(client: Client, *left_out: str) -> list[Json]:
+    """By default without the notice that every fresh account has."""
+    rows = (await client.get(PATH))["data"]
+    return [row for row in rows if row["type"] not in (left_out or ("notice",))]
+
+
+async def test_account_without_email(client: Client, roost: Roost, account: Account) -> None:
+    page = await client.get(PATH)
+    assert page == {
+        "data": [
+            {
+                "entity": {"id": None, "label": None, "type": "account", "url": "/v4/account"},
+                "label": "Email address missing",
+                "message": "This account has no email address. Please add one.",
+                "body": None,
+                "type": "notice",
+                "severity": "minor",
+                "when": None,
+                "until": None,
+            }
+        ],
+        "page": 1,
+        "pages": 1,
+        "results": 1,
+    }
+    await set_email(roost, account, "somebody@example.com")
+    assert await client.get(PATH) == {"data": [], "page": 1, "pages": 1, "results": 0}
+    await set_email(roost, account, "")
+    assert (await client.get(PATH))["results"] == 1
+
+
+async def set_email(roost: Roost, account: Account, email: str) -> None:
+    await roost.store.execute("update account set email = $2 where id = $1", account.id, email)
+
+
+async def test_outage_where_there_are_instances(
+    client: Client, stranger: Client, roost: Roost
+) -> None:
+    region = "br-south"
+    await made(client, region=region)
+    await made(stranger)
+    assert await notified(client) == []
+    await set_region(roost, region, "outage")
+    try:
+        (row,) = await notified(client)
+        assert await notified(stranger) == []
+    finally:
+        await set_region(roost, region, "ok")
+    assert row["entity"] == {
+        "id": None,
+        "label": None,
+        "type": "region",
+        "url": f"/v4/regions/{region}",
+    }
+    assert (row["type"], row["severity"]) == ("outage", "critical")
+    assert region in row["message"]
+    assert await notified(client) == []
+
+
+async def set_region(roost: Roost, region: str, status: str) -> None:
+    """As a start with another catalogue does."""
+    await roost.store.execute("update region set status = $2 where id = $1", region, status)
+
+
+@pytest.mark.parametrize(
+    ("type_", "shown"), [("reboot", "reboot_scheduled"), ("cold_migration", "migration_scheduled")]
+)
+async def test_maintenance_until_it_is_over(
+    client: Client, stranger: Client, roost: Roost, type_: MaintenanceType, shown: str
+) -> None:
+    row = await made(client, label="tended")
+    when = datetime(2126, 12, 1, 3)
+    async with roost.store.transaction() as db:
+        number = await planning.schedule(db, row["id"], type_, when, "a fan is loud")
+    (pending,) = await notified(client)
+    what = type_.replace("_", " ")
+    assert pending == {
+        "entity": {
+            "id": row["id"],
+            "label": "tended",
+            "type": "compute",
+            "url": f"/v4/compute/instances/{row['id']}",
+        },
+        "label": f"{what.capitalize()} scheduled",
+        "message": f"A {what} of compute tended is scheduled for 2126-12-01T03:00:00 UTC.",
+        "body": "a fan is loud",
+        "type": shown,
+        "severity": "major",
+        "when": "2126-12-01T03:00:00",
+        "until": None,
+    }
+    assert await notified(stranger) == []
+    await queries.set_status(roost.store, number, "started")
+    (started,) = await notified(client)
+    assert (started["type"], started["label"]) == (
+        "maintenance",
+        f"{what.capitalize()} in progress",
+    )
+    await queries.set_status(roost.store, number, "completed")
+    assert await notified(client) == []
+
+
+async def test_pages(client: Client, roost: Roost) -> None:
+    compute_id = (await made(client))["id"]
+    for hour in range(24):
+        async with roost.store.transaction() as db:
+            when = datetime(2126, 12, 1, hour)
+            await planning.schedule(db, compute_id, "reboot", when, "often")
+    for hour in (0, 1):
+        async with roost.store.transaction() as db:
+            await planning.schedule(db, compute_id, "reboot", datetime(2127, 1, 1, hour), "late")
+    first = await client.get(f"{PATH}?page=1&page_size=25")
+    second = await client.get(f"{PATH}?page=2&page_size=25")
+    assert (first["pages"], first["results"], len(first["data"])) == (2, 27, 25)
+    assert [row["type"] for row in second["data"]] == ["reboot_scheduled", "notice"]
+    assert [row["when"] for row in first["data"]] == sorted(row["when"] for row in first["data"])
+    assert (await client.send("GET", f"{PATH}?page=3&page_size=25")).status == 404
+    absurd = await client.get(f"{PATH}?page={2**64}&page_size=25")
+    assert absurd["data"] == second["data"]
+
+
+@pytest.mark.parametrize("key", ["type", "severity", "label", "entity.id", "when"])
+async def test_nothing_can_be_filtered(client: Client, key: str) -> None:
+    answer = await client.send("GET", PATH, headers={"X-Filter": f'{{"{key}": "x"}}'})
+    assert (answer.status, answer.problems) == (400, [("X-Filter", f"Cannot filter on {key}")])

@@ -1,0 +1,168 @@
+"""What a restricted user sees of compute instances and may do with them (spec A, auth rule 4)."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from tests.api.conftest import Account, NewToken, NewUser
+from tests.support.client import Client, Json, until
+from tests.support.instances import INSTANCES, create_body, made
+
+pytestmark = pytest.mark.spec("A auth 4", "B compute 1", "B account events")
+
+FORBIDDEN = (403, [(None, "Unauthorized")])
+
+
+@dataclass(frozen=True, slots=True)
+class Restricted:
+    """A restricted user, and the client of somebody who grants."""
+
+    client: Client
+    admin: Client
+    path: str
+
+    async def may(self, **grants: Json) -> None:
+        """Change their grants, and wait until every process knows."""
+        held = await self.admin.put(self.path, grants)
+
+        async def known() -> bool:
+            listed = (await self.client.get(INSTANCES))["results"]
+            granted = [entry for entry in held["compute"] if entry["permissions"]]
+            return listed == len(granted) and await self._sees_account(held)
+
+        await until(known, bool)
+
+    async def _sees_account(self, held: Json) -> bool:
+        status = (await self.client.send("GET", "/account")).status
+        return (status == 200) == (held["global"]["account_access"] is not None)
+
+    async def refused(self, method: str, path: str, body: Json = None) -> bool:
+        answer = await self.client.send(method, path, body)
+        return answer.status == 403 and (answer.status, answer.problems) == FORBIDDEN
+
+
+@pytest.fixture
+async def user(
+    nobody: Client, client: Client, account: Account, new_user: NewUser, new_token: NewToken
+) -> Restricted:
+    user = await new_user(account, restricted=True)
+    path = f"/account/users/{user.username}/grants"
+    return Restricted(nobody.as_user(await new_token(user)), client, path)
+
+
+def on(row: Json, permissions: str | None) -> Json:
+    return [{"id": row["id"], "permissions": permissions}]
+
+
+async def listed(client: Client) -> list[int]:
+    return [row["id"] for row in (await client.get(INSTANCES))["data"]]
+
+
+async def test_without_a_grant_there_is_nothing(client: Client, user: Restricted) -> None:
+    row = await made(client)
+    path = f"{INSTANCES}/{row['id']}"
+    assert await listed(user.client) == []
+    for method, suffix in (
+        ("GET", ""),
+        ("PUT", ""),
+        ("DELETE", ""),
+        ("POST", "/boot"),
+        ("POST", "/shutdown"),
+        ("POST", "/reboot"),
+    ):
+        assert await user.refused(method, path + suffix, {} if method != "GET" else None)
+    assert await user.refused("POST", INSTANCES, create_body())
+    assert await client.get(path) == row
+
+
+async def test_what_does_not_exist_and_what_is_not_granted_look_alike(
+    client: Client, stranger: Client, user: Restricted
+) -> None:
+    mine, foreign = await made(client), await made(stranger)
+    answers = [
+        await user.client.send("GET", f"{INSTANCES}/{compute_id}")
+        for compute_id in (mine["id"], foreign["id"], 999_999_999)
+    ]
+    assert {(answer.status, answer.raw) for answer in answers} == {(403, answers[0].raw)}
+
+
+async def test_read_only(client: Client, user: Restricted) -> None:
+    one, two, three = [await made(client) for _ in range(3)]
+    await user.may(compute=[*on(one, "read_only"), *on(three, "read_only")])
+    assert await listed(user.client) == [one["id"], three["id"]]
+    page = await user.client.get(INSTANCES, filter={"label": two["label"]})
+    assert (page["results"], page["data"]) == (0, [])
+    path = f"{INSTANCES}/{one['id']}"
+    assert await user.client.get(path) == one
+    assert await user.refused("GET", f"{INSTANCES}/{two['id']}")
+    assert await user.refused("PUT", path, {"label": "mine"})
+    assert await user.refused("POST", f"{path}/boot", {})
+    assert await user.refused("DELETE", path)
+    assert await client.get(path) == one
+
+
+async def test_read_write(client: Client, user: Restricted) -> None:
+    one, two = await made(client), await made(client)
+    await user.may(compute=on(one, "read_write"))
+    path = f"{INSTANCES}/{one['id']}"
+    assert (await user.client.put(path, {"label": "theirs"}))["label"] == "theirs"
+    assert await user.client.post(f"{path}/boot") == {}
+    await until(lambda: user.client.get(path), lambda row: row["status"] == "running")
+    assert await user.refused("PUT", f"{INSTANCES}/{two['id']}", {"label": "xyz"})
+    assert await user.client.delete(path) == {}
+    await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
+    assert await listed(client) == [two["id"]]
+
+
+async def test_a_grant_that_is_taken_away(client: Client, user: Restricted) -> None:
+    row = await made(client)
+    await user.may(compute=on(row, "read_write"))
+    await user.may(compute=on(row, "read_only"))
+    assert await user.refused("PUT", f"{INSTANCES}/{row['id']}", {"label": "mine"})
+    await user.may(compute=on(row, None))
+    assert await user.refused("GET", f"{INSTANCES}/{row['id']}")
+
+
+async def test_creating_needs_the_right_and_gives_read_write(
+    client: Client, user: Restricted
+) -> None:
+    await user.may(**{"global": {"add_volumes": True, "account_access": "read_write"}})
+    assert await user.refused("POST", INSTANCES, create_body())
+    await user.may(**{"global": {"add_computes": True, "account_access": None}})
+    row = await made(user.client)
+    assert await listed(user.client) == [row["id"]]
+    path = f"{INSTANCES}/{row['id']}"
+    assert (await user.client.put(path, {"label": "mine"}))["label"] == "mine"
+    grants = await client.get(user.path)
+    assert [(g["id"], g["permissions"]) for g in grants["compute"]] == [(row["id"], "read_write")]
+    await user.may(**{"global": {"add_computes": False}})
+    assert await user.client.delete(path) == {}
+
+
+async def test_tags_are_for_unrestricted_users(client: Client, user: Restricted) -> None:
+    row = await made(client)
+    add = {"add_computes": True, "account_access": "read_only"}
+    await user.may(**{"global": add, "compute": on(row, "read_write")})
+    path = f"{INSTANCES}/{row['id']}"
+    assert await user.refused("POST", INSTANCES, create_body(tags=["blue"]))
+    assert await user.refused("PUT", path, {"tags": ["blue"], "label": "xyz"})
+    assert await listed(client) == [row["id"]]
+    assert await client.get(path) == row
+    assert (await user.client.put(path, {"tags": [], "label": "abc"}))["label"] == "abc"
+
+
+async def test_events_are_those_of_granted_entities(client: Client, user: Restricted) -> None:
+    one, two = await made(client), await made(client)
+    await client.put("/account", {"phone": "1"})
+    assert (await user.client.get("/account/events"))["results"] == 0
+    await user.may(compute=on(one, "read_only"))
+    page = await user.client.get("/account/events")
+    assert {event["entity"]["id"] for event in page["data"]} == {one["id"]}
+    assert page["results"] == len(page["data"]) > 0
+    everything = (await client.get("/account/events"))["data"]
+    hidden = next(e["id"] for e in everything if e["entity"]["id"] == two["id"])
+    answer = await user.client.send("GET", f"/account/events/{hidden}")
+    assert (answer.status, answer.problems) == (404, [(None, "Not found")])
+    await user.may(**{"global": {"account_access": "read_only"}})
+    actions = {e["action"] for e in (await user.client.get("/account/events"))["data"]}
+    assert {"account_update", "user_update", "compute_create"} <= actions

@@ -1,0 +1,105 @@
+"""OAuth clients, users with passwords, and consents through the pages."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+
+from roost.ids import new_token
+from roost.resources.users.queries import set_password
+from roost.secrets import hash_password
+from roost.store import Store
+from tests.support.browser import Browser, Page
+from tests.support.client import Client, Json
+
+PASSWORD = "correct horse battery staple"
+WEB = "https://app.example.com/done"
+TOKEN, REVOKE, AUTHORIZE = "/oauth/token", "/oauth/revoke", "/oauth/authorize"
+
+
+@cache
+def password_hash() -> str:
+    return hash_password(PASSWORD)
+
+
+async def give_password(store: Store, username: str) -> None:
+    """PASSWORD, set long ago."""
+    assert await set_password(store, username, password_hash(), datetime(2020, 1, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A registered client."""
+
+    id: str
+    secret: str
+    redirect_uri: str = WEB
+
+    @property
+    def login(self) -> dict[str, str]:
+        return {"client_id": self.id, "client_secret": self.secret}
+
+
+async def register(client: Client, **changes: object) -> App:
+    body = {"label": "app", "redirect_uri": WEB, **changes}
+    made = await client.post("/account/oauth-clients", body)
+    path = f"/account/oauth-clients/{made['id']}/reset-secret"
+    return App(made["id"], (await client.post(path))["secret"], made["redirect_uri"])
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """PKCE with S256."""
+
+    verifier: str = field(default_factory=new_token)
+
+    @property
+    def challenge(self) -> dict[str, str]:
+        digest = hashlib.sha256(self.verifier.encode()).digest()
+        challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        return {"code_challenge": challenge, "code_challenge_method": "S256"}
+
+
+def wish(app: App, **changes: str) -> dict[str, str]:
+    """Parameters of an authorization request."""
+    return {
+        "client_id": app.id,
+        "response_type": "code",
+        "scope": "computes:read_only events:read_only",
+        **changes,
+    }
+
+
+async def allow(browser: Browser, params: Mapping[str, str]) -> Page:
+    """Allow a request as the user who is logged in."""
+    page = await browser.get(AUTHORIZE, **params)
+    assert page.status == 200, page.location
+    return await browser.submit(page, decision="allow")
+
+
+async def ask_tokens(
+    browser: Browser, fields: Mapping[str, str], path: str = TOKEN
+) -> tuple[int, Json]:
+    page = await browser.post(path, fields)
+    assert page.headers["Content-Type"] == "application/json"
+    assert page.headers["Cache-Control"] == "no-store"
+    return page.status, json.loads(page.text)
+
+
+async def refused(browser: Browser, fields: Mapping[str, str], path: str = TOKEN) -> str:
+    """The error of a request that is refused."""
+    status, body = await ask_tokens(browser, fields, path)
+    assert status == (401 if body["error"] == "invalid_client" else 400)
+    assert set(body) == {"error", "error_description"}
+    return str(body["error"])
+
+
+async def obtain(browser: Browser, app: App, **changes: str) -> Json:
+    """A pair of tokens for an app with a secret."""
+    code = (await allow(browser, wish(app, **changes))).answer["code"]
+    status, pair = await ask_tokens(browser, {**app.login, "code": code})
+    assert status == 200, pair
+    return pair
