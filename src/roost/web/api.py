@@ -173,8 +173,8 @@ class Api:
                 body = read_body(endpoint.body, raw, self._edge.services)
             except ApiError:
                 # That the object does not exist comes before what is wrong with the body.
-                if endpoint.exists is not None and not await endpoint.exists(call):
-                    raise not_found() from None
+                if endpoint.of is not None:
+                    await endpoint.of.handler(call)
                 raise
         elif endpoint.accepts:
             http.check_type(exchange, endpoint.accepts)

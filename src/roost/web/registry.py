@@ -25,7 +25,6 @@ Result = str | bytes | Mapping[str, object] | Reply | None
 
 B = TypeVar("B", bound=Body)
 Handler = Callable[..., Awaitable[Result]]
-Exists = Callable[[Call], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +93,8 @@ class Endpoint:
     query: Mapping[str, str] = field(default_factory=dict)
     """Parameters of the query, beside those of all lists, and what they mean."""
     returns: Returns = None
-    exists: Exists | None = None
-    """Whether the path's object is the caller's; for endpoints with an object and a body."""
+    of: "Endpoint | None" = None
+    """The endpoint that shows the object of the path; where there are an object and a body."""
     filters: Mapping[str, Column] = field(default_factory=dict)
     events: tuple[str, ...] = ()
     rate: Rate = GENERAL_RATE
@@ -115,7 +114,7 @@ class Options(TypedDict, total=False):
     refuses: tuple[UserType, ...]
     query: Mapping[str, str]
     returns: Returns
-    exists: Exists
+    of: Endpoint
     filters: Mapping[str, Column]
     events: tuple[str, ...]
     rate: Rate
@@ -187,7 +186,7 @@ class Registry:
     def _add(self, declared: Endpoint) -> None:
         if declared.name in self._by_name:
             raise ValueError(f"two endpoints are named {declared.name}")
-        if declared.body and "{" in declared.path and declared.exists is None:
-            raise ValueError(f"{declared.name} does not say whether its object exists")
+        if declared.body and "{" in declared.path and declared.of is None:
+            raise ValueError(f"{declared.name} does not say what shows its object")
         self._by_name[declared.name] = declared
         self.router.add(declared.method, declared.path, declared)

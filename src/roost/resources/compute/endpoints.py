@@ -22,10 +22,6 @@ _WRITE = ("computes:read_write",)
 _ONE = "/compute/instances/{computeId:int}"
 
 
-async def _exists(call: Call) -> bool:
-    return await queries.exists(call.db, call.account_id, call.number("computeId"))
-
-
 @endpoint(
     "GET",
     "/compute/instances",
@@ -66,7 +62,7 @@ async def view_instance(call: Call) -> bytes:
     scopes=_WRITE,
     grant=Write("compute"),
     body=UpdateInstance,
-    exists=_exists,
+    of=view_instance,
     returns=InstanceRow,
     events=("compute_update",),
 )
@@ -103,7 +99,7 @@ async def delete_instance(call: Call) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=BootInstance,
-    exists=_exists,
+    of=view_instance,
     events=("compute_boot",),
 )
 async def boot_instance(call: Call, body: BootInstance) -> None:
@@ -136,7 +132,7 @@ async def shutdown_instance(call: Call) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=BootInstance,
-    exists=_exists,
+    of=view_instance,
     events=("compute_reboot",),
 )
 async def reboot_instance(call: Call, body: BootInstance) -> None:

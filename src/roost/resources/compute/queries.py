@@ -159,15 +159,6 @@ async def insert(db: Queries, new: NewInstance) -> str | None:
     return record
 
 
-async def exists(db: Queries, account_id: int, compute_id: int) -> bool:
-    found: bool = await db.fetchval(
-        "select exists (select from compute_instance where account_id = $1 and id = $2)",
-        account_id,
-        compute_id,
-    )
-    return found
-
-
 async def lock(db: Queries, account_id: int, compute_id: int) -> InstanceFacts | None:
     """The caller's instance, which nobody else changes until the end of the transaction."""
     row = await db.fetchrow(

@@ -73,6 +73,7 @@ async def view_oauth_client(call: Call) -> bytes:
     scopes=_WRITE,
     grant=_MAY_WRITE,
     body=UpdateOAuthClient,
+    of=view_oauth_client,
     returns=OAuthClientRow,
     events=("oauth_client_update",),
 )

@@ -48,6 +48,7 @@ async def view_ssh_key(call: Call) -> bytes:
     _ONE,
     scopes=_WRITE,
     body=UpdateSshKey,
+    of=view_ssh_key,
     returns=SshKeyRow,
     events=("user_ssh_key_update",),
 )

@@ -70,6 +70,7 @@ async def view_token(call: Call) -> bytes:
     _ONE,
     scopes=_WRITE,
     body=UpdateToken,
+    of=view_token,
     returns=PersonalTokenRow,
     events=("token_update",),
 )

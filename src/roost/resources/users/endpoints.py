@@ -75,6 +75,7 @@ async def view_user(call: Call) -> bytes:
     scopes=_WRITE,
     grant=Unrestricted(),
     body=UpdateUser,
+    of=view_user,
     returns=UserRow,
     events=("user_update",),
 )
@@ -122,6 +123,7 @@ async def view_user_grants(call: Call) -> str | Reply:
     scopes=_WRITE,
     grant=Unrestricted(),
     body=UpdateGrants,
+    of=view_user,
     returns=GrantsRow,
     events=("user_update",),
 )
