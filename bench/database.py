@@ -9,7 +9,7 @@ from bench.statements import ALERTS, FILL
 from roost.clock import Clock
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.profile.tokens import issue_token
+from roost.resources.tokens.issue import issue_token
 from roost.settings import Settings
 from roost.store import Store, migrate
 from roost.store.cluster import Cluster

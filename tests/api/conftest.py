@@ -12,7 +12,7 @@ import pytest
 from roost.app.roost import Roost
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.profile.tokens import issue_token
+from roost.resources.tokens.issue import issue_token
 from roost.web.scopes import Scopes
 from tests.support.browser import Browser, open_browser
 from tests.support.client import Client, Contract

@@ -6,8 +6,8 @@ from datetime import timedelta
 from roost.app.roost import Roost
 from roost.ids import new_token, new_uuid
 from roost.resources.account import queries as accounts
-from roost.resources.profile.queries import revoke_token
-from roost.resources.profile.tokens import make_token
+from roost.resources.tokens.issue import make_token
+from roost.resources.tokens.queries import revoke_token
 from roost.web.auth import UserType
 from roost.web.grant_queries import give
 from roost.web.grants import Global, Read, Write

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from roost.app.roost import Roost
-from roost.resources.profile.tokens import NewToken, make_token
+from roost.resources.tokens.issue import NewToken, make_token
 from roost.web.scopes import Scopes
 from tests.api.conftest import Account
 from tests.support.apps import let_in

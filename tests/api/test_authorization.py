@@ -10,7 +10,7 @@ import pytest
 
 from roost.app.groups import ENDPOINT_MODULES
 from roost.app.roost import Roost
-from roost.resources.profile.queries import list_tokens, revoke_token
+from roost.resources.tokens.queries import list_tokens, revoke_token
 from roost.web.auth import UserType
 from roost.web.registry import Endpoint, Registry
 from roost.web.routing import path_params

@@ -13,7 +13,7 @@ from roost.ids import new_uuid
 from roost.jobs import Schedule
 from roost.jobs.retention import RETENTION, RetentionArgs
 from roost.resources.account import queries
-from roost.resources.profile.tokens import issue_token
+from roost.resources.tokens.issue import issue_token
 from roost.web.scopes import Scopes
 from tests.support.client import Json, until
 from tests.support.lab import Lab, running_lab

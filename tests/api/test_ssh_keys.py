@@ -103,8 +103,8 @@ async def test_keys_of_a_colleague_are_not_ones_own(
     _, other = await colleague(client, roost, account, nobody, new_token)
     made = await client.post(KEYS, {"ssh_key": KEY})
     for method in ("GET", "PUT", "DELETE"):
-        body = {} if method == "PUT" else None
-        assert (await other.send(method, f"{KEYS}/{made['id']}", body)).status == 404
+        answer = await other.send(method, f"{KEYS}/{made['id']}", {} if method == "PUT" else None)
+        assert answer.status == 404
     assert (await other.get(KEYS))["data"] == []
     assert await client.get(f"{KEYS}/{made['id']}") == made
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.profile.tokens import make_token
+from roost.resources.tokens.issue import make_token
 from roost.web.scopes import Scopes
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client, Json, until

@@ -28,8 +28,8 @@ select $1, 'me', '192.0.2.1', now() at time zone 'UTC' - make_interval(days => n
 from generate_series(88, 93) as n
 """
 _USES = """
-with user_ as (insert into api_user (account_id, username, created) values ($1::bigint, $1::bigint::text, now())
-        returning id),
+with user_ as (insert into api_user (account_id, username, created)
+        values ($1::bigint, $1::bigint::text, now()) returning id),
     token_ as (insert into token (user_id, label, hash, prefix, scopes, created)
         select id, 'token', int8send($1::bigint), '', '*', now() from user_ returning id)
 insert into token_use (token_id, operation, day)

@@ -76,6 +76,10 @@ class Browser:
         self._session = session
         self.url = url
 
+    def elsewhere(self, url: str) -> "Browser":
+        """The same browser at another server of the same host."""
+        return Browser(self._session, url)
+
     async def get(self, path: str, **query: str) -> Page:
         return await self.send("GET", f"{path}?{urlencode(query)}" if query else path)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from roost.clock import Clock
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.profile.tokens import issue_token
+from roost.resources.tokens.issue import issue_token
 from roost.store import Store
 from roost.web.scopes import Scopes
 

@@ -25,8 +25,8 @@ from roost.resources.compute.guest import InstanceEngines
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.notifications.causes import Causes
-from roost.resources.profile.queries import TOKEN_CHANNEL
-from roost.resources.profile.tokens import StoredTokens
+from roost.resources.tokens.issue import StoredTokens
+from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.tokens.usage import TokenUsage
 from roost.secrets import Box
 from roost.services import Services

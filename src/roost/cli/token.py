@@ -13,10 +13,10 @@ from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.queries import find_user
-from roost.resources.profile.queries import TokenRow, list_tokens, revoke_token
-from roost.resources.profile.tokens import issue_token
+from roost.resources.tokens.issue import issue_token
 from roost.resources.tokens.jobs import KEPT
-from roost.resources.tokens.queries import find_uses
+from roost.resources.tokens.queries import TokenRow, list_tokens, revoke_token
+from roost.resources.tokens.usage_queries import find_uses
 from roost.settings import Settings
 from roost.web.registry import Registry
 from roost.web.scopes import Scopes

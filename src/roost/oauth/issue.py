@@ -9,7 +9,7 @@ from roost.ids import new_token
 from roost.oauth import queries
 from roost.oauth.queries import Family
 from roost.resources.oauth_clients.queries import OAuthClient
-from roost.resources.profile.tokens import PREFIX_LENGTH
+from roost.resources.tokens.issue import PREFIX_LENGTH
 from roost.secrets import hash_token
 from roost.store import Queries
 

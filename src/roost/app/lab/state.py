@@ -15,7 +15,7 @@ from roost.app.lab.lab import Lab, begin_schedules
 from roost.app.lab.queries import Table
 from roost.errors import ApiError, Problem, invalid
 from roost.resources.catalog import sync
-from roost.resources.profile.queries import TOKEN_CHANNEL
+from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.secrets import Box
 from roost.store import Connection, Queries, migrate, notify
 

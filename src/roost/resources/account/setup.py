@@ -7,8 +7,8 @@ from asyncpg import UniqueViolationError
 from roost.clock import Clock
 from roost.ids import new_suffix, new_uuid
 from roost.resources.account import queries, setup_queries
-from roost.resources.profile.queries import TOKEN_CHANNEL
-from roost.resources.profile.tokens import issue_token
+from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.store import Queries, notify
 from roost.web.scopes import Scopes
 

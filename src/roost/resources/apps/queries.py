@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from roost.resources.profile.queries import TOKEN_CHANNEL
+from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
 

@@ -9,7 +9,7 @@ from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
 from roost.resources.events import log
 from roost.resources.events.records import Entity
-from roost.resources.profile.tokens import make_token
+from roost.resources.tokens.issue import make_token
 from roost.web.auth import UserType
 from roost.web.call import Call
 from roost.web.grants import Global

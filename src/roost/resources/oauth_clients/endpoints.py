@@ -13,7 +13,7 @@ from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthC
 from roost.resources.oauth_clients.queries import CLIENTS, OAuthClient
 from roost.resources.oauth_clients.records import OAuthClientRow
 from roost.resources.oauth_clients.thumbnails import make_thumbnail
-from roost.resources.profile.queries import TOKEN_CHANNEL
+from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.secrets import hash_token
 from roost.store import notify
 from roost.web.call import Call

@@ -7,8 +7,9 @@ from roost.resources.account import queries as accounts
 from roost.resources.events import log
 from roost.resources.profile import queries
 from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
-from roost.resources.profile.queries import PROFILES, TOKEN_CHANNEL
+from roost.resources.profile.queries import PROFILES
 from roost.resources.profile.records import Preferences, ProfileRow
+from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.two_factor import factor
 from roost.resources.two_factor.entity import profile_entity
 from roost.resources.users import grants

@@ -7,11 +7,10 @@ import orjson
 from roost.errors import invalid_fields, not_found
 from roost.resources.events import log
 from roost.resources.events.records import Entity
-from roost.resources.profile.queries import revoke_token
-from roost.resources.profile.tokens import make_token
 from roost.resources.tokens import queries
 from roost.resources.tokens.bodies import CreateToken, UpdateToken
-from roost.resources.tokens.queries import TOKENS
+from roost.resources.tokens.issue import make_token
+from roost.resources.tokens.queries import TOKENS, revoke_token
 from roost.resources.tokens.records import PersonalTokenRow
 from roost.resources.tokens.rules import problems_of
 from roost.web.call import Call

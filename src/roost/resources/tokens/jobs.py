@@ -6,7 +6,7 @@ from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, next_step
-from roost.resources.tokens import queries
+from roost.resources.tokens import usage_queries as queries
 
 KEPT = timedelta(days=30)
 """As far back as `roost token suggest` looks."""

@@ -1,10 +1,14 @@
-"""SQL of personal access tokens, and of what all tokens are used for."""
+"""SQL of tokens of all kinds, and of the personal ones that users see."""
 
-from collections.abc import Iterable
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import datetime
 
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.web.auth import Identity, TokenKind
+from roost.web.scopes import Scopes
+
+TOKEN_CHANNEL = "roost_token"  # noqa: S105  (a channel's name)
 
 TOKENS = Listing(
     record="t.id, t.scopes, t.created, t.label, t.prefix as token, t.expiry",
@@ -14,6 +18,99 @@ TOKENS = Listing(
     key="t.id",
     columns={"created": Column("t.created", "time"), "label": Column("t.label", "text")},
 )
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    id: int
+    username: str
+    label: str
+    prefix: str
+    scopes: str
+    created: datetime
+    expiry: datetime | None
+
+
+async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
+    row = await db.fetchrow(
+        """
+        select a.id as account_id, a.euuid::text as euuid, u.id as user_id, u.username,
+            u.restricted, u.user_type, u.rights, u.account_access, t.id as token_id,
+            t.kind as token_kind, t.scopes, t.expiry
+        from token t join api_user u on u.id = t.user_id join account a on a.id = u.account_id
+        where t.hash = $1 and t.revoked is null
+        """,
+        hashed,
+    )
+    if row is None:
+        return None
+    return Identity(
+        account_id=row["account_id"],
+        account_uuid=row["euuid"],
+        user_id=row["user_id"],
+        username=row["username"],
+        restricted=row["restricted"],
+        user_type=row["user_type"],
+        rights=frozenset(row["rights"]),
+        account_access=row["account_access"],
+        token_id=row["token_id"],
+        token_kind=row["token_kind"],
+        scopes=Scopes.parse(row["scopes"]),
+        expiry=row["expiry"],
+    )
+
+
+async def create_token(
+    db: Queries,
+    user_id: int,
+    label: str,
+    hashed: bytes,
+    prefix: str,
+    scopes: Scopes,
+    created: datetime,
+    expiry: datetime | None,
+    kind: TokenKind,
+    app_id: int | None,
+) -> int:
+    token_id: int = await db.fetchval(
+        """
+        insert into token (user_id, label, hash, prefix, scopes, created, expiry, kind, app_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id
+        """,
+        user_id,
+        label,
+        hashed,
+        prefix,
+        scopes.text,
+        created,
+        expiry,
+        kind,
+        app_id,
+    )
+    return token_id
+
+
+async def list_tokens(db: Queries) -> list[TokenRow]:
+    """The tokens of all kinds and accounts that are not revoked."""
+    rows = await db.fetch(
+        """
+        select t.id, u.username, t.label, t.prefix, t.scopes, t.created, t.expiry
+        from token t join api_user u on u.id = t.user_id where t.revoked is null order by t.id
+        """
+    )
+    return [TokenRow(**row) for row in rows]
+
+
+async def revoke_token(db: Queries, token_id: int, now: datetime) -> bool:
+    """False when there is no such token, or it was revoked before."""
+    revoked = await db.fetchval(
+        "update token set revoked = $2 where id = $1 and revoked is null returning true",
+        token_id,
+        now,
+    )
+    if revoked:
+        await db.execute("select pg_notify($1, '')", TOKEN_CHANNEL)
+    return bool(revoked)
 
 
 async def lock(db: Queries, user_id: int, token_id: int, now: datetime) -> str | None:
@@ -34,65 +131,3 @@ async def lock(db: Queries, user_id: int, token_id: int, now: datetime) -> str |
 
 async def rename(db: Queries, token_id: int, label: str) -> None:
     await db.execute("update token set label = $2 where id = $1", token_id, label)
-
-
-async def add_uses(db: Queries, uses: Iterable[tuple[int, str]], day: date) -> None:
-    """That tokens were used for operations on a day; those that are gone are left out."""
-    token_ids, operations = zip(*uses, strict=True)
-    await db.execute(
-        """
-        insert into token_use (token_id, operation, day)
-        select t.id, used.operation, $3
-        from unnest($1::bigint[], $2::text[]) as used (token_id, operation)
-            join token t on t.id = used.token_id
-        on conflict do nothing
-        """,
-        token_ids,
-        operations,
-        day,
-    )
-
-
-async def touch(db: Queries, token_ids: Iterable[int], now: datetime) -> dict[int, int]:
-    """Note that tokens were used; the user of each that never was before."""
-    rows = await db.fetch(
-        """
-        with former as (
-            select id, last_used from token where id = any($1::bigint[]) order by id for update)
-        update token t set last_used = $2 from former where t.id = former.id
-        returning t.id, t.user_id, former.last_used is null as first
-        """,
-        list(token_ids),
-        now,
-    )
-    return {row["id"]: row["user_id"] for row in rows if row["first"]}
-
-
-async def find_uses(db: Queries, token_id: int, since: date) -> list[str] | None:
-    """The operations that a token was used for; None when there is no such token."""
-    operations: list[str] | None = await db.fetchval(
-        """
-        select array(select distinct u.operation from token_use u
-            where u.token_id = t.id and u.day >= $2 order by 1)
-        from token t where t.id = $1
-        """,
-        token_id,
-        since,
-    )
-    return operations
-
-
-async def delete_old_uses(db: Queries, before: date, limit: int) -> int:
-    """At most `limit` uses of all tokens; how many it were."""
-    deleted: int = await db.fetchval(
-        """
-        with old as (
-            delete from token_use where ctid = any(array(
-                select ctid from token_use where day < $1 limit $2))
-            returning token_id)
-        select count(*) from old
-        """,
-        before,
-        limit,
-    )
-    return deleted

@@ -12,7 +12,7 @@ import structlog
 
 from roost.clock import Clock
 from roost.resources.logins.queries import record_login
-from roost.resources.tokens import queries
+from roost.resources.tokens import usage_queries as queries
 from roost.store import Store
 
 FLUSH_SECONDS = 3.0

@@ -6,7 +6,7 @@ from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.account import queries as accounts
 from roost.resources.events import log
 from roost.resources.events.records import Entity
-from roost.resources.profile.queries import TOKEN_CHANNEL
+from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.users import grants, queries
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
 from roost.resources.users.queries import BY_NAME, USERS, UserFacts

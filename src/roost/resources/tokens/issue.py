@@ -5,7 +5,7 @@ from datetime import datetime
 
 from roost.clock import Clock
 from roost.ids import new_token
-from roost.resources.profile import queries
+from roost.resources.tokens import queries
 from roost.secrets import hash_token
 from roost.store import Queries, Store
 from roost.web.auth import Identity, TokenKind
