@@ -11,7 +11,7 @@ import pytest
 
 from roost.app.first_start import ADMIN
 from roost.resources.account.queries import find_user
-from roost.resources.profile.tokens import issue_token
+from roost.resources.tokens.issue import issue_token
 from roost.store import Store
 from roost.web.scopes import Scopes
 from tests.support.client import Client, Contract, until

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from roost.resources.profile.queries import list_tokens, revoke_token
+from roost.resources.tokens.queries import list_tokens, revoke_token
 from roost.web.auth import CACHE_SECONDS
 from tests.support.client import Client, Contract, until
 from tests.support.instances import INSTANCES, create_body
