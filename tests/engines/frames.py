@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv6Address
 
 _BROADCAST = b"\xff" * 6
 _ARP, _IPV4, _IPV6, _VLAN = 0x0806, 0x0800, 0x86DD, 0x8100
-_UDP, _ICMPV6 = 17, 58
+_TCP, _UDP, _ICMPV6 = 6, 17, 58
 _NEIGHBOUR_ADVERTISEMENT, _ROUTER_ADVERTISEMENT, _REDIRECT = 136, 134, 137
 
 
@@ -28,6 +28,16 @@ class Sender:
         body = struct.pack("!HHHH", source_port, 9, 8 + len(tag), 0) + tag
         target = IPv4Address("255.255.255.255").packed
         return self._frame(_IPV4, _ipv4_header(self.ipv4.packed, target, len(body)) + body)
+
+    def tcp(self, tag: bytes, port: int) -> bytes:
+        """The beginning of a connection to a port of everybody."""
+        body = struct.pack("!HHIIBBHHH", 5000, port, 1, 0, 5 << 4, 2, 1024, 0, 0) + tag
+        target = IPv4Address("255.255.255.255").packed
+        return self._frame(_IPV4, _ipv4_header(self.ipv4.packed, target, len(body), _TCP) + body)
+
+    def tcp6(self, tag: bytes, port: int) -> bytes:
+        body = struct.pack("!HHIIBBHHH", 5000, port, 1, 0, 5 << 4, 2, 1024, 0, 0) + tag
+        return self._frame(_IPV6, self._ipv6(_TCP, body))
 
     def udp6(self, tag: bytes, source_port: int = 5000) -> bytes:
         body = struct.pack("!HHHH", source_port, 9, 8 + len(tag), 0) + tag
@@ -57,9 +67,9 @@ class Sender:
         return _BROADCAST + _mac(self.mac) + struct.pack("!H", kind) + body
 
 
-def _ipv4_header(source: bytes, target: bytes, length: int) -> bytes:
+def _ipv4_header(source: bytes, target: bytes, length: int, protocol: int = _UDP) -> bytes:
     def pack(checksum: int) -> bytes:
-        fixed = struct.pack("!BBHHHBBH", 0x45, 0, 20 + length, 0, 0, 64, _UDP, checksum)
+        fixed = struct.pack("!BBHHHBBH", 0x45, 0, 20 + length, 0, 0, 64, protocol, checksum)
         return fixed + source + target
 
     total = sum(struct.unpack("!10H", pack(0)))

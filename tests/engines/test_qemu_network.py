@@ -160,6 +160,24 @@ async def test_a_guest_never_speaks_for_another(ports: tuple[Port, Port], forge:
     assert not await passes(ports, forge)
 
 
+@pytest.mark.spec("B compute 4")
+@pytest.mark.parametrize("restricted", [True, False])
+@pytest.mark.parametrize("port", [25, 465, 587, 26, 80])
+async def test_a_restricted_guest_sends_no_mail(
+    setting: Setting, restricted: bool, port: int
+) -> None:
+    specs = [
+        replace(setting.pools.spec(number, None), mail_restricted=restricted)
+        for number in (100_001, 100_002)
+    ]
+    first, second = [Port(spec, await setting.network.attach(spec)) for spec in specs]
+    expected = not restricted or port in (26, 80)
+    assert await passes((first, second), lambda own, _: own.tcp(b"the frame", port)) is expected
+    assert await passes((first, second), lambda own, _: own.tcp6(b"the frame", port)) is expected
+    first.close()
+    second.close()
+
+
 async def test_a_guest_without_rules_is_mute(setting: Setting, ports: tuple[Port, Port]) -> None:
     first, second = ports
     spec = setting.pools.spec(100_003, None)

@@ -94,7 +94,8 @@ class Stage:
         await self.roost.store.execute(sql, compute_id, *values)
 
     async def spec(self, compute_id: int) -> InstanceSpec:
-        return await specify(self.roost.store, await self.row(compute_id), SealedSetup())
+        row = await self.row(compute_id)
+        return await specify(self.roost.store, self.roost.catalog, row, SealedSetup())
 
     async def make_guest(self, compute_id: int, power: Power) -> None:
         spec = await self.spec(compute_id)

@@ -187,6 +187,12 @@ async def has_email(db: Queries, account_id: int) -> bool:
     return bool(await db.fetchval("select email <> '' from account where id = $1", account_id))
 
 
+async def created(db: Queries, account_id: int) -> datetime:
+    """When the account was made."""
+    when: datetime = await db.fetchval("select created from account where id = $1", account_id)
+    return when
+
+
 async def has_account(db: Queries) -> bool:
     return bool(await db.fetchval("select exists (select from account)"))
 

@@ -1,6 +1,7 @@
 """The catalogue in memory: what validators and job steps ask without a query."""
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from ipaddress import IPv6Network
 
 from roost.resources.catalog.entries import Entries, ImageEntry, PlanEntry, RegionEntry
@@ -53,6 +54,11 @@ class Catalog:
     def add_images(self, imported: Iterable[ImageEntry]) -> None:
         """Offer images beside the file's own, which go before them."""
         self._images = {i.id: i for i in (*imported, *self.entries.images)}
+
+    def restricts_mail(self, account_created: datetime) -> bool:
+        """Whether guests of such an account are kept from sending mail."""
+        since = self.entries.mail_restricted_since
+        return since is not None and account_created >= since
 
     def limit_images(
         self,

@@ -1,5 +1,6 @@
 """What a catalogue file holds, entry by entry (docs/catalog.md)."""
 
+from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Annotated, Literal
 
@@ -157,6 +158,9 @@ class ImageEntry(Entry):
 
 class Entries(Entry):
     """A whole file."""
+
+    mail_restricted_since: datetime | None = None
+    """Guests of accounts that were made then or later send no mail (spec B, Compute rule 4)."""
 
     regions: Annotated[list[RegionEntry], Field(min_length=1)]
     compute_types: Annotated[list[PlanEntry], Field(min_length=1)]

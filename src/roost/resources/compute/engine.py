@@ -58,6 +58,8 @@ class InstanceSpec:
     ipv6: IPv6Interface | None
     """The SLAAC address that the guest gives itself from its MAC address."""
     setup: GuestSetup
+    mail_restricted: bool = False
+    """Whether the guest may not connect to the ports of mail (spec B, Compute rule 4)."""
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from roost.jobs.queue import JobQueue
+from roost.resources.catalog import Catalog
 from roost.resources.compute import jobs, queries
 from roost.resources.compute.drift import DriftKind, compare, root_disk
 from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
@@ -62,7 +63,9 @@ async def _repair(
             case = await examine(db, queue, engine, region, compute_id)
             if case is None:
                 break
-            bench = _Bench(db, queue, installation.get(Box), engine, compute_id)
+            bench = _Bench(
+                db, queue, installation.get(Box), installation.get(Catalog), engine, compute_id
+            )
             done.append(await _REMEDIES[case.drift.kind](bench, case))
     return ", ".join(done) or "it is well by now"
 
@@ -74,6 +77,7 @@ class _Bench:
     db: Queries
     queue: JobQueue
     box: Box
+    catalog: Catalog
     engine: InstanceEngine
     compute_id: int
 
@@ -101,7 +105,7 @@ async def _make_again(bench: _Bench, case: Case) -> str:
         await jobs.enqueue_power(bench.queue, bench.db, jobs.BOOT, row, _nobody(row))
         return "a job makes it again and boots it"
     setup = await SealedSetup.unseal(bench.box, row.setup).hashed()
-    await bench.engine.create(await specify(bench.db, row, setup))
+    await bench.engine.create(await specify(bench.db, bench.catalog, row, setup))
     await queries.set_provisioned(bench.db, row.id, setup.seal(bench.box))
     return "made it again"
 

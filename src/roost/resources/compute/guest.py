@@ -7,7 +7,9 @@ from ipaddress import IPv6Interface
 
 from pydantic import BaseModel, ConfigDict
 
+from roost.resources.account import queries as accounts
 from roost.resources.addresses import allocation
+from roost.resources.catalog import Catalog
 from roost.resources.compute import rules
 from roost.resources.compute.engine import (
     EngineError,
@@ -80,7 +82,9 @@ def _not_served(region: str) -> EngineError:
     return EngineError(f"Region {region} is not served by this worker.")
 
 
-async def specify(db: Queries, facts: InstanceFacts, setup: SealedSetup) -> InstanceSpec:
+async def specify(
+    db: Queries, catalog: Catalog, facts: InstanceFacts, setup: SealedSetup
+) -> InstanceSpec:
     """What the engine should make of an instance."""
     held = await allocation.held_by(db, facts.id)
     address = (facts.ipv6 or "").partition("/")[0]
@@ -100,4 +104,5 @@ async def specify(db: Queries, facts: InstanceFacts, setup: SealedSetup) -> Inst
             authorized_keys=tuple(setup.authorized_keys),
             user_data=base64.b64decode(setup.user_data) if setup.user_data else None,
         ),
+        mail_restricted=catalog.restricts_mail(await accounts.created(db, facts.account_id)),
     )

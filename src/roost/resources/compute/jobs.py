@@ -67,7 +67,7 @@ async def provision(run: Run[InstanceArgs]) -> Verdict:
         return again(_IMAGE_POLL)
     box = run.get(Box)
     setup = await SealedSetup.unseal(box, facts.setup).hashed()
-    await _engine(run, facts).create(await specify(run.store, facts, setup))
+    await _engine(run, facts).create(await specify(run.store, run.get(Catalog), facts, setup))
 
     async def write(db: Queries) -> None:
         await queries.set_provisioned(db, facts.id, setup.seal(box))
@@ -117,7 +117,7 @@ async def start(run: Run[InstanceArgs]) -> Verdict:
     facts = await _facts(run)
     setup = SealedSetup.unseal(run.get(Box), facts.setup)
     try:
-        await _engine(run, facts).start(await specify(run.store, facts, setup))
+        await _engine(run, facts).start(await specify(run.store, run.get(Catalog), facts, setup))
     except NoDisksError:
         raise Fatal("The instance's disks are gone.") from None
     return next_step()

@@ -60,6 +60,8 @@ def _rules(spec: InstanceSpec) -> Iterable[str]:
     yield "udp sport { 67, 547 } drop"
     yield "icmpv6 type { nd-router-advert, nd-redirect } drop"
     yield f"icmpv6 type nd-neighbor-advert @th,64,128 != {_set(map(_number, ipv6))} drop"
+    if spec.mail_restricted:
+        yield "tcp dport { 25, 465, 587 } drop"
     if ipv4:
         yield f"ip saddr {_set(ipv4)} accept"
     yield f"ip6 saddr {_set([IPv6Address(0), *ipv6])} accept"
