@@ -17,7 +17,7 @@ from roost.web.scopes import Scopes
 from tests.support.browser import Browser, open_browser
 from tests.support.client import Client, Contract
 from tests.support.database import DatabaseServer
-from tests.support.oauth import PASSWORD, give_password
+from tests.support.oauth import PASSWORD, PHONE, App, give_password, register
 from tests.support.server import RunningRoost, running_roost, simulated
 
 _NAMES = (f"user{number}" for number in itertools.count())
@@ -118,14 +118,33 @@ async def stranger(nobody: Client, new_account: NewAccount, new_token: NewToken)
 
 @pytest.fixture
 async def browser(running: RunningRoost) -> AsyncIterator[Browser]:
-    """A browser that nobody is logged in with."""
+    """A browser that nobody is logged in with, at an address that no failures are known of."""
+    await running.roost.store.execute("delete from login_attempt")
     async with open_browser(running.url) as browser:
         yield browser
 
 
 @pytest.fixture
-async def user_browser(browser: Browser, roost: Roost, account: Account) -> Browser:
-    """The same, with the user of `account` logged in."""
+async def user(roost: Roost, account: Account) -> Account:
+    """The user of `account`, with PASSWORD."""
     await give_password(roost.store, account.username)
-    assert (await browser.log_in(account.username, PASSWORD)).status == 303
+    return account
+
+
+@pytest.fixture
+async def user_browser(browser: Browser, user: Account) -> Browser:
+    """A browser with that user logged in."""
+    assert (await browser.log_in(user.username, PASSWORD)).status == 303
     return browser
+
+
+@pytest.fixture
+async def app(client: Client) -> App:
+    """An OAuth client that keeps a secret."""
+    return await register(client)
+
+
+@pytest.fixture
+async def public(client: Client) -> App:
+    """An OAuth client on a phone."""
+    return await register(client, public=True, redirect_uri=PHONE)

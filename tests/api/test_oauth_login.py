@@ -1,15 +1,11 @@
 """The login page: passwords, second factors, sessions, and forms that nobody else can send."""
 
 import re
-import time
-from datetime import timedelta
 
-import pyotp
 import pytest
 
 from roost.app.roost import Roost
 from roost.oauth import login, passwords
-from roost.oauth.throttle import MAX_PER_ADDRESS, MAX_PER_USER
 from roost.resources.users.queries import set_password
 from roost.secrets import hash_token, verify_password
 from tests.api.conftest import Account, NewAccount
@@ -18,59 +14,16 @@ from tests.support.client import Client, until
 from tests.support.oauth import (
     AUTHORIZE,
     PASSWORD,
-    give_password,
+    is_in,
     password_hash,
     register,
+    sessions,
     wish,
 )
 from tests.support.server import RunningRoost
 
 SESSION = "roost_session"
 DEVICE = "roost_device"
-
-
-@pytest.fixture
-async def user(roost: Roost, account: Account) -> Account:
-    """Of an account, with PASSWORD."""
-    await give_password(roost.store, account.username)
-    return account
-
-
-@pytest.fixture(autouse=True)
-async def no_attempts(roost: Roost) -> None:
-    """All tests come from one address."""
-    await roost.store.execute("delete from login_attempt")
-
-
-async def sessions(roost: Roost, user: Account) -> int:
-    count: int = await roost.store.fetchval(
-        "select count(*) from web_session where user_id = $1", user.user_id
-    )
-    return count
-
-
-async def is_in(browser: Browser) -> bool:
-    return (await browser.get("/login")).title == "Logged in"
-
-
-async def enable_tfa(client: Client) -> tuple[pyotp.TOTP, str]:
-    """The authenticator and the scratch code; the code of the last half minute was used."""
-    totp = pyotp.TOTP((await client.post("/profile/tfa-enable"))["secret"])
-    before = totp.generate_otp(int(time.time()) // 30 - 1)
-    made = await client.post("/profile/tfa-enable-confirm", {"tfa_code": before})
-    return totp, made["scratch"]
-
-
-async def fill(roost: Roost, count: int, username: str, ip: str) -> None:
-    """Failures of a moment ago."""
-    await roost.store.execute(
-        "insert into login_attempt (username, ip, tried)"
-        " select $1, $2, $3 from generate_series(1, $4)",
-        username,
-        ip,
-        roost.clock.now() - timedelta(seconds=1),
-        count,
-    )
 
 
 @pytest.mark.spec("B auth 3")
@@ -87,7 +40,7 @@ async def test_a_user_logs_in_and_out(browser: Browser, roost: Roost, user: Acco
     assert (left.status, left.location) == (303, "/login")
     assert browser.cookie(SESSION) not in (before, session)
     assert not await is_in(browser)
-    assert await sessions(roost, user) == 0
+    assert await sessions(roost.store, user.user_id) == 0
 
 
 async def test_a_session_is_kept_as_a_hash(browser: Browser, roost: Roost, user: Account) -> None:
@@ -183,51 +136,6 @@ async def test_what_is_typed_is_escaped(browser: Browser) -> None:
     assert "&lt;script&gt;" in page.text
 
 
-@pytest.mark.parametrize("known", [True, False])
-async def test_many_failures_lock_a_user(
-    browser: Browser, roost: Roost, user: Account, known: bool
-) -> None:
-    name = user.username if known else "nobody-at-all"
-    await fill(roost, MAX_PER_USER - 1, name, "192.0.2.1")
-    assert (await browser.log_in(name, "wrong")).error == login.WRONG
-    for password in ("wrong", PASSWORD):
-        page = await browser.log_in(name, password)
-        assert (page.status, page.error) == (429, login.TOO_OFTEN)
-    assert not await is_in(browser)
-
-
-async def test_many_failures_lock_an_address(browser: Browser, roost: Roost, user: Account) -> None:
-    for n in range(MAX_PER_ADDRESS):
-        await fill(roost, 1, f"name{n}", "127.0.0.1")
-    assert (await browser.log_in(user.username, PASSWORD)).error == login.TOO_OFTEN
-    await roost.store.execute("delete from login_attempt where username = 'name0'")
-    assert (await browser.log_in(user.username, PASSWORD)).status == 303
-
-
-async def test_refused_attempts_do_not_lock_for_longer(
-    browser: Browser, roost: Roost, user: Account
-) -> None:
-    await fill(roost, MAX_PER_USER, user.username, "192.0.2.1")
-    for _ in range(3):
-        assert (await browser.log_in(user.username, PASSWORD)).status == 429
-    count = await roost.store.fetchval(
-        "select count(*) from login_attempt where username = $1", user.username
-    )
-    assert count == MAX_PER_USER
-
-
-async def test_a_login_forgives_the_failures_before_it(
-    browser: Browser, roost: Roost, user: Account
-) -> None:
-    await browser.log_in(user.username, "wrong")
-    await fill(roost, 1, user.username, "192.0.2.1")
-    await browser.log_in(user.username, PASSWORD)
-    left = await roost.store.fetch(
-        "select host(ip) as ip from login_attempt where username = $1", user.username
-    )
-    assert [row["ip"] for row in left] == ["192.0.2.1"]
-
-
 @pytest.mark.parametrize("csrf", [None, "", "0" * 64, "é"])
 async def test_forms_of_other_sites_do_nothing(
     browser: Browser, roost: Roost, user: Account, csrf: str | None
@@ -237,7 +145,7 @@ async def test_forms_of_other_sites_do_nothing(
     fields = {"username": user.username, "password": PASSWORD}
     page = await browser.post("/login", fields if csrf is None else {**fields, "csrf": csrf})
     assert (page.status, page.error) == (403, login.EXPIRED)
-    assert await sessions(roost, user) == 0
+    assert await sessions(roost.store, user.user_id) == 0
 
 
 async def test_a_form_works_only_in_the_browser_that_got_it(
@@ -248,7 +156,7 @@ async def test_a_form_works_only_in_the_browser_that_got_it(
     fields = {**form.fields, "username": user.username, "password": PASSWORD}
     await browser.get("/login")
     assert (await browser.post("/login", fields)).status == 403
-    assert await sessions(roost, user) == 0
+    assert await sessions(roost.store, user.user_id) == 0
 
 
 async def test_nobody_else_logs_a_user_out(user_browser: Browser) -> None:
@@ -324,115 +232,6 @@ async def test_logins_are_recorded(browser: Browser, client: Client, user: Accou
     assert (await client.get(path))["last_login"]["status"] == "successful"
 
 
-async def test_second_factor(browser: Browser, client: Client, roost: Roost, user: Account) -> None:
-    totp, _ = await enable_tfa(client)
-    entered = await browser.log_in(user.username, PASSWORD)
-    assert entered.location == "/login/second-factor"
-    assert not await is_in(browser)
-    app = await register(client)
-    assert (await browser.get(AUTHORIZE, **wish(app))).location is not None
-    page = await browser.get("/login/second-factor")
-    half = browser.cookie(SESSION)
-    page = await browser.submit(page, code="000000")
-    assert (page.status, page.error) == (400, login.WRONG_CODE)
-    code = totp.now()
-    entered = await browser.submit(page, code=f"{code[:3]} {code[3:]}")
-    assert entered.location == "/login"
-    assert browser.cookie(SESSION) != half
-    assert await is_in(browser)
-    assert await sessions(roost, user) == 1
-    assert browser.cookie(DEVICE) is None
-
-
-async def test_codes_work_once(
-    browser: Browser, client: Client, running: RunningRoost, user: Account
-) -> None:
-    totp, scratch = await enable_tfa(client)
-    code = totp.now()
-    for worked, failed in ((code, code), (scratch.lower(), scratch)):
-        for given, title in ((worked, "Logged in"), (failed, "Log in")):
-            async with open_browser(running.url) as other:
-                await other.log_in(user.username, PASSWORD)
-                page = await other.get("/login/second-factor")
-                await other.submit(page, code=given)
-                assert (await other.get("/login")).title == title
-
-
-async def test_guessing_codes_is_limited_also_with_the_right_password(
-    browser: Browser, client: Client, roost: Roost, user: Account
-) -> None:
-    await enable_tfa(client)
-    await fill(roost, MAX_PER_USER - 1, user.username, "192.0.2.1")
-    await browser.log_in(user.username, PASSWORD)
-    page = await browser.get("/login/second-factor")
-    page = await browser.submit(page, code="000000")
-    assert page.error == login.WRONG_CODE
-    page = await browser.submit(page, code="000001")
-    assert (page.status, page.error) == (429, login.TOO_OFTEN)
-    assert (await browser.log_in(user.username, PASSWORD)).status == 429
-
-
-async def test_forms_of_other_sites_pass_no_second_factor(
-    browser: Browser, client: Client, user: Account
-) -> None:
-    totp, _ = await enable_tfa(client)
-    await browser.log_in(user.username, PASSWORD)
-    page = await browser.post("/login/second-factor", {"code": totp.now()})
-    assert (page.status, page.error) == (403, login.EXPIRED)
-    assert not await is_in(browser)
-
-
-async def test_without_a_password_there_is_no_second_factor(
-    browser: Browser, user_browser: Browser
-) -> None:
-    async with open_browser(browser.url) as nobody:
-        for answer in (
-            await nobody.get("/login/second-factor"),
-            await nobody.post("/login/second-factor", {"code": "000000"}),
-        ):
-            assert (answer.status, answer.location) == (303, "/login")
-    assert (await user_browser.get("/login/second-factor")).location == "/login"
-
-
-async def test_a_device_is_remembered(
-    browser: Browser, client: Client, roost: Roost, user: Account, new_account: NewAccount
-) -> None:
-    totp, _ = await enable_tfa(client)
-    await browser.log_in(user.username, PASSWORD)
-    page = await browser.get("/login/second-factor")
-    entered = await browser.submit(page, code=totp.now(), remember="yes")
-    (cookie,) = (c for c in entered.headers.getall("Set-Cookie") if DEVICE in c)
-    assert "HttpOnly; Max-Age=2592000; Path=/; SameSite=lax" in cookie
-    device = browser.cookie(DEVICE)
-    assert device is not None
-    kept = await roost.store.fetchval(
-        "select hash from trusted_device where user_id = $1", user.user_id
-    )
-    assert kept == hash_token(device)
-    await browser.submit(await browser.get("/login"))
-    assert (await browser.log_in(user.username, "wrong")).error == login.WRONG
-    assert (await browser.log_in(user.username, PASSWORD)).location == "/login"
-    (row,) = (await client.get("/profile/devices"))["data"]
-    await client.delete(f"/profile/devices/{row['id']}")
-    await browser.submit(await browser.get("/login"))
-    assert (await browser.log_in(user.username, PASSWORD)).location == "/login/second-factor"
-
-
-async def test_a_device_is_trusted_for_one_user_only(
-    browser: Browser, client: Client, stranger: Client, roost: Roost, user: Account
-) -> None:
-    profile = await stranger.get("/profile")
-    await give_password(roost.store, profile["username"])
-    totp, _ = await enable_tfa(client)
-    await enable_tfa(stranger)
-    await browser.log_in(user.username, PASSWORD)
-    page = await browser.get("/login/second-factor")
-    await browser.submit(page, code=totp.now(), remember="yes")
-    await browser.submit(await browser.get("/login"))
-    entered = await browser.log_in(profile["username"], PASSWORD)
-    assert entered.location == "/login/second-factor"
-
-
 @pytest.mark.parametrize(
     ("data", "headers"),
     [
@@ -451,18 +250,3 @@ async def test_other_forms(browser: Browser, data: bytes, headers: dict[str, str
 async def test_other_queries(browser: Browser) -> None:
     assert (await browser.send("GET", "/login?next=%00")).status == 400
     assert (await browser.send("GET", "/login?%ff=%fe")).status == 200
-
-
-async def test_the_consent_page_takes_no_half_session(
-    browser: Browser, client: Client, roost: Roost, user: Account
-) -> None:
-    app = await register(client)
-    await browser.log_in(user.username, PASSWORD)
-    page = await browser.get(AUTHORIZE, **wish(app))
-    await enable_tfa(client)
-    await browser.submit(page, 1)
-    await browser.log_in(user.username, PASSWORD)
-    fields = {"csrf": (await browser.get("/login/second-factor")).forms[0].fields["csrf"]}
-    answer = await browser.post(page.forms[0].action, {**fields, "decision": "allow"})
-    assert (answer.location or "").startswith("/login?next=")
-    assert (await client.get("/profile/apps"))["results"] == 0

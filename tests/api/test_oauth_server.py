@@ -23,6 +23,7 @@ from tests.support.oauth import (
     ask_tokens,
     give_password,
     obtain,
+    refreshing,
     refused,
     register,
     wish,
@@ -59,11 +60,6 @@ async def app(lab: Lab) -> App:
 
 async def pass_time(lab: Lab, by: timedelta) -> None:
     await lab.put("/clock", {"advance": by.total_seconds()})
-
-
-def refreshing(app: App, pair: Json) -> dict[str, str]:
-    token = pair["refresh_token"]
-    return {**app.login, "grant_type": "refresh_token", "refresh_token": token}
 
 
 async def status_of(client: Client, pair: Json) -> int:

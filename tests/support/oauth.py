@@ -5,18 +5,20 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 
+from roost.app.roost import Roost
 from roost.ids import new_token
 from roost.resources.users.queries import set_password
 from roost.secrets import hash_password
 from roost.store import Store
 from tests.support.browser import Browser, Page
-from tests.support.client import Client, Json
+from tests.support.client import Client, Json, until
 
 PASSWORD = "correct horse battery staple"
 WEB = "https://app.example.com/done"
+PHONE = "com.example.app:/done"
 TOKEN, REVOKE, AUTHORIZE = "/oauth/token", "/oauth/revoke", "/oauth/authorize"
 
 
@@ -103,3 +105,52 @@ async def obtain(browser: Browser, app: App, **changes: str) -> Json:
     status, pair = await ask_tokens(browser, {**app.login, "code": code})
     assert status == 200, pair
     return pair
+
+
+async def code_for(browser: Browser, app: App, **changes: str) -> str:
+    return (await allow(browser, wish(app, **changes))).answer["code"]
+
+
+def refreshing(app: App, pair: Json, **changes: str) -> dict[str, str]:
+    """The form of a refresh."""
+    token = pair["refresh_token"]
+    return {**app.login, "grant_type": "refresh_token", "refresh_token": token, **changes}
+
+
+async def works(client: Client, pair: Mapping[str, str]) -> bool:
+    """Whether the access token is good for a GET that most tests allow."""
+    answer = await client.as_user(pair["access_token"]).send("GET", "/compute/instances")
+    return answer.status == 200
+
+
+async def ended(client: Client, pair: Mapping[str, str]) -> None:
+    """Waits for the notification, which is faster than the cache of tokens."""
+    await until(lambda: works(client, pair), lambda found: not found, seconds=2)
+
+
+async def consents(client: Client) -> int:
+    return int((await client.get("/profile/apps"))["results"])
+
+
+async def sessions(store: Store, user_id: int) -> int:
+    count: int = await store.fetchval(
+        "select count(*) from web_session where user_id = $1", user_id
+    )
+    return count
+
+
+async def is_in(browser: Browser) -> bool:
+    """Whether somebody is logged in."""
+    return (await browser.get("/login")).title == "Logged in"
+
+
+async def fill(roost: Roost, count: int, username: str, ip: str) -> None:
+    """Failed attempts of a moment ago."""
+    await roost.store.execute(
+        "insert into login_attempt (username, ip, tried)"
+        " select $1, $2, $3 from generate_series(1, $4)",
+        username,
+        ip,
+        roost.clock.now() - timedelta(seconds=1),
+        count,
+    )
