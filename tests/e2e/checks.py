@@ -48,7 +48,7 @@ async def _unfinished(roost: Roost) -> list[str]:
     rows = await roost.store.fetch(
         """
         select format('%s of %s is %s', kind, resource, status) as text from job
-        where resource is not null and status in ('queued', 'running', 'waiting')
+        where schedule is null and status in ('queued', 'running', 'waiting')
         """
     )
     return [row["text"] for row in rows]

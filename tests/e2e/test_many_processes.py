@@ -54,7 +54,7 @@ class Site:
         rows = await self.fetch(
             """
             select id, fence, owner from job
-            where status = 'running' and resource is not null
+            where status = 'running' and schedule is null
             """
         )
         for row in rows:
