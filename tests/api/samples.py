@@ -1,16 +1,20 @@
-"""A value for every parameter that a path may have, so that any endpoint can be called.
+"""What it takes to call any endpoint with success.
 
-A new parameter needs one entry in SAMPLES: tests over all endpoints fail until it has one.
+A new parameter needs an entry in SAMPLES, a list without one that shows its rows needs one in
+ROWS, and an endpoint that must be asked something one in QUERIES: tests over all endpoints fail
+until they have it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from roost.app.roost import Roost
 from roost.ids import new_uuid
 from roost.resources.account.queries import create_account
 from roost.resources.devices.trust import remember_device
 from roost.resources.logins.queries import record_login
+from roost.resources.maintenance.planning import schedule
 from roost.web.registry import Endpoint
 from roost.web.routing import path_params
 from tests.api.conftest import Account
@@ -36,7 +40,13 @@ class Sample:
 
 
 async def _instance(client: Client, roost: Roost, account: Account) -> Value:
-    return int((await made(client))["id"])
+    return int((await made(client, tags=["blue"]))["id"])
+
+
+async def _maintenance(client: Client, roost: Roost, account: Account) -> Value:
+    compute_id = int((await made(client))["id"])
+    async with roost.store.transaction() as db:
+        return await schedule(db, compute_id, "reboot", datetime(2126, 12, 1), "a fan is loud")
 
 
 async def _event(client: Client, roost: Roost, account: Account) -> Value:
@@ -47,6 +57,15 @@ async def _event(client: Client, roost: Roost, account: Account) -> Value:
 async def _child(client: Client, roost: Roost, account: Account) -> Value:
     """One of an account whose users know already that they are a parent's."""
     child = await create_account(roost.store, new_uuid(), roost.clock.seconds())
+    await roost.store.execute(
+        """
+        update account set first_name = 'Ada', last_name = 'Ray', company = 'Wren', city = 'Rome',
+            address_1 = 'Via 1', address_2 = 'Top', state = 'RM', zip = '00100', country = 'IT',
+            phone = '+39 1', email = 'ada@example.com'
+        where id = $1
+        """,
+        child,
+    )
     return (await adopt(roost, child, account.id)).euuid
 
 
@@ -127,6 +146,16 @@ SAMPLES = {
     "username": Sample(_username, "nobody"),
 }
 
+ROWS: dict[str, Maker] = {
+    "list_maintenance": _maintenance,
+    "list_notifications": _maintenance,
+    "list_region_availability": SAMPLES["regionId"].make,
+}
+"""What makes a row of a list, by its name; where no endpoint shows one row alone."""
+
+QUERIES = {"explain_request": "method=POST&path=/v4/compute/instances"}
+"""What is asked of an endpoint that has a query of its own."""
+
 
 def lacking(endpoint: Endpoint) -> list[str]:
     """The parameters of an endpoint that have no sample."""
@@ -153,3 +182,31 @@ def fill(endpoint: Endpoint, values: dict[str, Value]) -> str:
         suffix = "" if kind == "str" else f":{kind}"
         path = path.replace(f"{{{name}{suffix}}}", str(values[name]))
     return path
+
+
+def sample_query(endpoint: Endpoint) -> str:
+    """A query that the endpoint answers; empty where it needs none."""
+    asked = not endpoint.query or endpoint.name in QUERIES
+    assert asked, f"add {endpoint.name} to QUERIES in tests/api/samples.py"
+    return QUERIES.get(endpoint.name, "")
+
+
+def row_maker(listed: Endpoint, endpoints: Iterable[Endpoint]) -> Maker:
+    """What makes a row of a list: the sample of the endpoint that shows one, or the list's own."""
+    made_alone = ROWS.get(listed.name)
+    if made_alone is not None:
+        return made_alone
+    for shown in endpoints:
+        parent, _, last = shown.path.rpartition("/")
+        if shown.method == "GET" and parent == listed.path and last.startswith("{"):
+            return SAMPLES[last.strip("{}").partition(":")[0]].make
+    raise AssertionError(f"add {listed.name} to ROWS in tests/api/samples.py")
+
+
+async def become_welcome(
+    endpoint: Endpoint, client: Client, roost: Roost, account: Account
+) -> None:
+    """Make the caller a parent where users of other accounts are refused."""
+    if "default" in endpoint.refuses:
+        assert "parent" not in endpoint.refuses, f"who may call {endpoint.name}?"
+        await _child(client, roost, account)

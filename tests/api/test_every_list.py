@@ -11,13 +11,13 @@ from roost.app.groups import ENDPOINT_MODULES
 from roost.app.roost import Roost
 from roost.web.registry import Endpoint, Page, Registry
 from tests.api.conftest import Account
-from tests.api.samples import SAMPLES, sample_path
+from tests.api.samples import become_welcome, row_maker, sample_path
 from tests.support.client import Answer, Client, Json
-from tests.support.instances import made
 
 pytestmark = pytest.mark.spec("A envelope", "A limits page_size", "B filter")
 
-LISTS = [e for e in Registry(ENDPOINT_MODULES) if isinstance(e.returns, Page)]
+ENDPOINTS = tuple(Registry(ENDPOINT_MODULES))
+LISTS = [e for e in ENDPOINTS if isinstance(e.returns, Page)]
 COLUMNS = [
     pytest.param(
         e, name, column.type, column.sortable and column.type != "texts", id=f"{e.name}-{name}"
@@ -49,7 +49,20 @@ WRONG: dict[str, Json] = {
     "id": [1.5, True, "a\0b"],
 }
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
-TIMES = ("created", "updated", "built", "eol", "expiry", "last_successful")
+TIMES = (
+    "created",
+    "updated",
+    "built",
+    "datetime",
+    "eol",
+    "expiry",
+    "last_authenticated",
+    "last_successful",
+    "login_datetime",
+    "password_created",
+    "until",
+    "when",
+)
 
 every = pytest.mark.parametrize("endpoint", LISTS, ids=lambda e: e.name)
 
@@ -57,8 +70,8 @@ every = pytest.mark.parametrize("endpoint", LISTS, ids=lambda e: e.name)
 @pytest.fixture
 async def path(endpoint: Endpoint, client: Client, roost: Roost, account: Account) -> str:
     """The list's path; the account has something to list."""
-    await made(client, tags=["blue"])
-    await SAMPLES["imageId"].make(client, roost, account)
+    await become_welcome(endpoint, client, roost, account)
+    await row_maker(endpoint, ENDPOINTS)(client, roost, account)
     return await sample_path(endpoint, client, roost, account)
 
 
