@@ -165,20 +165,13 @@ class Api:
         if key is not None:
             check_key(key)
         raw = await http.read(exchange, receive, self._edge.max_body)
-        body: Body | bytes | None = None
-        if endpoint.body is not None:
-            try:
-                if raw:  # Some clients declare the type of a body that they do not send.
-                    http.check_json(exchange)
-                body = read_body(endpoint.body, raw, self._edge.services)
-            except ApiError:
-                # That the object does not exist comes before what is wrong with the body.
-                if endpoint.of is not None:
-                    await endpoint.of.handler(call)
-                raise
-        elif endpoint.accepts:
-            http.check_type(exchange, endpoint.accepts)
-            body = raw
+        try:
+            body = self._body(exchange, endpoint, raw)
+        except ApiError:
+            # That the object does not exist comes before what is wrong with the body.
+            if endpoint.of is not None:
+                await endpoint.of.handler(call)
+            raise
         async with self._edge.store.transaction() as connection:
             call.db = connection
             if key is None or exchange.identity is None:
@@ -197,6 +190,16 @@ class Api:
                 answer,
             )
             return Reply(200, kept)
+
+    def _body(self, exchange: Exchange, endpoint: Endpoint, raw: bytes) -> Body | bytes | None:
+        if endpoint.accepts:
+            http.check_type(exchange, endpoint.accepts)
+            return raw
+        if endpoint.body is None:
+            return None
+        if raw:  # Some clients declare the type of a body that they do not send.
+            http.check_json(exchange)
+        return read_body(endpoint.body, raw, self._edge.services)
 
     def _record(self, exchange: Exchange, reply: Reply, seconds: float) -> None:
         endpoint = exchange.endpoint

@@ -186,7 +186,8 @@ class Registry:
     def _add(self, declared: Endpoint) -> None:
         if declared.name in self._by_name:
             raise ValueError(f"two endpoints are named {declared.name}")
-        if declared.body and "{" in declared.path and declared.of is None:
+        has_body = declared.body is not None or declared.accepts
+        if has_body and "{" in declared.path and declared.of is None:
             raise ValueError(f"{declared.name} does not say what shows its object")
         self._by_name[declared.name] = declared
         self.router.add(declared.method, declared.path, declared)

@@ -131,6 +131,7 @@ async def view_oauth_client_thumbnail(call: Call) -> Reply:
     scopes=_WRITE,
     grant=_MAY_WRITE,
     accepts=("image/png", "image/jpeg"),
+    of=view_oauth_client,
     events=("oauth_client_update",),
 )
 async def update_oauth_client_thumbnail(call: Call, body: bytes) -> None:
