@@ -6,13 +6,23 @@ test_authorization.py proves that declarations are obeyed; this, that they are t
 import pytest
 
 from roost.app.groups import ENDPOINT_MODULES
-from roost.web.grants import Anyone, Global, Grant, Read, Write
+from roost.web.auth import UserType
+from roost.web.grants import AccountAccess, Anyone, Global, Grant, Read, Unrestricted, Write
 from roost.web.registry import Registry
 
 PUBLIC = ((), True, Anyone())
 COMPUTE_READ = (("computes:read_only",), False, Read("compute"))
 COMPUTE_WRITE = (("computes:read_write",), False, Write("compute"))
-EVENTS = (("events:read_only",), False, Read("account"))
+EVENTS = (("events:read_only",), False, Anyone())  # The events themselves are limited by grants.
+ANY_TOKEN = ((), False, Anyone())
+OWN_READ = (("account:read_only",), False, Anyone())
+OWN_WRITE = (("account:read_write",), False, Anyone())
+ACCOUNT_READ = (("account:read_only",), False, AccountAccess("read_only"))
+ACCOUNT_WRITE = (("account:read_write",), False, AccountAccess("read_write"))
+ALL_READ = (("account:read_only",), False, Unrestricted())
+ALL_WRITE = (("account:read_write",), False, Unrestricted())
+CHILD_READ = (("child_account:read_only",), False, Global("child_account_access"))
+CHILD_WRITE = (("child_account:read_write",), False, Global("child_account_access"))
 IMAGES = (("images:read_only",), True, Anyone())
 
 RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
@@ -38,10 +48,75 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /compute/instances/{computeId:int}/boot": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/reboot": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/shutdown": COMPUTE_WRITE,
+    "GET /account": ACCOUNT_READ,
+    "PUT /account": ACCOUNT_WRITE,
+    "GET /account/availability": ACCOUNT_READ,
+    "GET /account/availability/{regionId}": ACCOUNT_READ,
+    "GET /account/child-accounts": CHILD_READ,
+    "GET /account/child-accounts/{euuid}": CHILD_READ,
+    "POST /account/child-accounts/{euuid}/token": CHILD_WRITE,
+    "GET /account/logins": ALL_READ,
+    "GET /account/logins/{loginId:int}": ALL_READ,
+    "GET /account/maintenance": ((), False, Read("compute")),
+    "GET /account/notifications": ACCOUNT_READ,
+    "GET /account/oauth-clients": ACCOUNT_READ,
+    "POST /account/oauth-clients": ACCOUNT_WRITE,
+    "GET /account/oauth-clients/{clientId}": ACCOUNT_READ,
+    "PUT /account/oauth-clients/{clientId}": ACCOUNT_WRITE,
+    "DELETE /account/oauth-clients/{clientId}": ACCOUNT_WRITE,
+    "POST /account/oauth-clients/{clientId}/reset-secret": ACCOUNT_WRITE,
+    "GET /account/oauth-clients/{clientId}/thumbnail": PUBLIC,
+    "PUT /account/oauth-clients/{clientId}/thumbnail": ACCOUNT_WRITE,
+    "GET /account/settings": ACCOUNT_READ,
+    "PUT /account/settings": ACCOUNT_WRITE,
+    "GET /account/transfer": ACCOUNT_READ,
+    "GET /account/users": ALL_READ,
+    "POST /account/users": ALL_WRITE,
+    "GET /account/users/{username}": ALL_READ,
+    "PUT /account/users/{username}": ALL_WRITE,
+    "DELETE /account/users/{username}": ALL_WRITE,
+    "GET /account/users/{username}/grants": ALL_READ,
+    "PUT /account/users/{username}/grants": ALL_WRITE,
+    "GET /profile": ANY_TOKEN,
+    "PUT /profile": OWN_WRITE,
+    "GET /profile/apps": OWN_READ,
+    "GET /profile/apps/{appId:int}": OWN_READ,
+    "DELETE /profile/apps/{appId:int}": OWN_WRITE,
+    "GET /profile/devices": OWN_READ,
+    "GET /profile/devices/{deviceId:int}": OWN_READ,
+    "DELETE /profile/devices/{deviceId:int}": OWN_WRITE,
+    "GET /profile/explain": ANY_TOKEN,
+    "GET /profile/grants": ANY_TOKEN,
+    "GET /profile/logins": OWN_READ,
+    "GET /profile/logins/{loginId:int}": OWN_READ,
+    "GET /profile/preferences": OWN_READ,
+    "PUT /profile/preferences": OWN_WRITE,
+    "GET /profile/sshkeys": OWN_READ,
+    "POST /profile/sshkeys": OWN_WRITE,
+    "GET /profile/sshkeys/{sshKeyId:int}": OWN_READ,
+    "PUT /profile/sshkeys/{sshKeyId:int}": OWN_WRITE,
+    "DELETE /profile/sshkeys/{sshKeyId:int}": OWN_WRITE,
+    "POST /profile/tfa-disable": OWN_WRITE,
+    "POST /profile/tfa-enable": OWN_WRITE,
+    "POST /profile/tfa-enable-confirm": OWN_WRITE,
+    "GET /profile/tokens": OWN_READ,
+    "POST /profile/tokens": OWN_WRITE,
+    "GET /profile/tokens/{tokenId:int}": OWN_READ,
+    "PUT /profile/tokens/{tokenId:int}": OWN_WRITE,
+    "DELETE /profile/tokens/{tokenId:int}": OWN_WRITE,
+}
+
+ALL_BUT_PARENTS: tuple[UserType, ...] = ("default", "child", "proxy")
+CLOSED: dict[str, tuple[UserType, ...]] = {
+    "PUT /account": ("child",),
+    "GET /account/child-accounts": ALL_BUT_PARENTS,
+    "GET /account/child-accounts/{euuid}": ALL_BUT_PARENTS,
+    "POST /account/child-accounts/{euuid}/token": ALL_BUT_PARENTS,
+    "POST /profile/tokens": ("proxy",),
 }
 
 
-@pytest.mark.spec("A auth 3", "A auth 6", "B auth 2", "B auth 4", "B compute 1")
+@pytest.mark.spec("A auth 3", "A auth 6", "B auth 2", "B auth 4", "B auth 5", "B compute 1")
 def test_rights() -> None:
     declared = {
         f"{e.method} {e.path}": (e.scopes, e.public, e.grant) for e in Registry(ENDPOINT_MODULES)
@@ -49,3 +124,9 @@ def test_rights() -> None:
     missing = sorted(declared.keys() - RIGHTS.keys())
     assert not missing, f"write down what the specification says of {missing}"
     assert declared == RIGHTS
+
+
+@pytest.mark.spec("B account 3", "B account 4")
+def test_types_of_users() -> None:
+    declared = {f"{e.method} {e.path}": e.refuses for e in Registry(ENDPOINT_MODULES) if e.refuses}
+    assert declared == CLOSED
