@@ -162,10 +162,15 @@ def lacking(endpoint: Endpoint) -> list[str]:
     return [name for name in path_params(endpoint.path) if name not in SAMPLES]
 
 
+def _sample(name: str) -> Sample:
+    assert name in SAMPLES, f"add {name} to SAMPLES in tests/api/samples.py"
+    return SAMPLES[name]
+
+
 async def sample_path(endpoint: Endpoint, client: Client, roost: Roost, account: Account) -> str:
     """The endpoint's path to things that exist."""
     values = {
-        name: await SAMPLES[name].make(client, roost, account)
+        name: await _sample(name).make(client, roost, account)
         for name in path_params(endpoint.path)
     }
     return fill(endpoint, values)
@@ -173,7 +178,7 @@ async def sample_path(endpoint: Endpoint, client: Client, roost: Roost, account:
 
 def missing_path(endpoint: Endpoint) -> str:
     """The endpoint's path to things that do not exist."""
-    return fill(endpoint, {name: SAMPLES[name].missing for name in path_params(endpoint.path)})
+    return fill(endpoint, {name: _sample(name).missing for name in path_params(endpoint.path)})
 
 
 def fill(endpoint: Endpoint, values: dict[str, Value]) -> str:
@@ -199,7 +204,7 @@ def row_maker(listed: Endpoint, endpoints: Iterable[Endpoint]) -> Maker:
     for shown in endpoints:
         parent, _, last = shown.path.rpartition("/")
         if shown.method == "GET" and parent == listed.path and last.startswith("{"):
-            return SAMPLES[last.strip("{}").partition(":")[0]].make
+            return _sample(last.strip("{}").partition(":")[0]).make
     raise AssertionError(f"add {listed.name} to ROWS in tests/api/samples.py")
 
 
