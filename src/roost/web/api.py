@@ -1,7 +1,7 @@
 """The API's way from a request to an answer (DESIGN, section 2).
 
 The order of the checks is fixed: path 404, method 405, token 401, rate 429, scope 401, grant 403,
-then JSON and fields 400; an object's 404 and the state's 400 come from the handler.
+object 404, JSON and fields 400; the state's 400 comes from the handler.
 """
 
 import asyncio
