@@ -20,6 +20,8 @@ from roost.web.api import Api
 from roost.web.openapi import build_document
 from roost.web.site import Server, build_site
 
+_KEEP_ALIVE = 75
+"""Seconds of an idle connection; longer than clients keep theirs, so that they close first."""
 _GRACE = 5
 """Seconds that requests have to end in."""
 
@@ -109,6 +111,7 @@ async def _configure(roost: Roost, crew: Crew | None) -> tuple[uvicorn.Config, A
         server_header=False,
         proxy_headers=roost.settings.trusted_proxies is not None,
         forwarded_allow_ips=roost.settings.trusted_proxies,
+        timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,
     )
     return config, api
