@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from roost.app.roost import Roost
-from tests.api.conftest import Account, NewAccount, NewToken
+from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Client, Json, until
 from tests.support.keys import KEY
 
@@ -175,6 +175,54 @@ async def test_users_restrict_themselves_but_do_not_free_themselves(client: Clie
     assert (answer.status, answer.problems) == (403, [(None, "Unauthorized")])
     profile = await client.get("/profile")
     assert (profile["restricted"], profile["timezone"]) == (True, "GMT")
+
+
+async def restrict_unseen(roost: Roost, user_id: int, restricted: bool) -> None:
+    """As for a request that was under way when its caller was restricted, or freed."""
+    await roost.store.execute(
+        "update api_user set restricted = $2 where id = $1", user_id, restricted
+    )
+
+
+async def test_a_user_who_was_just_restricted_does_not_free_themself(
+    client: Client, roost: Roost, account: Account, new_user: NewUser
+) -> None:
+    await new_user(account)
+    whole = await client.get("/profile")
+    await restrict_unseen(roost, account.user_id, True)
+    answer = await client.send("PUT", "/profile", whole)
+    assert (answer.status, answer.problems) == (403, [(None, "Unauthorized")])
+    assert (await client.get("/profile"))["restricted"] is True
+
+
+async def test_a_user_who_was_just_freed_does_not_become_the_last_who_is_restricted(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    await restrict_unseen(roost, account.user_id, True)
+    whole = await client.get("/profile")
+    await restrict_unseen(roost, account.user_id, False)
+    answer = await client.send("PUT", "/profile", whole)
+    assert answer.status == 400
+    assert (await client.get("/profile"))["restricted"] is False
+
+
+async def test_what_does_not_name_restricted_leaves_it(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    await client.get("/profile")
+    await restrict_unseen(roost, account.user_id, True)
+    assert (await client.put("/profile", {"timezone": "UTC"}))["restricted"] is True
+
+
+async def test_a_user_who_was_just_renamed_restricts_themself(
+    client: Client, roost: Roost, account: Account, new_user: NewUser
+) -> None:
+    await new_user(account)
+    await client.get("/profile")
+    await roost.store.execute(
+        "update api_user set username = username || '-x' where id = $1", account.user_id
+    )
+    assert (await client.put("/profile", {"restricted": True}))["restricted"] is True
 
 
 async def test_of_two_who_restrict_themselves_at_once_one_stays_free(

@@ -230,6 +230,46 @@ async def test_restricted_users_see_no_users(
         assert (answer.status, answer.problems) == (403, [(None, "Unauthorized")])
 
 
+@pytest.mark.parametrize(
+    ("method", "suffix", "body"),
+    [
+        ("POST", "", {"username": "never-made", "email": "a@example.com"}),
+        ("PUT", "/{caller}", {"restricted": False}),
+        ("PUT", "/{other}", {"email": "b@example.com"}),
+        ("DELETE", "/{other}", None),
+        ("PUT", "/{caller}/grants", {"global": {"account_access": "read_write"}}),
+    ],
+)
+@pytest.mark.parametrize("gone", [False, True])
+async def test_what_was_under_way_when_its_caller_was_restricted(
+    nobody: Client,
+    roost: Roost,
+    account: Account,
+    new_user: NewUser,
+    new_token: NewToken,
+    method: str,
+    suffix: str,
+    body: Json,
+    gone: bool,
+) -> None:
+    caller, other = await new_user(account), await new_user(account)
+    theirs = nobody.as_user(await new_token(caller))
+    assert await status(theirs, USERS) == 200
+    await roost.store.execute(
+        "delete from api_user where id = $1"
+        if gone
+        else "update api_user set restricted = true where id = $1",
+        caller.user_id,
+    )
+    path = USERS + suffix.format(caller=caller.username, other=other.username)
+    refusal = (401, [(None, "Invalid Token")]) if gone else (403, [(None, "Unauthorized")])
+    answer = await theirs.send(method, path, body)
+    assert (answer.status, answer.problems) == refusal
+    assert await roost.store.fetchval(
+        "select count(*) from api_user where account_id = $1", account.id
+    ) == (2 if gone else 3)
+
+
 @pytest.mark.spec("B account 4")
 async def test_a_family_of_accounts(
     nobody: Client, roost: Roost, new_account: NewAccount, new_token: NewToken

@@ -2,7 +2,7 @@
 
 import orjson
 
-from roost.errors import forbidden, invalid, unauthenticated
+from roost.errors import forbidden, invalid
 from roost.resources.account import queries as accounts
 from roost.resources.events import log
 from roost.resources.profile import queries
@@ -14,6 +14,7 @@ from roost.resources.two_factor import factor
 from roost.resources.two_factor.entity import profile_entity
 from roost.resources.users import grants
 from roost.resources.users import queries as users
+from roost.resources.users.caller import find_caller
 from roost.resources.users.records import GrantsRow
 from roost.resources.users.restricting import restrict
 from roost.store import notify
@@ -79,18 +80,19 @@ async def view_profile_grants(call: Call) -> str | Reply:
 async def _restrict(call: Call, restricted: bool | None) -> None:
     """Users may restrict themselves, unless nobody else could manage the account then.
 
-    Raises 403 for a restricted user who wants to be free.
+    Raises 403 for a restricted user who wants to be free. The row decides, as others may have
+    changed the user since the request began.
     """
-    identity = call.identity
-    if restricted is None or restricted == identity.restricted:
+    if restricted is None:
         return
-    if identity.restricted:
-        raise forbidden()
     await accounts.lock(call.db, call.account_id)
-    user = await users.find(call.db, call.account_id, identity.username)
-    if user is None:
-        raise unauthenticated()
+    user = await find_caller(call)
+    if restricted == user.restricted:
+        return
+    if user.restricted:
+        raise forbidden()
     await restrict(call.db, call.account_id, user)
+    await users.update(call.db, user.id, None, None, True)
     await notify(call.db, TOKEN_CHANNEL)
 
 

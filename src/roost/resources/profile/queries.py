@@ -21,14 +21,13 @@ PROFILES = Listing(
 
 
 async def update_profile(db: Queries, user_id: int, body: UpdateProfile) -> None:
-    """Change what the body names, save two_factor_auth."""
+    """Change what the body names, save two_factor_auth and restricted."""
     await db.execute(
         """
         update api_user set email = coalesce($2, email), timezone = coalesce($3, timezone),
             email_notifications = coalesce($4, email_notifications),
             lish_auth_method = coalesce($5, lish_auth_method),
-            authorized_keys = case when $6 then $7 else authorized_keys end,
-            restricted = coalesce($8, restricted)
+            authorized_keys = case when $6 then $7 else authorized_keys end
         where id = $1
         """,
         user_id,
@@ -38,7 +37,6 @@ async def update_profile(db: Queries, user_id: int, body: UpdateProfile) -> None
         body.lish_auth_method,
         "authorized_keys" in body.model_fields_set,
         body.authorized_keys,
-        body.restricted,
     )
 
 

@@ -9,6 +9,7 @@ from roost.resources.events.records import Entity
 from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.users import grants, queries
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
+from roost.resources.users.caller import lock_users
 from roost.resources.users.queries import BY_NAME, USERS, UserFacts
 from roost.resources.users.records import GrantsRow, UserRow
 from roost.resources.users.restricting import check_others, restrict
@@ -47,7 +48,7 @@ async def list_users(call: Call) -> bytes:
 )
 async def create_user(call: Call, body: CreateUser) -> bytes:
     """Create a user."""
-    await accounts.lock(call.db, call.account_id)
+    await lock_users(call)
     try:
         user_id = await accounts.create_user(
             call.db,
@@ -136,7 +137,7 @@ async def update_user_grants(call: Call, body: UpdateGrants) -> str | Reply:
 
 
 async def _lock(call: Call) -> UserFacts:
-    await accounts.lock(call.db, call.account_id)
+    await lock_users(call)
     user = await queries.find(call.db, call.account_id, call.text("username"))
     if user is None:
         raise not_found()

@@ -39,16 +39,21 @@ class UserFacts:
     rights: list[str]
 
 
+_SELECT = """
+    select id, username, email, restricted, user_type, account_access, rights from api_user
+"""
+
+
 async def find(db: Queries, account_id: int, username: str) -> UserFacts | None:
     """One of the account's users."""
     row = await db.fetchrow(
-        """
-        select id, username, email, restricted, user_type, account_access, rights from api_user
-        where account_id = $1 and username = $2
-        """,
-        account_id,
-        username,
+        f"{_SELECT} where account_id = $1 and username = $2", account_id, username
     )
+    return None if row is None else UserFacts(**row)
+
+
+async def find_by_id(db: Queries, user_id: int) -> UserFacts | None:
+    row = await db.fetchrow(f"{_SELECT} where id = $1", user_id)
     return None if row is None else UserFacts(**row)
 
 
