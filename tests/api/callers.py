@@ -81,7 +81,7 @@ class Caller:
             return "invalid"
         if not _cover(self.scopes(endpoint), endpoint.scopes):
             return "out of scope"
-        if self.user_type in endpoint.refuses:
+        if self.user_type in endpoint.refuses or self.kind in endpoint.refuses:
             return "forbidden"
         return "passed" if not self.restricted or self._is_granted(endpoint) else "forbidden"
 

@@ -6,7 +6,7 @@ test_authorization.py proves that declarations are obeyed; this, that they are t
 import pytest
 
 from roost.app.groups import ENDPOINT_MODULES
-from roost.web.auth import UserType
+from roost.web.auth import TokenKind, UserType
 from roost.web.grants import AccountAccess, Anyone, Global, Grant, Read, Unrestricted, Write
 from roost.web.registry import Registry
 
@@ -107,12 +107,12 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
 }
 
 ALL_BUT_PARENTS: tuple[UserType, ...] = ("default", "child", "proxy")
-CLOSED: dict[str, tuple[UserType, ...]] = {
+CLOSED: dict[str, tuple[UserType | TokenKind, ...]] = {
     "PUT /account": ("child",),
     "GET /account/child-accounts": ALL_BUT_PARENTS,
     "GET /account/child-accounts/{euuid}": ALL_BUT_PARENTS,
     "POST /account/child-accounts/{euuid}/token": ALL_BUT_PARENTS,
-    "POST /profile/tokens": ("proxy",),
+    "POST /profile/tokens": ("proxy", "oauth"),
 }
 
 

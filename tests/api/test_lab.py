@@ -41,10 +41,14 @@ async def lab(tmp_path: Path, database_url: str) -> AsyncIterator[Lab]:
         yield lab
 
 
-async def token_of(lab: Lab, *, restricted: bool = False, scopes: str = "*") -> str:
-    """Of another user of the operator's account."""
+async def token_of(
+    lab: Lab, *, restricted: bool = False, scopes: str = "*", tenant: bool = False
+) -> str:
+    """Of another user of the operator's account, or of a tenant's."""
     store, clock = lab.running.roost.store, lab.running.roost.clock
-    account_id = await store.fetchval("select id from account")
+    account_id = await store.fetchval("select min(id) from account")
+    if tenant:
+        account_id = await queries.create_account(store, new_uuid(), clock.seconds())
     name = f"user-{new_uuid()}"
     user_id = await queries.create_user(store, account_id, name, restricted, clock.seconds())
     return await issue_token(store, clock, user_id, "test", Scopes.parse(scopes))
@@ -76,6 +80,7 @@ async def test_only_the_operator_enters(lab: Lab) -> None:
             "Your OAuth token is not authorized to use this endpoint.",
         ),
         await token_of(lab, restricted=True): (403, "Unauthorized"),
+        await token_of(lab, tenant=True): (403, "Unauthorized"),
     }
     for token, (status, reason) in strangers.items():
         for method, path in ROUTES:

@@ -60,6 +60,7 @@ async def test_jobs_that_ended_long_ago_are_forgotten(noted: Store) -> None:
     async with bench.worker() as worker:
         for job_id in old:
             await bench.ended(job_id)
+        await _scheduled(bench)
         bench.clock.advance(timedelta(days=29))
         worker.wake()
         await _nights(bench, 1)
@@ -73,6 +74,16 @@ async def test_jobs_that_ended_long_ago_are_forgotten(noted: Store) -> None:
         assert await bench.queue.find(noted, job_id) is None
     assert await bench.queue.find(noted, young) is not None
     assert await bench.queue.find(noted, later) is not None
+
+
+async def _scheduled(bench: Bench) -> None:
+    """A schedule ticks only after some worker has seen it for the first time."""
+
+    async def seen() -> bool:
+        found: bool = await bench.store.fetchval("select exists (select from job_schedule)")
+        return found
+
+    await until(seen)
 
 
 async def _nights(bench: Bench, count: int) -> None:

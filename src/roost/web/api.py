@@ -131,11 +131,14 @@ class Api:
         bucket = "general" if endpoint.rate is GENERAL_RATE else endpoint.name
         self._count(exchange, caller, bucket, endpoint.rate)
         if identity is not None:
-            if not identity.scopes.allow(endpoint.scopes):
-                raise out_of_scope()
-            if identity.user_type in endpoint.refuses:
-                raise forbidden()
-            await require(endpoint.grant, identity, params, self._edge.store)
+            await self._admit(identity, endpoint, params)
+
+    async def _admit(self, identity: Identity, endpoint: Endpoint, params: Params) -> None:
+        if not identity.scopes.allow(endpoint.scopes):
+            raise out_of_scope()
+        if endpoint.closed_to(identity) is not None:
+            raise forbidden()
+        await require(endpoint.grant, identity, params, self._edge.store)
 
     async def _identify(self, exchange: Exchange) -> Identity | None:
         """Bad tokens are counted for their address, good ones there are not held up by them."""
@@ -165,8 +168,9 @@ class Api:
         if key is not None:
             check_key(key)
         raw = await http.read(exchange, receive, self._edge.max_body)
+        await self._admit_again(exchange, endpoint, call)
         try:
-            body = self._body(exchange, endpoint, raw)
+            body = await self._body(exchange, endpoint, raw)
         except ApiError:
             # That the object does not exist comes before what is wrong with the body.
             if endpoint.of is not None:
@@ -191,10 +195,21 @@ class Api:
             )
             return Reply(200, kept)
 
-    def _body(self, exchange: Exchange, endpoint: Endpoint, raw: bytes) -> Body | bytes | None:
+    async def _admit_again(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
+        """A body may take its time, in which the caller may have lost token or rights."""
+        if exchange.identity is None:
+            return
+        known = await self._identify(exchange)
+        if known is not exchange.identity:
+            exchange.identity = call.caller = known
+            await self._admit(call.identity, endpoint, call.params)
+
+    async def _body(
+        self, exchange: Exchange, endpoint: Endpoint, raw: bytes
+    ) -> Body | bytes | None:
         if endpoint.accepts:
             http.check_type(exchange, endpoint.accepts)
-            return raw
+            return raw if endpoint.prepare is None else await endpoint.prepare(raw)
         if endpoint.body is None:
             return None
         if raw:  # Some clients declare the type of a body that they do not send.

@@ -1,5 +1,6 @@
 """One HTTP exchange, close to ASGI: reading the request, writing the answer."""
 
+import asyncio
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -97,8 +98,20 @@ def check_json(exchange: Exchange) -> None:
         raise ApiError(415, [Problem("Content-Type must be application/json")])
 
 
+_READ_SECONDS = 60
+"""For a whole body, at the limit's size over a slow line."""
+
+
 async def read(exchange: Exchange, receive: Receive, limit: int) -> bytes:
     """The whole body; raises 413 when it is longer than `limit` bytes."""
+    try:
+        async with asyncio.timeout(_READ_SECONDS):
+            return await _read(receive, limit)
+    except TimeoutError:
+        raise ApiError(408, [Problem("Request Timeout")]) from None
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
     chunks: list[bytes] = []
     size = 0
     while True:

@@ -34,10 +34,10 @@ async def answer_once(
     answer: Callable[[], Awaitable[bytes]],
 ) -> bytes:
     """The kept answer of an equal request, else a new one; raises 400 when the key was used for
-    another request or by another user. `request` is the operation with its path, and the body.
+    another request or with another token. `request` is the operation with its path, and the body.
     Answers may show a secret that is shown once, so they are kept sealed."""
     operation, body = request
-    said = f"{caller.user_id} {operation}".encode()
+    said = f"{caller.token_id} {operation}".encode()
     fingerprint = hashlib.sha256(said + b"\0" + body).digest()
     kept = await queries.claim_key(db, caller.account_id, key, fingerprint, now)
     if kept is None:

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, overload
 from typing_extensions import TypedDict, Unpack
 
 from roost.store.paging import Column
-from roost.web.auth import UserType
+from roost.web.auth import Identity, TokenKind, UserType
 from roost.web.bodies import Body
 from roost.web.call import Call
 from roost.web.grants import Anyone, Grant
@@ -25,6 +25,7 @@ Result = str | bytes | Mapping[str, object] | Reply | None
 
 B = TypeVar("B", bound=Body)
 Handler = Callable[..., Awaitable[Result]]
+Prepare = Callable[[bytes], Awaitable[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +86,14 @@ class Endpoint:
     public: bool = False
     """Whether it answers without a token."""
     grant: Grant = field(default_factory=Anyone)
-    refuses: tuple[UserType, ...] = ()
-    """Types of users to whom it is closed, whatever their grants (spec B, Account rules 3, 4)."""
+    refuses: tuple[UserType | TokenKind, ...] = ()
+    """Types of users and kinds of tokens to which it is closed, whatever grants and scopes
+    (spec B, Account rules 3, 4)."""
     body: type[Body] | None = None
     accepts: tuple[str, ...] = ()
     """Media types of a body that is not JSON; the handler is given its bytes."""
+    prepare: Prepare | None = None
+    """What is made of such a body before the transaction begins: slow work holds no connection."""
     query: Mapping[str, str] = field(default_factory=dict)
     """Parameters of the query, beside those of all lists, and what they mean."""
     returns: Returns = None
@@ -104,14 +108,20 @@ class Endpoint:
     def writes(self) -> bool:
         return self.method != "GET"
 
+    def closed_to(self, identity: Identity) -> UserType | TokenKind | None:
+        """What about the caller is refused, if anything."""
+        facts = (identity.user_type, identity.token_kind)
+        return next((fact for fact in facts if fact in self.refuses), None)
+
 
 class Options(TypedDict, total=False):
     """The optional parts of a declaration; see Endpoint."""
 
+    prepare: Prepare
     scopes: tuple[str, ...]
     public: bool
     grant: Grant
-    refuses: tuple[UserType, ...]
+    refuses: tuple[UserType | TokenKind, ...]
     query: Mapping[str, str]
     returns: Returns
     of: Endpoint

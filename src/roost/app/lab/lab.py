@@ -18,6 +18,7 @@ from roost.app.roost import Roost
 from roost.errors import forbidden, invalid, out_of_scope, unauthenticated
 from roost.jobs import upkeep_queries
 from roost.jobs.worker_queries import show_gone
+from roost.resources.account.queries import first_account
 from roost.store import Queries
 from roost.web.auth import Authenticator
 
@@ -35,13 +36,16 @@ class Lab:
     changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def admit(self, authorization: str | None) -> None:
-        """ApiError 401 or 403 unless it is an unrestricted user's token for everything."""
+        """ApiError 401 or 403 unless it is the operator's: a personal token for everything, of an
+        unrestricted user of the first account."""
         identity = await self.authenticator.identify(authorization)
         if identity is None:
             raise unauthenticated()
         if identity.scopes.text != "*":
             raise out_of_scope()
-        if identity.restricted:
+        is_personal = identity.token_kind not in ("oauth", "proxy")
+        operators = await first_account(self.roost.store)
+        if identity.restricted or not is_personal or identity.account_id != operators:
             raise forbidden()
 
     @asynccontextmanager

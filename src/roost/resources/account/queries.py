@@ -193,6 +193,12 @@ async def created(db: Queries, account_id: int) -> datetime:
     return when
 
 
+async def first_account(db: Queries) -> int | None:
+    """The operator's own account, which the first start made."""
+    account_id: int | None = await db.fetchval("select min(id) from account")
+    return account_id
+
+
 async def has_account(db: Queries) -> bool:
     return bool(await db.fetchval("select exists (select from account)"))
 

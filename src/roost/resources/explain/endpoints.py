@@ -25,15 +25,15 @@ async def explain_request(call: Call) -> ExplanationRow:
     identity = call.identity
     missing = [scope for scope in wanted.scopes if not identity.scopes.allow((scope,))]
     lacking = None if await _may(call, wanted, params) else describe(wanted.grant, params)
-    closed = identity.user_type in wanted.refuses
+    closed = wanted.closed_to(identity)
     return {
         "method": method,
         "path": path,
         "operation": wanted.name,
-        "allowed": not missing and lacking is None and not closed,
+        "allowed": not missing and lacking is None and closed is None,
         "missing_scopes": missing,
         "missing_grant": lacking,
-        "closed_to": identity.user_type if closed else None,
+        "closed_to": closed,
     }
 
 

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.web.auth import UserType
+from roost.web.auth import TokenKind, UserType
 
 
 class ExplanationRow(TypedDict):
@@ -14,5 +14,5 @@ class ExplanationRow(TypedDict):
     allowed: bool
     missing_scopes: list[str]
     missing_grant: str | None
-    closed_to: UserType | None
+    closed_to: UserType | TokenKind | None
     """The caller's type of user, where the operation is closed to all of them."""

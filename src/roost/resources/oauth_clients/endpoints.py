@@ -131,13 +131,14 @@ async def view_oauth_client_thumbnail(call: Call) -> Reply:
     scopes=_WRITE,
     grant=_MAY_WRITE,
     accepts=("image/png", "image/jpeg"),
+    prepare=make_thumbnail,
     of=view_oauth_client,
     events=("oauth_client_update",),
 )
-async def update_oauth_client_thumbnail(call: Call, body: bytes) -> None:
+async def update_oauth_client_thumbnail(call: Call, png: bytes) -> None:
     """Give an OAuth client a thumbnail; large images are scaled down to 128 pixels."""
     client = await _lock(call)
-    await queries.set_thumbnail(call.db, client.id, await make_thumbnail(body))
+    await queries.set_thumbnail(call.db, client.id, png)
     await _tell(call, "oauth_client_update", client.id, client.label)
 
 

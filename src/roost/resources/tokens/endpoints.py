@@ -38,7 +38,7 @@ async def list_tokens(call: Call) -> bytes:
     "POST",
     "/profile/tokens",
     scopes=_WRITE,
-    refuses=("proxy",),
+    refuses=("proxy", "oauth"),
     body=CreateToken,
     returns=PersonalTokenRow,
     events=("token_create",),
