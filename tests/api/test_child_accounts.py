@@ -12,6 +12,7 @@ from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Answer, Client, Json, until
 from tests.support.families import Proxy, adopt
 from tests.support.instances import INSTANCES, made
+from tests.support.keys import KEY
 
 pytestmark = pytest.mark.spec("B account 3", "B account 4", "B auth 5")
 
@@ -266,3 +267,28 @@ async def test_a_proxy_user_makes_no_tokens(family: Family, nobody: Client) -> N
     assert seen(answer) == FORBIDDEN
     deleted = await family.child.send("DELETE", f"/account/users/{family.proxy.username}")
     assert seen(deleted) == FORBIDDEN
+
+
+async def test_a_proxy_user_keeps_its_email(family: Family, nobody: Client) -> None:
+    proxy = nobody.as_user((await create_token(family))["token"])
+    whole = await proxy.get("/profile")
+    answer = await proxy.send("PUT", "/profile", {**whole, "email": "mine@example.com"})
+    assert seen(answer) == FORBIDDEN
+    assert await proxy.put("/profile", whole) == whole
+    assert (await proxy.put("/profile", {"timezone": "UTC"}))["email"] == whole["email"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/profile/sshkeys", {"ssh_key": KEY}),
+        ("/profile/tfa-enable", None),
+        ("/profile/tfa-enable-confirm", {"tfa_code": "123456"}),
+        ("/profile/tfa-disable", None),
+    ],
+)
+async def test_a_proxy_user_has_nothing_to_log_in_with(
+    family: Family, nobody: Client, path: str, body: Json
+) -> None:
+    proxy = nobody.as_user((await create_token(family))["token"])
+    assert seen(await proxy.send("POST", path, body)) == FORBIDDEN

@@ -112,6 +112,12 @@ CLOSED: dict[str, tuple[UserType | TokenKind, ...]] = {
     "GET /account/child-accounts": ALL_BUT_PARENTS,
     "GET /account/child-accounts/{euuid}": ALL_BUT_PARENTS,
     "POST /account/child-accounts/{euuid}/token": ALL_BUT_PARENTS,
+    "POST /profile/sshkeys": ("proxy",),
+    "PUT /profile/sshkeys/{sshKeyId:int}": ("proxy",),
+    "DELETE /profile/sshkeys/{sshKeyId:int}": ("proxy",),
+    "POST /profile/tfa-disable": ("proxy",),
+    "POST /profile/tfa-enable": ("proxy",),
+    "POST /profile/tfa-enable-confirm": ("proxy",),
     "POST /profile/tokens": ("proxy", "oauth"),
 }
 

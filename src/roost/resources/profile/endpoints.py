@@ -43,6 +43,7 @@ async def view_profile(call: Call) -> bytes:
 async def update_profile(call: Call, body: UpdateProfile) -> bytes:
     """Update the profile of your user."""
     identity = call.identity
+    await _check_email(call, body.email)
     await _restrict(call, body.restricted)
     await _set_two_factor(call, body.two_factor_auth)
     await queries.update_profile(call.db, identity.user_id, body)
@@ -75,6 +76,14 @@ async def update_preferences(call: Call, body: UpdatePreferences) -> str:
 async def view_profile_grants(call: Call) -> str | Reply:
     """View your user's grants; 204 for an unrestricted user, who needs none."""
     return await grants.view(call.db, call.account_id, call.identity.user_id)
+
+
+async def _check_email(call: Call, email: str | None) -> None:
+    """Raises 403 when a proxy user's is to change: it is of the parent, not of who acts as it."""
+    if email is None or call.identity.user_type != "proxy":
+        return
+    if email != (await find_caller(call)).email:
+        raise forbidden()
 
 
 async def _restrict(call: Call, restricted: bool | None) -> None:

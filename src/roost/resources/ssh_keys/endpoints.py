@@ -7,11 +7,14 @@ from roost.resources.ssh_keys import queries
 from roost.resources.ssh_keys.bodies import CreateSshKey, UpdateSshKey
 from roost.resources.ssh_keys.queries import SSH_KEYS
 from roost.resources.ssh_keys.records import SshKeyRow
+from roost.web.auth import UserType
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
 
 _READ = ("account:read_only",)
 _WRITE = ("account:read_write",)
+_PROXIES: tuple[UserType, ...] = ("proxy",)
+"""Whoever acts as one has keys of their own in the parent account."""
 _ONE = "/profile/sshkeys/{sshKeyId:int}"
 
 
@@ -25,6 +28,7 @@ async def list_ssh_keys(call: Call) -> bytes:
     "POST",
     "/profile/sshkeys",
     scopes=_WRITE,
+    refuses=_PROXIES,
     body=CreateSshKey,
     returns=SshKeyRow,
     events=("user_ssh_key_add",),
@@ -47,6 +51,7 @@ async def view_ssh_key(call: Call) -> bytes:
     "PUT",
     _ONE,
     scopes=_WRITE,
+    refuses=_PROXIES,
     body=UpdateSshKey,
     of=view_ssh_key,
     returns=SshKeyRow,
@@ -62,7 +67,7 @@ async def update_ssh_key(call: Call, body: UpdateSshKey) -> bytes:
     return await _view(call, key_id)
 
 
-@endpoint("DELETE", _ONE, scopes=_WRITE, events=("user_ssh_key_delete",))
+@endpoint("DELETE", _ONE, scopes=_WRITE, refuses=_PROXIES, events=("user_ssh_key_delete",))
 async def delete_ssh_key(call: Call) -> None:
     """Delete one of your user's SSH keys; guests that have it keep it."""
     key_id = call.number("sshKeyId")

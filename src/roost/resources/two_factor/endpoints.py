@@ -3,13 +3,16 @@
 from roost.resources.two_factor import codes, factor
 from roost.resources.two_factor.bodies import ConfirmTfa
 from roost.resources.two_factor.records import TfaScratchRow, TfaSecretRow
+from roost.web.auth import UserType
 from roost.web.call import Call
 from roost.web.registry import Rate, endpoint
 
 _WRITE = ("account:read_write",)
+_PROXIES: tuple[UserType, ...] = ("proxy",)
+"""They never log in, so that they have nothing to log in with."""
 
 
-@endpoint("POST", "/profile/tfa-enable", scopes=_WRITE, returns=TfaSecretRow)
+@endpoint("POST", "/profile/tfa-enable", scopes=_WRITE, refuses=_PROXIES, returns=TfaSecretRow)
 async def enable_tfa(call: Call) -> TfaSecretRow:
     """Begin to use two-factor authentication: get a secret for your authenticator."""
     secret, expiry = await factor.begin(call)
@@ -26,6 +29,7 @@ async def enable_tfa(call: Call) -> TfaSecretRow:
     "POST",
     "/profile/tfa-enable-confirm",
     scopes=_WRITE,
+    refuses=_PROXIES,
     body=ConfirmTfa,
     returns=TfaScratchRow,
     events=("tfa_enabled",),
@@ -36,7 +40,7 @@ async def confirm_tfa(call: Call, body: ConfirmTfa) -> TfaScratchRow:
     return {"scratch": await factor.confirm(call, body.tfa_code)}
 
 
-@endpoint("POST", "/profile/tfa-disable", scopes=_WRITE, events=("tfa_disabled",))
+@endpoint("POST", "/profile/tfa-disable", scopes=_WRITE, refuses=_PROXIES, events=("tfa_disabled",))
 async def disable_tfa(call: Call) -> None:
     """Disable two-factor authentication."""
     await factor.disable(call)
