@@ -151,6 +151,20 @@ async def test_tags_are_for_unrestricted_users(client: Client, user: Restricted)
     assert (await user.client.put(path, {"tags": [], "label": "abc"}))["label"] == "abc"
 
 
+async def test_seen_marks_no_events_that_are_hidden(client: Client, user: Restricted) -> None:
+    hidden, granted = await made(client), await made(client)
+    await user.may(compute=on(granted, "read_only"))
+    newest = (await user.client.get("/account/events"))["data"][0]["id"]
+    await user.client.post(f"/account/events/{newest}/seen")
+    assert all(event["seen"] for event in (await user.client.get("/account/events"))["data"])
+    events = (await client.get("/account/events"))["data"]
+    assert not any(event["seen"] for event in events if event["entity"]["id"] == hidden["id"])
+    await user.may(**{"global": {"account_access": "read_only"}})
+    await user.client.post(f"/account/events/{newest}/seen")
+    events = (await client.get("/account/events"))["data"]
+    assert all(event["seen"] for event in events if event["id"] <= newest)
+
+
 async def test_events_are_those_of_granted_entities(client: Client, user: Restricted) -> None:
     one, two = await made(client), await made(client)
     await client.put("/account", {"phone": "1"})

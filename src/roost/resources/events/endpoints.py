@@ -1,6 +1,7 @@
 """What the API offers: the account's events of the last 90 days (spec B, Events)."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from roost.resources.events import queries
 from roost.resources.events.records import EventRow
@@ -38,9 +39,12 @@ async def mark_event_read(call: Call) -> None:
 
 @endpoint("POST", "/account/events/{eventId:int}/seen", scopes=_SCOPE)
 async def mark_event_seen(call: Call) -> None:
-    """Mark an event and all before it as seen."""
+    """Mark an event and all before it as seen, of those that you see."""
     await _view(call)
-    await queries.mark_seen(call.db, call.account_id, call.number("eventId"))
+    grantee = None
+    if call.identity.restricted and _needed_grant(call) is not None:
+        grantee = call.identity.user_id
+    await queries.mark_seen(call.db, *_scope(call), call.number("eventId"), grantee)
 
 
 async def _view(call: Call) -> bytes:
@@ -48,7 +52,7 @@ async def _view(call: Call) -> bytes:
     return await call.record(call.number("eventId"), listing, *_scope(call))
 
 
-def _scope(call: Call) -> tuple[object, ...]:
+def _scope(call: Call) -> tuple[int, datetime]:
     return call.account_id, call.clock.now() - queries.KEPT
 
 

@@ -1,5 +1,7 @@
 """SQL of events."""
 
+# ruff: noqa: S608  (statements are put together from constants)
+
 from datetime import datetime, timedelta
 
 import orjson
@@ -7,6 +9,7 @@ import orjson
 from roost.resources.events.records import Entity, EventStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.web.grant_queries import only_granted
 
 KEPT = timedelta(days=90)
 """Spec B, Limits: events history."""
@@ -123,12 +126,17 @@ async def mark_read(db: Queries, event_id: int) -> None:
     await db.execute("update event set read = true where id = $1 and not read", event_id)
 
 
-async def mark_seen(db: Queries, account_id: int, event_id: int) -> None:
-    """This event and all before it (spec B, Account)."""
+async def mark_seen(
+    db: Queries, account_id: int, since: datetime, event_id: int, grantee: int | None
+) -> None:
+    """This event and all before it (spec B, Account); of a grantee's, who sees no others."""
+    scope = EVENTS.scope
+    arguments: list[object] = [account_id, since, event_id]
+    if grantee is not None:
+        scope = only_granted(EVENTS, 4).scope
+        arguments.append(grantee)
     await db.execute(
-        "update event set seen = true where account_id = $1 and id <= $2 and not seen",
-        account_id,
-        event_id,
+        f"update event e set seen = true where {scope} and e.id <= $3 and not e.seen", *arguments
     )
 
 
