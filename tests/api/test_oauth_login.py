@@ -1,13 +1,15 @@
 """The login page: passwords, second factors, sessions, and forms that nobody else can send."""
 
 import re
+from datetime import datetime
 
 import pytest
 
 from roost.app.roost import Roost
 from roost.oauth import login, passwords
+from roost.oauth.passwords import PasswordChecker
 from roost.resources.users.queries import set_password
-from roost.secrets import hash_token, verify_password
+from roost.secrets import hash_password, hash_token, verify_password
 from tests.api.conftest import Account, NewAccount
 from tests.support.browser import FORM, Browser, Page, open_browser
 from tests.support.client import Client, until
@@ -15,7 +17,6 @@ from tests.support.oauth import (
     AUTHORIZE,
     PASSWORD,
     is_in,
-    password_hash,
     register,
     sessions,
     wish,
@@ -23,6 +24,7 @@ from tests.support.oauth import (
 from tests.support.server import RunningRoost
 
 SESSION = "roost_session"
+LONG_AGO = datetime(2020, 1, 1)
 DEVICE = "roost_device"
 
 
@@ -168,13 +170,39 @@ async def test_nobody_else_logs_a_user_out(user_browser: Browser) -> None:
 async def test_a_new_password_ends_sessions(
     user_browser: Browser, roost: Roost, account: Account
 ) -> None:
-    """At once, and those that the new password begins are good at once."""
+    """At once, even if it is the old one again; those that the new one begins are good at once."""
     assert await is_in(user_browser)
     now = roost.clock.seconds()
-    assert await set_password(roost.store, account.username, password_hash(), now)
+    assert await set_password(roost.store, account.username, hash_password(PASSWORD), now)
     assert not await is_in(user_browser)
     await user_browser.log_in(account.username, PASSWORD)
     assert await is_in(user_browser)
+
+
+async def test_a_password_that_changes_while_it_is_checked_begins_no_session(
+    browser: Browser, roost: Roost, user: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matches = PasswordChecker.matches
+
+    async def change(self: PasswordChecker, hashed: str | None, password: str) -> bool:
+        right = await matches(self, hashed, password)
+        await set_password(roost.store, user.username, hash_password("new"), LONG_AGO)
+        return right
+
+    monkeypatch.setattr(PasswordChecker, "matches", change)
+    entered = await browser.log_in(user.username, PASSWORD)
+    assert (entered.status, entered.location) == (303, "/login")
+    assert not await is_in(browser)
+    assert await sessions(roost.store, user.user_id) == 0
+
+
+async def test_a_session_never_outlives_its_password(
+    user_browser: Browser, roost: Roost, account: Account
+) -> None:
+    """Whatever the clock said when the password changed."""
+    changed = hash_password("new")
+    assert await set_password(roost.store, account.username, changed, LONG_AGO)
+    assert not await is_in(user_browser)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,17 @@
 """The second factor at login, and devices that need none for a while."""
 
 import time
+from datetime import datetime
 
 import pyotp
+import pytest
 
 from roost.app.roost import Roost
 from roost.oauth import login
 from roost.oauth.throttle import MAX_PER_USER
-from roost.secrets import hash_token
+from roost.resources.two_factor.factor import verify_second_factor
+from roost.secrets import Box, hash_token
+from roost.store import Queries
 from tests.api.conftest import Account, NewAccount
 from tests.support.browser import Browser, open_browser
 from tests.support.client import Client
@@ -103,6 +107,30 @@ async def test_without_a_password_there_is_no_second_factor(
         ):
             assert (answer.status, answer.location) == (303, "/login")
     assert (await user_browser.get("/login/second-factor")).location == "/login"
+
+
+async def test_a_password_that_changes_before_the_second_factor_ends_the_login(
+    browser: Browser,
+    client: Client,
+    roost: Roost,
+    user: Account,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also while the code is checked; no device is remembered then."""
+    totp, _ = await enable_tfa(client)
+    await browser.log_in(user.username, PASSWORD)
+    page = await browser.get("/login/second-factor")
+
+    async def change(db: Queries, box: Box, user_id: int, code: str, now: datetime) -> bool:
+        await give_password(roost.store, user.username, "new")
+        return await verify_second_factor(db, box, user_id, code, now)
+
+    monkeypatch.setattr("roost.oauth.login.verify_second_factor", change)
+    answer = await browser.submit(page, code=totp.now(), remember="yes")
+    assert (answer.status, answer.location) == (303, "/login")
+    assert browser.cookie(DEVICE) is None
+    assert not await is_in(browser)
+    assert await sessions(roost.store, user.user_id) == 0
 
 
 async def test_a_device_is_remembered(

@@ -11,8 +11,8 @@ from tests.jobs.harness import Scenario
 _USER = "(select id, account_id, now() at time zone 'UTC' as now from api_user where id = $1) u"
 _FILL = (
     f"""
-    insert into web_session (hash, user_id, created, expiry, tfa_passed)
-    select sha256((u.id || '/' || n)::bytea), u.id, now, now + n * interval '1 hour', true
+    insert into web_session (hash, user_id, password, created, expiry, tfa_passed)
+    select sha256((u.id || '/' || n)::bytea), u.id, '', now, now + n * interval '1 hour', true
     from {_USER}, generate_series(-1, 1, 2) n
     """,
     f"""

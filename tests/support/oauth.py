@@ -27,9 +27,10 @@ def password_hash() -> str:
     return hash_password(PASSWORD)
 
 
-async def give_password(store: Store, username: str) -> None:
-    """PASSWORD, set long ago."""
-    assert await set_password(store, username, password_hash(), datetime(2020, 1, 1))
+async def give_password(store: Store, username: str, password: str = PASSWORD) -> None:
+    """Set long ago."""
+    hashed = password_hash() if password == PASSWORD else hash_password(password)
+    assert await set_password(store, username, hashed, datetime(2020, 1, 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from roost.oauth.throttle import begin_attempt, forgive
 from roost.resources.devices.trust import TRUSTED_FOR, is_trusted, remember_device
 from roost.resources.logins.queries import record_login
 from roost.resources.two_factor.factor import verify_second_factor
+from roost.secrets import hash_token
 
 _CONSENT = re.compile(r"/oauth/authorize\?[!-~]*")
 
@@ -51,27 +52,28 @@ class LoginPages:
         found = await queries.find_credentials(self._site.store, username)
         hashed = found.password_hash if found else None
         matches = await self._site.passwords.matches(hashed, form.get("password") or "")
-        if found is None or not matches:
+        if found is None or hashed is None or not matches:
             refusal = _ask_password(visitor, after, 400, WRONG, username)
             if found is not None:
                 refusal.background = self._failure(found.user_id, ip)
             return refusal
         await queries.drop_attempt(self._site.store, attempt)
         known = not found.tfa_enabled or await self._knows_device(visitor, found.user_id, ip)
-        session = Session(found.user_id, username, tfa_passed=known)
-        return await self._enter(visitor, session, after)
+        session = Session(found.user_id, username, hash_token(hashed), known)
+        return await self._enter(visitor, session, after) or _begin_again(after)
 
     async def ask_second_factor(self, request: Request) -> Response:
         visitor, after = await visitor_of(self._site, request), destination(read_query(request))
         if visitor.session is None or visitor.user is not None:
-            return pages.redirect(path_with(after, "/login"))
+            return _begin_again(after)
         return _ask_code(visitor, after)
 
     async def check_second_factor(self, request: Request) -> Response:
-        visitor, after = await visitor_of(self._site, request), destination(read_query(request))
-        session, form = visitor.session, await read_form(request)
+        form, after = await read_form(request), destination(read_query(request))
+        visitor = await visitor_of(self._site, request)
+        session = visitor.session
         if session is None or visitor.user is not None:
-            return pages.redirect(path_with(after, "/login"))
+            return _begin_again(after)
         if not visitor.sent(form):
             return _ask_code(visitor, after, 403, EXPIRED)
         ip = client_address(request)
@@ -82,6 +84,8 @@ class LoginPages:
             refusal.background = self._failure(session.user_id, ip)
             return refusal
         response = await self._enter(visitor, replace(session, tfa_passed=True), after)
+        if response is None:
+            return _begin_again(after)
         if form.get("remember"):
             await self._remember_device(request, session.user_id, response)
         return response
@@ -89,14 +93,18 @@ class LoginPages:
     async def leave(self, request: Request) -> Response:
         visitor, after = await visitor_of(self._site, request), destination(read_query(request))
         if not visitor.sent(await read_form(request)):
-            return pages.redirect(path_with(after, "/login"))
+            return _begin_again(after)
         response = pages.redirect(path_with(after, "/login"))
         (await end_session(visitor)).remember(response)
         return response
 
-    async def _enter(self, visitor: Visitor, session: Session, after: str | None) -> Response:
-        """On to the second factor, or in."""
+    async def _enter(
+        self, visitor: Visitor, session: Session, after: str | None
+    ) -> Response | None:
+        """On to the second factor, or in; None when the password has changed meanwhile."""
         entered = await begin_session(visitor, session)
+        if entered is None:
+            return None
         if session.tfa_passed:
             ip = client_address(visitor.request)
             await forgive(self._site, session.username, ip)
@@ -142,6 +150,10 @@ def destination(query: Params) -> str | None:
 def path_with(after: str | None, path: str) -> str:
     """The path of a page that goes on to `after`."""
     return path if after is None else f"{path}?{urlencode({'next': after})}"
+
+
+def _begin_again(after: str | None) -> Response:
+    return pages.redirect(path_with(after, "/login"))
 
 
 def _ask_password(

@@ -19,6 +19,8 @@ class Session:
 
     user_id: int
     username: str
+    password: bytes
+    """SHA-256 of the hash of that password."""
     tfa_passed: bool
 
 
@@ -31,31 +33,34 @@ async def find_credentials(db: Queries, username: str) -> Credentials | None:
 
 
 async def add_session(
-    db: Queries, hashed: bytes, user_id: int, now: datetime, expiry: datetime, tfa_passed: bool
-) -> None:
-    """A session ends with the password that it began with, so it must be younger than that."""
-    await db.execute(
+    db: Queries, hashed: bytes, user: Session, now: datetime, expiry: datetime
+) -> bool:
+    """False when the user's password has changed since it was checked."""
+    added = await db.fetchval(
         """
-        insert into web_session (hash, user_id, created, expiry, tfa_passed)
-        select $1, id, greatest($3, password_created + interval '1 second'), $4, $5
-        from api_user where id = $2
+        insert into web_session (hash, user_id, password, created, expiry, tfa_passed)
+        select $1, id, $3, $4, $5, $6 from api_user
+        where id = $2 and sha256(convert_to(password_hash, 'UTF8')) = $3
+        returning true
         """,
         hashed,
-        user_id,
+        user.user_id,
+        user.password,
         now,
         expiry,
-        tfa_passed,
+        user.tfa_passed,
     )
+    return bool(added)
 
 
 async def find_session(db: Queries, hashed: bytes, now: datetime) -> Session | None:
     """None for one that is over, also because the user's password has changed since."""
     row = await db.fetchrow(
         """
-        select s.user_id, u.username, s.tfa_passed
+        select s.user_id, u.username, s.password, s.tfa_passed
         from web_session s join api_user u on u.id = s.user_id
-        where s.hash = $1 and s.expiry > $2 and u.password_hash is not null
-            and (u.password_created is null or s.created > u.password_created)
+        where s.hash = $1 and s.expiry > $2
+            and s.password = sha256(convert_to(u.password_hash, 'UTF8'))
         """,
         hashed,
         now,

@@ -63,16 +63,17 @@ async def visitor_of(site: Site, request: Request) -> Visitor:
     return Visitor(site, request, cookie, session)
 
 
-async def begin_session(visitor: Visitor, user: Session) -> Visitor:
-    """The visitor with a new cookie; the former session is over."""
+async def begin_session(visitor: Visitor, user: Session) -> Visitor | None:
+    """The visitor with a new cookie; the former session is over.
+
+    None when the password that let the user in is no longer right.
+    """
     site, now, cookie = visitor.site, visitor.site.clock.seconds(), new_token()
     life = SESSION_LIFE if user.tfa_passed else SECOND_FACTOR_LIFE
     async with site.store.transaction() as db:
         await queries.drop_session(db, hash_token(visitor.cookie))
-        await queries.add_session(
-            db, hash_token(cookie), user.user_id, now, now + life, user.tfa_passed
-        )
-    return Visitor(site, visitor.request, cookie, user)
+        added = await queries.add_session(db, hash_token(cookie), user, now, now + life)
+    return Visitor(site, visitor.request, cookie, user) if added else None
 
 
 async def end_session(visitor: Visitor) -> Visitor:

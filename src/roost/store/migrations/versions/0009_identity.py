@@ -145,10 +145,13 @@ create index on token (app_id) where app_id is not null;
 create table web_session (
     hash bytea primary key,
     user_id bigint not null references api_user on delete cascade,
+    password bytea not null,
     created timestamp(0) not null,
     expiry timestamp(0) not null,
     tfa_passed boolean not null
 );
+comment on column web_session.password is
+    'SHA-256 of the password hash that it began with, and ends with';
 create index on web_session (user_id);
 
 create table login_attempt (
