@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.statements import ALERTS, FILL
+from bench.statements import ALERTS, FILL, GRANT_HALF
 from roost.clock import Clock
 from roost.ids import new_uuid
 from roost.resources.account import queries
@@ -39,6 +39,17 @@ class Account:
     id: int
     token: str
     instances: list[int]
+
+
+async def make_restricted(store: Store, account: Account, username: str) -> str:
+    """The token of a user who may see every other instance of the account."""
+    clock = Clock()
+    async with store.transaction() as db:
+        user = await queries.create_user(db, account.id, username, True, clock.seconds())
+        token = await issue_token(db, clock, user, username, Scopes.parse("*"))
+        await db.execute(GRANT_HALF, account.id, user)
+    await store.execute("vacuum analyze entity_grant")
+    return token
 
 
 async def make_account(store: Store, username: str, instances: int) -> Account:

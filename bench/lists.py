@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from bench import load
-from bench.database import make_account
+from bench.database import make_account, make_restricted
 from bench.edge import roost_server
 from bench.load import request
 from bench.results import Result
@@ -26,17 +26,27 @@ async def measure(store: Store, state: Path) -> list[Result]:
         request("GET", _LIST, account.token, headers=[_filter(f"compute-{n}")])
         for n in range(1, _INSTANCES, step)
     ]
+    restricted = await make_restricted(store, account, "restricted")
+    granted = [request("GET", _LIST, restricted)]
     pages = {n: [request("GET", f"{_LIST}?page={n}", account.token)] for n in (1, 500, 1000)}
     with roost_server(state, store.dsn) as (_, port):
         took = await _take_turns(
             port,
-            {"one": ones, "filter": filters, "1": pages[1], "500": pages[500], "1000": pages[1000]},
+            {
+                "one": ones,
+                "filter": filters,
+                "1": pages[1],
+                "500": pages[500],
+                "1000": pages[1000],
+                "granted": granted,
+            },
         )
     filtered, last, middle = took["filter"] / took["one"], took["1000"], took["500"]
     return [
         Result("X-Filter on label, 100,000 rows: of GET one", filtered, "x", 3, note=_note(took)),
         Result("last page of 100,000: of page 1", last / took["1"], "x", 10),
         Result("middle page of 100,000: of page 1", middle / took["1"], "x", 10),
+        Result("half of 100,000 granted: of the whole list", took["granted"] / took["1"], "x", 2),
     ]
 
 

@@ -44,3 +44,10 @@ FILL = """
 """
 
 ALERTS = '{"cpu":90,"io":10000,"network_in":10,"network_out":10,"transfer_quota":80}'
+
+GRANT_HALF = """
+    insert into entity_grant (user_id, kind, entity_id, permissions)
+    select $2, 'compute', id, 'read_only' from compute_instance
+    where account_id = $1 and id % 2 = 0
+"""
+"""Account, user."""
