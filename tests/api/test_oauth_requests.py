@@ -87,9 +87,9 @@ async def test_who_asks_is_said_once(browser: Browser, app: App, name: str) -> N
     must_stay(await browser.send("GET", f"{AUTHORIZE}?{query}"))
 
 
-async def test_other_parameters_are_sent_once(browser: Browser, app: App) -> None:
+async def test_other_parameters_are_sent_once(user_browser: Browser, app: App) -> None:
     query = urlencode([*wish(app, state="s").items(), ("scope", "*")])
-    answer = await browser.send("GET", f"{AUTHORIZE}?{query}")
+    answer = await user_browser.send("GET", f"{AUTHORIZE}?{query}")
     assert answer.answer["error"] == "invalid_request"
 
 
@@ -117,15 +117,25 @@ async def test_other_parameters_are_sent_once(browser: Browser, app: App) -> Non
     ],
 )
 async def test_refusals_go_to_the_client(
-    browser: Browser, app: App, changes: dict[str, str], error: str
+    user_browser: Browser, app: App, changes: dict[str, str], error: str
 ) -> None:
-    """Also without a login: nothing is learnt from them."""
-    page = await browser.get(AUTHORIZE, **wish(app, state="s", **changes))
+    page = await user_browser.get(AUTHORIZE, **wish(app, state="s", **changes))
     assert (page.status, (page.location or "").partition("?")[0]) == (303, WEB)
     assert page.answer["error"] == error
     assert page.answer["state"] == "s"
-    assert page.answer["iss"] == browser.url
+    assert page.answer["iss"] == user_browser.url
     assert set(page.answer) == {"error", "error_description", "state", "iss"}
+
+
+async def test_nobody_is_sent_to_a_client_without_a_login(browser: Browser, app: App) -> None:
+    """Or anyone who registers a client could borrow our name for a link to anywhere."""
+    for changes in ({"response_type": "x"}, {"scope": "nonsense"}, {"code_challenge": "x"}):
+        query = urlencode(wish(app, **changes))
+        login = f"/login?{urlencode({'next': f'{AUTHORIZE}?{query}'})}"
+        page = await browser.send("GET", f"{AUTHORIZE}?{query}")
+        assert (page.status, page.location) == (303, login)
+        page = await browser.post(f"{AUTHORIZE}?{query}", {"decision": "deny"})
+        assert (page.status, page.location) == (303, login)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,11 @@ class ConsentPage:
         self._site = site
 
     async def show(self, request: Request) -> Response:
-        """The page; the login page first for whom nobody knows."""
+        """The page; the login page first for whom nobody knows.
+
+        Errors too, as links to us would else lead strangers to whatever a client registered
+        (RFC 9700, 4.11.2).
+        """
         return await self._answer(request, None)
 
     async def decide(self, request: Request) -> Response:
@@ -41,13 +45,13 @@ class ConsentPage:
     async def _answer(self, request: Request, form: Params | None) -> Response:
         params = read_query(request)
         client = await find_client(self._site.store, params)
+        visitor = await visitor_of(self._site, request)
+        if visitor.user is None:
+            return pages.redirect(path_with(_here(request), "/login"))
         back = return_address(client, params)
         issuer = self._site.url(request)
         try:
             wanted = read_request(client, params)
-            visitor = await visitor_of(self._site, request)
-            if visitor.user is None:
-                return pages.redirect(path_with(_here(request), "/login"))
             if form is None:
                 return _ask(visitor, wanted)
             if not visitor.sent(form):
