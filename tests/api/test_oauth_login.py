@@ -1,5 +1,6 @@
 """The login page: passwords, second factors, sessions, and forms that nobody else can send."""
 
+import random
 import re
 from datetime import datetime
 
@@ -126,10 +127,18 @@ async def test_unknown_users_look_like_wrong_passwords(
         ("' or 1=1 --", "x"),
         ("\N{PILE OF POO}" * 300, "x"),
         ("x", "p" * 60_000),
+        (random.Random(1).randbytes(25_000).hex(), "x"),
     ],
 )
 async def test_odd_names_and_passwords(browser: Browser, username: str, password: str) -> None:
     assert (await browser.log_in(username, password)).error == login.WRONG
+
+
+async def test_a_password_typed_as_a_name_is_not_kept(browser: Browser, roost: Roost) -> None:
+    assert (await browser.log_in(PASSWORD, "")).error == login.WRONG
+    kept = await roost.store.fetch("select a::text as row from login_attempt a")
+    assert len(kept) == 1
+    assert PASSWORD not in kept[0]["row"]
 
 
 async def test_what_is_typed_is_escaped(browser: Browser) -> None:

@@ -17,7 +17,7 @@ _FILL = (
     """,
     f"""
     insert into login_attempt (username, ip, tried)
-    select u.id::text, '192.0.2.1', now - n * interval '10 minutes'
+    select sha256(u.id::text::bytea), '192.0.2.1', now - n * interval '10 minutes'
     from {_USER}, generate_series(1, 2) n
     """,
     f"""
@@ -51,7 +51,7 @@ _FILL = (
 )
 _COUNT = """
 select (select count(*) from web_session where user_id = u.id),
-    (select count(*) from login_attempt where username = u.id::text),
+    (select count(*) from login_attempt where username = sha256(u.id::text::bytea)),
     (select count(*) from authorized_app where user_id = u.id),
     (select count(*) from oauth_code c join authorized_app a on a.id = c.app_id
         where a.user_id = u.id),

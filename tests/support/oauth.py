@@ -149,7 +149,7 @@ async def fill(roost: Roost, count: int, username: str, ip: str) -> None:
     """Failed attempts of a moment ago."""
     await roost.store.execute(
         "insert into login_attempt (username, ip, tried)"
-        " select $1, $2, $3 from generate_series(1, $4)",
+        " select sha256(convert_to($1, 'UTF8')), $2, $3 from generate_series(1, $4)",
         username,
         ip,
         roost.clock.now() - timedelta(seconds=1),

@@ -72,7 +72,7 @@ async def drop_session(db: Queries, hashed: bytes) -> None:
     await db.execute("delete from web_session where hash = $1", hashed)
 
 
-async def add_attempt(db: Queries, username: str, ip: str, now: datetime) -> int:
+async def add_attempt(db: Queries, username: bytes, ip: str, now: datetime) -> int:
     attempt: int = await db.fetchval(
         "insert into login_attempt (username, ip, tried) values ($1, $2::inet, $3) returning id",
         username,
@@ -82,7 +82,7 @@ async def add_attempt(db: Queries, username: str, ip: str, now: datetime) -> int
     return attempt
 
 
-async def count_attempts(db: Queries, username: str, ip: str, since: datetime) -> tuple[int, int]:
+async def count_attempts(db: Queries, username: bytes, ip: str, since: datetime) -> tuple[int, int]:
     """With this user name, and from this address."""
     row = await db.fetchrow(
         """
@@ -102,7 +102,7 @@ async def drop_attempt(db: Queries, attempt: int) -> None:
     await db.execute("delete from login_attempt where id = $1", attempt)
 
 
-async def drop_attempts(db: Queries, username: str, ip: str) -> None:
+async def drop_attempts(db: Queries, username: bytes, ip: str) -> None:
     await db.execute(
         "delete from login_attempt where username = $1 and ip = $2::inet", username, ip
     )

@@ -5,6 +5,7 @@ from ipaddress import ip_address, ip_network
 
 from roost.oauth import session_queries as queries
 from roost.oauth.site import Site
+from roost.secrets import hash_token
 
 WINDOW = timedelta(minutes=15)
 MAX_PER_USER = 10
@@ -20,10 +21,10 @@ async def begin_attempt(site: Site, username: str, ip: str) -> int | None:
 
     None when there were too many failures; whether the user exists makes no difference.
     """
-    now, origin = site.clock.now(), _origin(ip)
-    attempt = await queries.add_attempt(site.store, username, origin, now)
+    now, name, origin = site.clock.now(), hash_token(username), _origin(ip)
+    attempt = await queries.add_attempt(site.store, name, origin, now)
     since = now - WINDOW
-    per_user, per_address = await queries.count_attempts(site.store, username, origin, since)
+    per_user, per_address = await queries.count_attempts(site.store, name, origin, since)
     if per_user <= MAX_PER_USER and per_address <= MAX_PER_ADDRESS:
         return attempt
     await queries.drop_attempt(site.store, attempt)
@@ -32,7 +33,7 @@ async def begin_attempt(site: Site, username: str, ip: str) -> int | None:
 
 async def forgive(site: Site, username: str, ip: str) -> None:
     """After a login: the failures before it were the user's own."""
-    await queries.drop_attempts(site.store, username, _origin(ip))
+    await queries.drop_attempts(site.store, hash_token(username), _origin(ip))
 
 
 def _origin(ip: str) -> str:

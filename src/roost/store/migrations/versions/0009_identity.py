@@ -156,10 +156,12 @@ create index on web_session (user_id);
 
 create table login_attempt (
     id bigint generated always as identity primary key,
-    username text not null,
+    username bytea not null,
     ip inet not null,
     tried timestamp not null
 );
+comment on column login_attempt.username is
+    'SHA-256: what is typed there has any length, and is a password now and then';
 create index on login_attempt (username, tried);
 create index on login_attempt (ip, tried);
 
