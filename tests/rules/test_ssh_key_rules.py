@@ -9,7 +9,12 @@ from tests.support.keys import public_key as made
 
 from roost.resources.ssh_keys.rules import NOT_A_KEY, public_key
 
-POINT = b"\x04" + b"p" * 64
+POINT = (
+    ec.generate_private_key(ec.SECP256R1())
+    .public_key()
+    .public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+)
+NO_POINT = b"\x04" + b"p" * 64
 
 
 def openssh(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey) -> str:
@@ -30,6 +35,7 @@ def openssh(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed2551
         made("sk-ssh-ed25519@openssh.com", b"k" * 32, b"ssh:"),
         f"{KEY} me@laptop",
         f"{KEY} two words, caf\u00e9",
+        f"{KEY} " + "c" * (16383 - len(KEY)),
     ],
     ids=lambda key: key.partition(" ")[0],
 )
@@ -57,15 +63,26 @@ def test_white_space_around_a_key_is_dropped(around: str) -> None:
         f"ssh-ed25519 {BLOB[:-1]}!",
         made("ssh-ed25519", b""),
         made("ssh-ed25519"),
+        made("ssh-ed25519", b"k" * 31),
+        made("ssh-ed25519", b"k" * 33),
+        made("sk-ssh-ed25519@openssh.com", b"k" * 31, b"ssh:"),
+        made("sk-ecdsa-sha2-nistp256@openssh.com", b"nistp256", NO_POINT, b"ssh:"),
+        made("ecdsa-sha2-nistp256", b"nistp256", NO_POINT),
+        made("ecdsa-sha2-nistp256", b"nistp256", POINT[:-1]),
+        made("ecdsa-sha2-nistp256", b"nistp384", POINT),
+        made("ssh-rsa", b"\1\0\1", b"\1"),
         made("ssh-rsa", b"\1\0\1", b""),
         made("ssh-rsa", b"\1\0\1", b"n", b"more"),
         made("ecdsa-sha2-nistp256", b"", POINT),
         f"{KEY}\n{KEY}",
         f"{KEY} bell\a",
+        f"{KEY} \ud800",
         f"SSH-ED25519 {BLOB}",
         f'command="reboot" {KEY}',
         "-----BEGIN OPENSSH PRIVATE KEY-----",
         "ssh-ed25519 " + "A" * 100_000,
+        f"{KEY} " + "c" * (16384 - len(KEY)),
+        f"{KEY} " + "\u00e9" * 8192,
     ],
 )
 def test_what_is_no_key(key: str) -> None:

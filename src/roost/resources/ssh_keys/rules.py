@@ -3,6 +3,9 @@
 import base64
 import binascii
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_ssh_public_key
+
 from roost.web.fields import refuse
 
 NOT_A_KEY = "Must be an SSH public key in OpenSSH format"
@@ -19,6 +22,12 @@ _PARTS = {
 }
 """How many strings the data of a key of each type hold, the type included (RFC 4253, 5656)."""
 
+_MAX_LENGTH = 16384
+"""Bytes of a line, as OpenSSH's SSH_MAX_PUBKEY_BYTES."""
+
+_UNREADABLE = ("ssh-dss",)
+"""Types that `cryptography` is about to drop, and warns of."""
+
 
 def public_key(key: str) -> str:
     """An OpenSSH public key on one line: type, base64 data and perhaps a comment.
@@ -27,7 +36,9 @@ def public_key(key: str) -> str:
     """
     key = key.strip()
     words = key.split(maxsplit=2)
-    if not key.isprintable() or len(words) < 2 or not _is_key(words[0], words[1]):
+    # What is printable can be encoded.
+    fits = key.isprintable() and len(key.encode()) <= _MAX_LENGTH and len(words) >= 2
+    if not fits or not _is_key(words[0], words[1]):
         raise refuse(NOT_A_KEY)
     return key
 
@@ -40,7 +51,17 @@ def _is_key(kind: str, data: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     parts = _split(blob)
-    return len(parts) == _PARTS[kind] and parts[0] == kind.encode() and all(parts)
+    whole = len(parts) == _PARTS[kind] and parts[0] == kind.encode() and all(parts)
+    return whole and (kind in _UNREADABLE or _is_readable(f"{kind} {data}"))
+
+
+def _is_readable(key: str) -> bool:
+    """Whether the numbers in it are a key: of the right size, a point of its curve."""
+    try:
+        load_ssh_public_key(key.encode())
+    except (ValueError, UnsupportedAlgorithm):
+        return False
+    return True
 
 
 def _split(blob: bytes) -> list[bytes]:
