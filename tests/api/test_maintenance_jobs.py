@@ -8,12 +8,15 @@ import aiohttp
 import pytest
 
 from roost.jobs.kinds import JobArgs
+from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run, Tools
 from roost.resources.compute import watch
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.jobs import SHUTDOWN, enqueue_power
+from roost.resources.compute.queries import InstanceFacts
 from roost.resources.events.log import Actor
 from roost.resources.maintenance import jobs, planning, queries
+from roost.store import Queries
 from tests.support.client import Answer, Client, Contract, until
 from tests.support.lab import running_lab
 from tests.support.server import RunningRoost, running_roost, simulated
@@ -105,6 +108,29 @@ async def test_nothing_else_begins_meanwhile(
     answer = await power(running, compute_id, action)
     assert (answer.status, answer.problems) == (400, [(None, "Compute busy.")])
     assert await queued(stage, compute_id) == ["maintenance_run"]
+
+
+async def test_one_that_fails_does_not_stop_the_later_ones(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, other = [await stage.instance("running", "running") for _ in range(2)]
+    planned = [await plan(stage, compute_id) for compute_id in (broken, other)]
+    enqueue = jobs.enqueue
+
+    async def fail_once(
+        db: Queries, queue: JobQueue, row: queries.Maintenance, facts: InstanceFacts
+    ) -> None:
+        await enqueue(db, queue, row, facts)
+        if facts.id == broken:
+            raise RuntimeError("broken row")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "enqueue", fail_once)
+        await minute(stage)
+    assert [await queued(stage, one) for one in (broken, other)] == [[], ["maintenance_run"]]
+    assert [await status(stage, one) for one in planned] == ["pending", "started"]
+    await minute(stage)
+    assert await queued(stage, broken) == ["maintenance_run"]
 
 
 async def test_watchdog_leaves_it_alone(stage: Stage) -> None:

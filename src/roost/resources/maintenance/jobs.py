@@ -8,6 +8,8 @@ An instance that does not run then has nothing done to it. What else works on it
 from then on everything else waits or is refused, as the job holds the instance.
 """
 
+import structlog
+
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -23,6 +25,8 @@ from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Maintenance
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
+
+_log = structlog.get_logger(__name__)
 
 _STATUSES: dict[MaintenanceType, InstanceStatus] = {
     "reboot": "rebooting",
@@ -88,11 +92,17 @@ RUN = JobKind(
 
 
 async def begin_due(run: Run[JobArgs]) -> Verdict:
-    """Enqueue what is due, each in a transaction of its own."""
+    """Enqueue what is due, each in a transaction of its own.
+
+    One that fails does not keep the later ones waiting; it is tried again in a minute.
+    """
     queue = run.get(JobQueue)
     for row in await queries.due(run.store, run.clock.now()):
-        async with run.store.transaction() as db:
-            await _begin(db, queue, row)
+        try:
+            async with run.store.transaction() as db:
+                await _begin(db, queue, row)
+        except Exception:
+            _log.exception("maintenance_not_begun", maintenance=row.id)
     return next_step()
 
 
