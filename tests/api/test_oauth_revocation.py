@@ -7,6 +7,7 @@ from tests.support.client import Client
 from tests.support.oauth import (
     REVOKE,
     App,
+    Proof,
     ask_tokens,
     code_for,
     ended,
@@ -74,3 +75,31 @@ async def test_the_user_takes_consent_back(user_browser: Browser, client: Client
     await ended(client, pair)
     assert await refused(user_browser, refreshing(app, pair)) == "invalid_grant"
     assert await refused(user_browser, {**app.login, "code": code}) == "invalid_grant"
+
+
+async def test_a_client_that_becomes_public_starts_over(
+    user_browser: Browser, client: Client, app: App
+) -> None:
+    """What it got without PKCE would be worth as much to whoever finds it."""
+    pair, code = await obtain(user_browser, app), await code_for(user_browser, app)
+    path, bare = f"/account/oauth-clients/{app.id}", App(app.id, "")
+    await client.put(path, {"label": "same", "public": False})
+    _, pair = await ask_tokens(user_browser, refreshing(app, pair))
+    await client.put(path, {"public": True})
+    assert await refused(user_browser, {"client_id": app.id, "code": code}) == "invalid_grant"
+    assert await refused(user_browser, refreshing(bare, pair)) == "invalid_grant"
+    await ended(client, pair)
+    await client.put(path, {"public": False})
+    assert await refused(user_browser, {**app.login, "code": code}) == "invalid_grant"
+    assert await refused(user_browser, refreshing(app, pair)) == "invalid_grant"
+    assert await works(client, await obtain(user_browser, app))
+
+
+async def test_a_client_that_gets_a_secret_starts_over(
+    user_browser: Browser, client: Client
+) -> None:
+    app, proof = await register(client, public=True), Proof()
+    code = await code_for(user_browser, app, **proof.challenge)
+    await client.put(f"/account/oauth-clients/{app.id}", {"public": False})
+    fields = {**app.login, "code": code, "code_verifier": proof.verifier}
+    assert await refused(user_browser, fields) == "invalid_grant"

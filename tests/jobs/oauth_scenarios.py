@@ -25,8 +25,8 @@ _FILL = (
     select u.id::text, account_id, 'app', 'https://app.example.com', false, '', now from {_USER}
     """,
     f"""
-    insert into authorized_app (user_id, client_id, scopes, created, expiry, revoked)
-    select u.id, u.id::text, '*', now, now + expires * interval '1 day',
+    insert into authorized_app (user_id, client_id, public, scopes, created, expiry, revoked)
+    select u.id, u.id::text, false, '*', now, now + expires * interval '1 day',
         now + revoked * interval '1 day'
     from {_USER}, (values (90, null), (-29, null), (-31, null), (90, -31)) v (expires, revoked)
     """,

@@ -2,6 +2,9 @@
 
 A function that returns None refuses, and what it wrote is kept: whoever shows a code or a refresh
 token a second time may have stolen it, so then the whole family of tokens ends (RFC 9700, 4.14).
+
+A family also ends when its client is not as public as it was: what was given out without PKCE
+trusted in a secret that no longer protects it.
 """
 
 import base64
@@ -33,7 +36,7 @@ async def exchange_code(
     code = await queries.find_code(db, hashed)
     if family is None or code is None or family.client_id != client.id:
         return None
-    if code.used:
+    if code.used or family.public != client.public:
         await revoke_family(db, family.id, now)
         return None
     if family.revoked or code.expiry <= now or not _fits(code, form):
@@ -51,7 +54,7 @@ async def refresh(
     token = await queries.find_refresh_token(db, hashed)
     if family is None or token is None or family.client_id != client.id:
         return None
-    if token.used:
+    if token.used or family.public != client.public:
         await revoke_family(db, family.id, now)
         return None
     if family.revoked or token.created + REFRESH_LIFE <= now:

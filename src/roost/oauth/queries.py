@@ -9,11 +9,13 @@ from roost.store import Queries
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A consent and all that comes from it; locked until the transaction ends."""
+    """A consent and all that comes from it; locked before its codes and tokens are."""
 
     id: int
     user_id: int
     client_id: str
+    public: bool
+    """Whether the client was when the user let it in."""
     scopes: str
     revoked: bool
 
@@ -36,19 +38,20 @@ async def add_family(
     db: Queries, user_id: int, request: AuthorizationRequest, now: datetime, expiry: datetime
 ) -> Family:
     """asyncpg.ForeignKeyViolationError when the client or the user was deleted meanwhile."""
-    client_id, scopes = request.client.id, request.scopes.text
+    client, scopes = request.client, request.scopes.text
     family_id: int = await db.fetchval(
         """
-        insert into authorized_app (user_id, client_id, scopes, created, expiry)
-        values ($1, $2, $3, $4, $5) returning id
+        insert into authorized_app (user_id, client_id, public, scopes, created, expiry)
+        values ($1, $2, $3, $4, $5, $6) returning id
         """,
         user_id,
-        client_id,
+        client.id,
+        client.public,
         scopes,
         now,
         expiry,
     )
-    return Family(family_id, user_id, client_id, scopes, revoked=False)
+    return Family(family_id, user_id, client.id, client.public, scopes, revoked=False)
 
 
 async def prolong(db: Queries, family_id: int, expiry: datetime) -> None:
@@ -56,7 +59,7 @@ async def prolong(db: Queries, family_id: int, expiry: datetime) -> None:
 
 
 _LOCK = """
-    select id, user_id, client_id, scopes, revoked is not null as revoked
+    select id, user_id, client_id, public, scopes, revoked is not null as revoked
     from authorized_app where id = ({found}) for update
 """
 

@@ -109,6 +109,7 @@ create table authorized_app (
     id bigint generated always as identity (start with 100000) primary key,
     user_id bigint not null references api_user on delete cascade,
     client_id text not null references oauth_client on delete cascade,
+    public boolean not null,
     scopes text not null,
     created timestamp(0) not null,
     expiry timestamp(0),
@@ -116,6 +117,8 @@ create table authorized_app (
 );
 comment on table authorized_app is
     'A consent and all tokens that come from it: revoking it ends the whole family';
+comment on column authorized_app.public is
+    'Whether the client was: one that is no longer as it was must ask the user again';
 create index on authorized_app (user_id, id);
 create index on authorized_app (client_id);
 
@@ -127,6 +130,7 @@ create table oauth_code (
     expiry timestamp(0) not null,
     used boolean not null default false
 );
+create index on oauth_code (app_id);
 
 create table refresh_token (
     hash bytea primary key,
@@ -139,8 +143,11 @@ create index on refresh_token (app_id);
 alter table token
     add kind text not null default 'personal' check (kind in ('personal', 'oauth', 'proxy')),
     add app_id bigint references authorized_app on delete cascade,
+    add made_by bigint references api_user on delete cascade,
     add last_used timestamp(0);
+comment on column token.made_by is 'The user of the parent who acts by a proxy user''s token';
 create index on token (app_id) where app_id is not null;
+create index on token (made_by) where made_by is not null;
 
 create table web_session (
     hash bytea primary key,
@@ -193,7 +200,7 @@ drop table maintenance;
 drop table token_use;
 drop table login_attempt;
 drop table web_session;
-alter table token drop kind, drop app_id, drop last_used;
+alter table token drop kind, drop app_id, drop made_by, drop last_used;
 drop table refresh_token;
 drop table oauth_code;
 drop table authorized_app;
