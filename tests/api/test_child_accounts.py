@@ -1,7 +1,7 @@
 """Parent and child accounts (spec B, Account rules 3 and 4)."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -292,3 +292,69 @@ async def test_a_proxy_user_has_nothing_to_log_in_with(
 ) -> None:
     proxy = nobody.as_user((await create_token(family))["token"])
     assert seen(await proxy.send("POST", path, body)) == FORBIDDEN
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Another user of the parent; what they made acts in the child."""
+
+    path: str
+    user_id: int
+    client: Client
+    proxy: Client
+
+    async def ended(self) -> None:
+        answer = await until(
+            lambda: self.proxy.send("GET", "/account"), lambda answer: answer.status != 200
+        )
+        assert seen(answer) == (401, [(None, "Invalid Token")])
+
+
+@pytest.fixture
+async def maker(family: Family, nobody: Client, new_user: NewUser, new_token: NewToken) -> Maker:
+    user = await new_user(family.parent_account)
+    client = nobody.as_user(await new_token(user))
+    proxy = nobody.as_user((await client.post(f"{family.path}/token"))["token"])
+    assert (await proxy.send("GET", "/account")).status == 200
+    return Maker(f"/account/users/{user.username}", user.user_id, client, proxy)
+
+
+async def test_a_proxy_token_ends_when_its_maker_is_deleted(family: Family, maker: Maker) -> None:
+    await family.parent.delete(maker.path)
+    await maker.ended()
+
+
+@pytest.mark.parametrize("themself", [False, True])
+async def test_a_proxy_token_ends_when_its_maker_is_restricted(
+    family: Family, nobody: Client, maker: Maker, themself: bool
+) -> None:
+    other = nobody.as_user((await create_token(family))["token"])
+    if themself:
+        await maker.client.put("/profile", {"restricted": True})
+    else:
+        await family.parent.put(maker.path, {"restricted": True})
+    await maker.ended()
+    assert (await other.send("GET", "/account")).status == 200
+
+
+async def test_a_proxy_token_ends_with_the_right_to_make_it(
+    family: Family, nobody: Client, maker: Maker
+) -> None:
+    await family.parent.put(maker.path, {"restricted": True})
+    grants = f"{maker.path}/grants"
+    await family.parent.put(grants, {"global": {"child_account_access": True}})
+    path = f"{family.path}/token"
+    answer = await until(lambda: maker.client.send("POST", path), lambda seen: seen.status == 200)
+    again = replace(maker, proxy=nobody.as_user(answer.body["token"]))
+    await family.parent.put(grants, {"global": {"add_computes": True}})
+    assert (await again.proxy.send("GET", "/account")).status == 200
+    await family.parent.put(grants, {"global": {"child_account_access": False}})
+    await again.ended()
+
+
+async def test_who_was_just_restricted_makes_no_proxy_token(
+    family: Family, roost: Roost, maker: Maker
+) -> None:
+    await roost.store.execute("update api_user set restricted = true where id = $1", maker.user_id)
+    answer = await maker.client.send("POST", f"{family.path}/token")
+    assert seen(answer) == FORBIDDEN

@@ -3,13 +3,16 @@
 from datetime import UTC, timedelta
 from uuid import UUID
 
-from roost.errors import not_found
-from roost.resources.account.queries import ProxyUser, find_proxy
-from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN
+from roost.errors import forbidden, not_found
+from roost.resources.account.queries import ProxyUser, find_proxy, lock
+from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN, tie_token
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
 from roost.resources.events import log
 from roost.resources.events.records import Entity
 from roost.resources.tokens.issue import make_token
+from roost.resources.users.caller import find_caller
+from roost.resources.users.kinds import CHILD_ACCESS
+from roost.resources.users.queries import UserFacts
 from roost.web.auth import UserType
 from roost.web.call import Call
 from roost.web.grants import Global
@@ -21,7 +24,7 @@ LIFETIME = timedelta(minutes=15)
 
 _READ = ("child_account:read_only",)
 _WRITE = ("child_account:read_write",)
-_GRANT = Global("child_account_access")
+_GRANT = Global(CHILD_ACCESS)
 _ALL_BUT_PARENTS: tuple[UserType, ...] = ("default", "child", "proxy")
 _ONE = "/account/child-accounts/{euuid}"
 
@@ -58,15 +61,20 @@ async def view_child_account(call: Call) -> bytes:
     events=("token_create",),
 )
 async def create_proxy_token(call: Call) -> ProxyTokenRow:
-    """Create a token of a child account's proxy user, which lasts for 15 minutes."""
+    """Create a token of a child account's proxy user, which lasts for 15 minutes.
+
+    It ends sooner when its maker may not make such tokens any more.
+    """
+    maker = await _lock_maker(call)
     proxy = await find_proxy(call.db, call.account_id, _euuid(call))
     if proxy is None:
         raise not_found()
     now = call.clock.seconds()
     unix_time = int(now.replace(tzinfo=UTC).timestamp())
-    label = f"{call.identity.username}_{call.identity.user_id}_{unix_time}"
+    label = f"{maker.username}_{maker.id}_{unix_time}"
     scopes, expiry = Scopes.parse("*"), now + LIFETIME
     made = await make_token(call.db, call.clock, proxy.id, label, scopes, expiry, "proxy")
+    await tie_token(call.db, made.id, maker.id)
     await _tell(call, proxy, made.id, label)
     return {
         "id": made.id,
@@ -76,6 +84,15 @@ async def create_proxy_token(call: Call) -> ProxyTokenRow:
         "token": made.text,
         "expiry": expiry.isoformat(),
     }
+
+
+async def _lock_maker(call: Call) -> UserFacts:
+    """The caller, whose right nobody takes away before the token is there to end with it."""
+    await lock(call.db, call.account_id)
+    maker = await find_caller(call)
+    if maker.restricted and CHILD_ACCESS not in maker.rights:
+        raise forbidden()
+    return maker
 
 
 def _euuid(call: Call) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from roost.errors import Problem, invalid, invalid_fields
+from roost.resources.child_accounts import queries as child_accounts
 from roost.resources.users import grant_queries, queries
 from roost.resources.users.bodies import ChangeGrant, UpdateGlobal, UpdateGrants
 from roost.resources.users.kinds import CHILD_ACCESS, KINDS
@@ -19,7 +20,8 @@ async def view(db: Queries, account_id: int, user_id: int) -> str | Reply:
 
 
 async def reset(db: Queries, user_id: int) -> None:
-    """Take all grants away."""
+    """Take all grants away, and the tokens that were made by one."""
+    await child_accounts.forget_tokens(db, user_id)
     await forget_user(db, user_id)
     await queries.set_global_grants(db, user_id, None, [])
 
@@ -56,4 +58,6 @@ async def _change_global(db: Queries, user: UserFacts, body: UpdateGlobal) -> No
     access = sent.pop("account_access", user.account_access)
     rights = set(user.rights) | {right for right, has in sent.items() if has}
     rights -= {right for right, has in sent.items() if has is False}
+    if CHILD_ACCESS not in rights:
+        await child_accounts.forget_tokens(db, user.id)
     await queries.set_global_grants(db, user.id, access, sorted(rights))
