@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -11,7 +12,7 @@ from roost.oauth.consent import CODE_LIFE
 from roost.oauth.issue import REFRESH_LIFE
 from roost.oauth.sessions import SECOND_FACTOR_LIFE, SESSION_LIFE
 from roost.oauth.throttle import MAX_PER_USER, WINDOW
-from tests.support.browser import Browser, open_browser
+from tests.support.browser import FORM, Browser, Page, open_browser
 from tests.support.client import Client, Json, until
 from tests.support.lab import Lab, running_lab
 from tests.support.oauth import (
@@ -182,9 +183,17 @@ async def test_over_https(tmp_path: Path, database_url: str) -> None:
         assert cookie.endswith("; HttpOnly; Path=/; SameSite=lax; Secure")
         described = await browser.get("/.well-known/oauth-authorization-server")
         assert f'"issuer":"{public}"' in described.text
-        app = await register(lab.api)
-        refusal = await browser.get(AUTHORIZE, **wish(app, scope="nonsense"))
+        await give_password(lab.running.roost.store, "admin")
+        fields = {**page.forms[0].fields, "username": "admin", "password": PASSWORD}
+        entered = await browser.send("POST", "/login", urlencode(fields).encode(), kept(page))
+        query = urlencode(wish(await register(lab.api), scope="nonsense"))
+        refusal = await browser.send("GET", f"{AUTHORIZE}?{query}", headers=kept(entered))
         assert refusal.answer["iss"] == public
+
+
+def kept(page: Page) -> dict[str, str]:
+    """Headers with the cookie that browsers would bring back over https."""
+    return {**FORM, "Cookie": page.headers["Set-Cookie"].partition(";")[0]}
 
 
 async def test_the_log_holds_no_secret(
