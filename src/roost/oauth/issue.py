@@ -10,8 +10,10 @@ from roost.oauth import queries
 from roost.oauth.queries import Family
 from roost.resources.oauth_clients.queries import OAuthClient
 from roost.resources.tokens.issue import PREFIX_LENGTH
+from roost.resources.tokens.queries import create_token
 from roost.secrets import hash_token
 from roost.store import Queries
+from roost.web.scopes import Scopes
 
 ACCESS_SECONDS = 7200
 """Reference, Auth details: 2 hours."""
@@ -37,15 +39,17 @@ async def issue_access_token(
     db: Queries, family: Family, client: OAuthClient, scopes: str, now: datetime
 ) -> AccessToken:
     token = new_token()
-    await queries.add_access_token(
+    await create_token(
         db,
-        family,
+        family.user_id,
         client.label,
         hash_token(token),
         token[:PREFIX_LENGTH],
-        scopes,
+        Scopes.parse(scopes),
         now,
         now + timedelta(seconds=ACCESS_SECONDS),
+        "oauth",
+        family.id,
     )
     return {
         "access_token": token,

@@ -113,32 +113,6 @@ async def use_code(db: Queries, hashed: bytes) -> None:
     await db.execute("update oauth_code set used = true where hash = $1", hashed)
 
 
-async def add_access_token(
-    db: Queries,
-    family: Family,
-    label: str,
-    hashed: bytes,
-    prefix: str,
-    scopes: str,
-    now: datetime,
-    expiry: datetime,
-) -> None:
-    await db.execute(
-        """
-        insert into token (user_id, kind, app_id, label, hash, prefix, scopes, created, expiry)
-        values ($1, 'oauth', $2, $3, $4, $5, $6, $7, $8)
-        """,
-        family.user_id,
-        family.id,
-        label,
-        hashed,
-        prefix,
-        scopes,
-        now,
-        expiry,
-    )
-
-
 async def add_refresh_token(db: Queries, family: Family, hashed: bytes, now: datetime) -> None:
     await db.execute(
         "insert into refresh_token (hash, app_id, created) values ($1, $2, $3)",
