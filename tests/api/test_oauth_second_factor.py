@@ -5,9 +5,11 @@ from datetime import datetime
 
 import pyotp
 import pytest
+from starlette.requests import Request
 
 from roost.app.roost import Roost
 from roost.oauth import login
+from roost.oauth.forms import Params, read_form
 from roost.oauth.throttle import MAX_PER_USER
 from roost.resources.two_factor.factor import verify_second_factor
 from roost.secrets import Box, hash_token
@@ -130,6 +132,27 @@ async def test_a_password_that_changes_before_the_second_factor_ends_the_login(
     assert (answer.status, answer.location) == (303, "/login")
     assert browser.cookie(DEVICE) is None
     assert not await is_in(browser)
+    assert await sessions(roost.store, user.user_id) == 0
+
+
+async def test_a_session_that_ends_while_the_form_arrives_counts_no_more(
+    browser: Browser,
+    client: Client,
+    roost: Roost,
+    user: Account,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    totp, _ = await enable_tfa(client)
+    await browser.log_in(user.username, PASSWORD)
+    page = await browser.get("/login/second-factor")
+
+    async def slowly(request: Request) -> Params:
+        await roost.store.execute("delete from web_session where user_id = $1", user.user_id)
+        return await read_form(request)
+
+    monkeypatch.setattr("roost.oauth.login.read_form", slowly)
+    answer = await browser.submit(page, code=totp.now())
+    assert (answer.status, answer.location) == (303, "/login")
     assert await sessions(roost.store, user.user_id) == 0
 
 
