@@ -19,6 +19,8 @@ _OPTIONS = (
         "UserKnownHostsFile=/dev/null",
     ),
     *("-o", "ConnectTimeout=3", "-o", "LogLevel=ERROR"),
+    # A guest that is rebooted in the middle of a session says nothing more.
+    *("-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=5"),
 )
 _BOOT_SECONDS = 90.0
 
@@ -48,7 +50,10 @@ class Shell:
         )
         assert json.loads(route.stdout)[0]["dev"] == self.device
         ssh = ["ssh", "-i", str(self.key), *_OPTIONS, f"root@{address}", command]
-        done = subprocess.run(ssh, capture_output=True, text=True, timeout=60, check=False)
+        try:
+            done = subprocess.run(ssh, capture_output=True, text=True, timeout=60, check=False)
+        except subprocess.TimeoutExpired:
+            return None
         return done.stdout if done.returncode == 0 else None
 
 
