@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import timedelta
-from itertools import pairwise
 
 from roost.jobs import (
     Job,
@@ -38,14 +37,22 @@ WORK = JobKind("work", Nothing, (Step("work", work),), on_enqueued=_mark)
 
 
 class Gate:
-    """Steps that wait until a test opens it."""
+    """Steps that wait until a test opens it, and what it saw of them."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()
+        self.inside: set[str | None] = set()
+        self.order: list[int] = []
 
 
 async def wait(run: Run[Nothing]) -> Verdict:
-    await run.get(Gate).opened.wait()
+    gate, resource = run.get(Gate), run.job.resource
+    assert resource is None or resource not in gate.inside
+    gate.inside.add(resource)
+    gate.order.append(run.job.id)
+    await gate.opened.wait()
+    await run.store.fetchval("select 1")
+    gate.inside.discard(resource)
     return next_step(noting(run.job, "ran"))
 
 
@@ -112,10 +119,8 @@ async def test_one_resource_one_job_first_come_first_served(noted: Store) -> Non
         assert (await bench.job(second)).status == "queued"
         gate.opened.set()
         jobs = [await bench.ended(job_id) for job_id in (first, second, third)]
-    for earlier, later in pairwise(jobs):
-        assert earlier.finished is not None
-        assert later.started is not None
-        assert earlier.finished <= later.started
+    assert [job.status for job in jobs] == ["done"] * 3
+    assert [job_id for job_id in gate.order if job_id != other] == [first, second, third]
 
 
 async def test_a_lower_id_that_commits_later_waits_for_its_turn(noted: Store) -> None:
