@@ -7,9 +7,11 @@ crash is harmless; names on the host derive from the instance's id (`compute-100
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from roost.errors import ShownError
+from roost.resources.compute.backups.engine import BackupEngine
+from roost.resources.compute.disks.engine import DiskEngine, DiskState
 
 
 class EngineError(ShownError):
@@ -17,7 +19,11 @@ class EngineError(ShownError):
 
 
 class NoDisksError(EngineError):
-    """A guest cannot start: it was never made, or its disks are gone."""
+    """A guest cannot start: what it is to boot from, or a device of it, is gone."""
+
+
+class MountedError(EngineError):
+    """A volume cannot be taken from a guest that still uses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +36,58 @@ class GuestAddress:
 
 @dataclass(frozen=True, slots=True)
 class GuestSetup:
-    """What the guest applies at its first boot (cloud-init NoCloud)."""
+    """What the guest applies when it boots from its root disk (cloud-init NoCloud)."""
 
     hostname: str
     root_password_hash: str | None
     """crypt(3) text, as in /etc/shadow."""
     authorized_keys: tuple[str, ...]
     user_data: bytes | None
+    password_revision: int = 0
+    """Grows with each reset of the root password, which the next boot then applies again."""
+
+
+Slot = Literal["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]
+
+SLOTS: tuple[Slot, ...] = get_args(Slot)
+
+
+@dataclass(frozen=True, slots=True)
+class DiskDevice:
+    """A disk of the guest at a slot of its configuration."""
+
+    slot: Slot
+    disk_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeDevice:
+    """A volume at a slot, or without one when it was attached for this boot only."""
+
+    slot: Slot | None
+    volume_id: int
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceSpec:
-    """A guest as it should be."""
+    """A guest as it should be while it runs."""
 
     id: int
     vcpus: int
     memory: int
     """MB"""
-    disk: int
-    """MB of the root disk."""
-    swap: int
-    """MB of the swap disk; 0 for none."""
-    image: str | None
-    """The image's id in the catalogue, such as `roost/debian12`; None: an empty disk."""
     mac: str
     ipv4: tuple[GuestAddress, ...]
     ipv6: IPv6Interface | None
     """The SLAAC address that the guest gives itself from its MAC address."""
     setup: GuestSetup
+    devices: tuple[DiskDevice | VolumeDevice, ...] = ()
+    """In the order of their slots, those without one last."""
+    root: Slot | None = None
+    """The slot that the guest boots from."""
+    rescue: bool = False
+    """Whether it boots a rescue system instead, which mounts nothing."""
     mail_restricted: bool = False
     """Whether the guest may not connect to the ports of mail (spec B, Compute rule 4)."""
 
@@ -76,10 +106,10 @@ class InstanceState:
     id: int
     power: Power
     memory: int
-    """MB; of the last start."""
+    """MB; of the last start, 0 before the first."""
     vcpus: int
-    disk: int
-    """MB of the root disk; 0 while there is none."""
+    disks: tuple[DiskState, ...]
+    """By id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +138,17 @@ class InstanceEngine(Protocol):
     def name(self) -> str:
         """By which instances remember who holds their guests."""
 
-    async def create(self, spec: InstanceSpec) -> None:
-        """Make disks, set-up data and network attachment; the guest is left offline.
+    @property
+    def disks(self) -> DiskEngine: ...
 
-        Existing disks are kept as they are.
-        """
+    @property
+    def backups(self) -> BackupEngine: ...
 
     async def start(self, spec: InstanceSpec) -> None:
         """Power the guest on; returns when it runs. A running guest is left alone.
 
-        Memory, vCPUs, swap and addresses are those of `spec`; a root disk grows to its size but
-        never shrinks. A guest without disks was not created, or lost them: NoDisksError.
+        All of it is as in `spec`. NoDisksError when a device of it does not exist, or there is
+        nothing to boot from.
         """
 
     async def stop(self, compute_id: int, grace: float) -> None:
@@ -128,7 +158,10 @@ class InstanceEngine(Protocol):
         """
 
     async def delete(self, compute_id: int) -> None:
-        """Remove the guest, its disks and its network attachment, running or not."""
+        """Remove the guest, its disks and its network attachment, running or not.
+
+        Volumes and backups stay.
+        """
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
         """The guest's state, or None when nothing of it exists."""
