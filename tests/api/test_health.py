@@ -17,7 +17,8 @@ async def test_healthy(running: RunningRoost) -> None:
     status, row = await until(lambda: health(running.url), lambda found: found[0] == 200)
     assert (status, row["status"], row["store"]) == (200, "ok", "ok")
     assert row["workers"] == 1
-    assert row["engines"] == {"local": "simulated", "us-lake": "simulated", "br-south": "simulated"}
+    planes = {"instances": "simulated", "volumes": "simulated"}
+    assert row["engines"] == {"local": planes, "us-lake": planes, "br-south": planes}
 
 
 async def test_without_a_worker_it_is_not(tmp_path: Path, database_url: str) -> None:

@@ -194,7 +194,7 @@ async def test_latency(tmp_path: Path, database_url: str) -> None:
         rows = (await lab.get("/latency"))["latency"]
         assert {"region": "local", "operation": "create", "seconds": 60.0} in rows
         slow = await lab.create()
-        engine = lab.running.roost.bindings[0].engine
+        engine = lab.running.roost.bindings.instances[0].engine
         await until(lambda: engine.inspect(slow), lambda guest: guest is not None)
         await lab.put("/latency", {"seconds": 0})
         quick = await lab.create()

@@ -26,7 +26,7 @@ async def lab(tmp_path: Path, database_url: str) -> AsyncIterator[Lab]:
 
 async def guests(lab: Lab) -> list[int]:
     """What the engines hold."""
-    states = [await binding.engine.list() for binding in lab.running.roost.bindings]
+    states = [await each.engine.list() for each in lab.running.roost.bindings.instances]
     return sorted(state.id for region in states for state in region)
 
 

@@ -40,7 +40,7 @@ async def events_of(cloud: Cloud, compute_id: int) -> list[tuple[str, str]]:
 
 
 async def _guests(roost: Roost) -> list[tuple[int, str]]:
-    guests = [guest for binding in roost.bindings for guest in await binding.engine.list()]
+    guests = [guest for each in roost.bindings.instances for guest in await each.engine.list()]
     return sorted((guest.id, guest.power) for guest in guests)
 
 

@@ -38,7 +38,7 @@ def capable_host(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("capable_host")
 async def test_real_guests_are_told_the_name_servers_of_their_region(tmp_path: Path) -> None:
     bindings = await bind_engines(Settings(state=tmp_path), load(None), Clock())
-    (real,) = [binding.engine for binding in bindings if binding.real]
+    (real,) = [binding.engine for binding in bindings.instances if binding.real]
     assert isinstance(real, Recorded)
     servers = ("9.9.9.9", "149.112.112.112", "2620:fe::fe", "2620:fe::9")
     assert real.arguments[-1] == tuple(map(ip_address, servers))

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable
 
-from roost.app.engines import Binding, bind_engines, keep_to_engines
+from roost.app.engines import Binding, Bindings, bind_engines, keep_to_engines
 from roost.app.roost import open_store
 from roost.app.served import stopped
 from roost.clock import Clock
 from roost.resources.catalog import load
-from roost.resources.compute.engine import EngineError
+from roost.resources.compute.engine import EngineError, InstanceEngine
 from roost.settings import Settings
 from roost.store.cluster import Cluster
 
@@ -23,7 +23,7 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     bindings = await _bind(settings)
     async with stopped(settings.state) as ran:
         say("stopped the server" if ran else "no server was running")
-        ended = await asyncio.gather(*(_stop_guests(binding, say) for binding in bindings))
+        ended = await asyncio.gather(*(_stop_guests(each, say) for each in bindings.instances))
         if database is not None and database.postmaster() is not None:
             await database.stop()
         if database_ran and not ran:
@@ -31,7 +31,7 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     return all(ended)
 
 
-async def _bind(settings: Settings) -> list[Binding]:
+async def _bind(settings: Settings) -> Bindings:
     """The engines that hold the guests, and no others."""
     catalog = await asyncio.to_thread(load, settings.catalog)
     bindings = await bind_engines(settings, catalog, Clock())
@@ -40,7 +40,7 @@ async def _bind(settings: Settings) -> list[Binding]:
     return bindings
 
 
-async def _stop_guests(binding: Binding, say: Callable[[str], None]) -> bool:
+async def _stop_guests(binding: Binding[InstanceEngine], say: Callable[[str], None]) -> bool:
     try:
         await binding.engine.shut_down()
     except EngineError as error:

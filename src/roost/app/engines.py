@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Interface
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from roost.app.images import image_store
 from roost.app.table import format_table
@@ -13,51 +14,79 @@ from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.prerequisites import check
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.catalog import Catalog
 from roost.resources.catalog.entries import RegionEntry
-from roost.resources.compute import queries
+from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import InstanceEngine
+from roost.resources.volumes import engine_queries as volumes
+from roost.resources.volumes.engine import VolumeEngine
 from roost.settings import Settings
 from roost.store import Queries
 
+_Engine = TypeVar("_Engine", bound=InstanceEngine | VolumeEngine, covariant=True)
+
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Generic[_Engine]):
     """The engine of a region's data plane, and why it is this one."""
 
     region: str
     plane: str
-    engine: InstanceEngine
+    engine: _Engine
     real: bool
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """The engines of all regions, by data plane."""
+
+    instances: tuple[Binding[InstanceEngine], ...]
+    volumes: tuple[Binding[VolumeEngine], ...]
+
+    def all(self) -> list[Binding[InstanceEngine | VolumeEngine]]:
+        """By region."""
+        pairs = zip(self.instances, self.volumes, strict=True)
+        return [binding for pair in pairs for binding in pair]
 
 
 class EngineUnavailableError(Exception):
     """The engine that is asked for, or that holds a region's guests, is not to be had here."""
 
 
-async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> list[Binding]:
+async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> Bindings:
     """Raises EngineUnavailableError when real engines are demanded and one cannot run."""
-    return [await _bind(settings, clock, region) for region in catalog.regions]
+    pairs = [await _bind(settings, clock, region) for region in catalog.regions]
+    return Bindings(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))
 
 
-async def keep_to_engines(db: Queries, bindings: Iterable[Binding]) -> None:
-    """Raises EngineUnavailableError where another engine than the one bound holds guests.
+async def keep_to_engines(db: Queries, bindings: Bindings) -> None:
+    """Raises EngineUnavailableError where another engine than the one bound holds something.
 
-    A region without instances may change its engine freely.
+    A region without instances and volumes may change its engine freely.
     """
-    used = await queries.engines_in_use(db)
+    _keep(bindings.instances, await compute.engines_in_use(db))
+    _keep(bindings.volumes, await volumes.engines_in_use(db))
+
+
+def _keep(
+    bindings: Iterable[Binding[InstanceEngine | VolumeEngine]], used: list[tuple[str, str]]
+) -> None:
     for binding in bindings:
         own = (binding.region, binding.engine.name)
         for region, name in used:
             if region == binding.region and (region, name) != own:
                 raise EngineUnavailableError(
-                    f"region {region} has instances on the engine {name}, but would now get the"
-                    f" engine {binding.engine.name}: {binding.why}"
+                    f"region {region} has {binding.plane} on the engine {name}, but would now get"
+                    f" the engine {binding.engine.name}: {binding.why}"
                 )
 
 
-async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> Binding:
+_Pair = tuple[Binding[InstanceEngine], Binding[VolumeEngine]]
+
+
+async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> _Pair:
     if region.engine == "simulated":
         return _simulated(settings, clock, region, "the catalogue says so")
     if settings.engines == "simulated":
@@ -71,19 +100,26 @@ async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> Bindin
     return _simulated(settings, clock, region, reason)
 
 
-async def _real(settings: Settings, directory: Path, region: RegionEntry) -> Binding:
+async def _real(settings: Settings, directory: Path, region: RegionEntry) -> _Pair:
     kind = await accelerator()
     dns = region.resolvers
     engine = QemuInstances(
         directory, image_store(settings), _network(region), kind, (*dns.ipv4, *dns.ipv6)
     )
-    return Binding(region.id, "instances", engine, True, f"QEMU with {kind.upper()}")
+    volumes = SimulatedVolumes(directory, 0)
+    return (
+        Binding(region.id, "instances", engine, True, f"QEMU with {kind.upper()}"),
+        Binding(region.id, "volumes", volumes, False, "not ready"),
+    )
 
 
-def _simulated(settings: Settings, clock: Clock, region: RegionEntry, why: str) -> Binding:
-    directory = settings.state / "simulated" / region.id
-    engine = SimulatedInstances(directory, settings.simulated_latency, clock)
-    return Binding(region.id, "instances", engine, False, why)
+def _simulated(settings: Settings, clock: Clock, region: RegionEntry, why: str) -> _Pair:
+    directory, latency = settings.state / "simulated" / region.id, settings.simulated_latency
+    engine = SimulatedInstances(directory, latency, clock)
+    return (
+        Binding(region.id, "instances", engine, False, why),
+        Binding(region.id, "volumes", SimulatedVolumes(directory, latency), False, why),
+    )
 
 
 def _network(region: RegionEntry) -> NetworkConfig:
@@ -94,7 +130,7 @@ def _network(region: RegionEntry) -> NetworkConfig:
     )
 
 
-def describe(bindings: Iterable[Binding]) -> str:
+def describe(bindings: Iterable[Binding[InstanceEngine | VolumeEngine]]) -> str:
     """The start-up table: what is real, what is simulated, and why."""
     head = ("REGION", "DATA PLANE", "ENGINE", "WHY")
     rows = ((b.region, b.plane, "real" if b.real else "simulated", b.why) for b in bindings)

@@ -7,7 +7,8 @@ import asyncpg
 
 from roost.app.roost import Roost
 from roost.jobs.worker_queries import count_alive
-from roost.resources.compute.engine import EngineError
+from roost.resources.compute.engine import EngineError, InstanceEngine
+from roost.resources.volumes.engine import VolumeEngine
 from roost.web.site import HealthRow
 
 _ENGINE_SECONDS = 5
@@ -33,8 +34,11 @@ class Health:
 async def check_health(roost: Roost) -> HealthRow:
     """Broken is: the store does not answer, nobody runs jobs, or an engine says so."""
     store, count = await _check_store(roost)
-    checks = await asyncio.gather(*(_check_engine(roost, n) for n in range(len(roost.bindings))))
-    engines = {b.region: detail for b, (_, detail) in zip(roost.bindings, checks, strict=True)}
+    bindings = roost.bindings.all()
+    checks = await asyncio.gather(*(_check_engine(binding.engine) for binding in bindings))
+    engines: dict[str, dict[str, str]] = {}
+    for binding, (_, detail) in zip(bindings, checks, strict=True):
+        engines.setdefault(binding.region, {})[binding.plane] = detail
     healthy = store == "ok" and count > 0 and all(ok for ok, _ in checks)
     return {
         "status": "ok" if healthy else "broken",
@@ -51,10 +55,10 @@ async def _check_store(roost: Roost) -> tuple[str, int]:
         return type(error).__name__, 0
 
 
-async def _check_engine(roost: Roost, number: int) -> tuple[bool, str]:
+async def _check_engine(engine: InstanceEngine | VolumeEngine) -> tuple[bool, str]:
     try:
         async with asyncio.timeout(_ENGINE_SECONDS):
-            health = await roost.bindings[number].engine.health()
+            health = await engine.health()
     except (EngineError, TimeoutError) as error:
         return False, str(error) or "no answer in time"
     return health.ok, health.detail

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
 
-from roost.app.engines import Binding, bind_engines, keep_to_engines
+from roost.app.engines import Bindings, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import (
     AT_START,
@@ -36,6 +36,7 @@ from roost.resources.notifications.causes import Causes
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.tokens.usage import TokenUsage
+from roost.resources.volumes.engines import VolumeEngines
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
@@ -56,7 +57,7 @@ class Roost:
     clock: Clock
     store: Store
     catalog: Catalog
-    bindings: tuple[Binding, ...]
+    bindings: Bindings
     images: LocalImages
     services: Services
     queue: JobQueue
@@ -135,18 +136,20 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
         images = LocalImages(image_store(settings))
-        for binding in bindings:
-            stack.push_async_callback(binding.engine.close)
+        for opened in bindings.all():
+            stack.push_async_callback(opened.engine.close)
+        for binding in bindings.instances:
             if binding.real:
                 catalog.limit_images(binding.region, images.has, images.awaits)
         await keep_to_engines(store, bindings)
         if not beside:
-            for binding in bindings:
+            for binding in bindings.instances:
                 await compute.set_engine(store, binding.region, binding.engine.name)
-        if settings.worker and not beside and any(binding.real for binding in bindings):
+        if settings.worker and not beside and any(each.real for each in bindings.instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(JOB_KINDS, clock, EventListener(clock))
-        engines = InstanceEngines({b.region: b.engine for b in bindings})
+        instances = InstanceEngines({b.region: b.engine for b in bindings.instances})
+        volumes = VolumeEngines({b.region: b.engine for b in bindings.volumes})
         metrics = CollectorRegistry()
         box = Box.from_file(settings.key_file or settings.state / "secret.key")
         yield Roost(
@@ -154,11 +157,12 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             clock=clock,
             store=store,
             catalog=catalog,
-            bindings=tuple(bindings),
+            bindings=bindings,
             images=images,
             services=Services(
                 catalog,
-                engines,
+                instances,
+                volumes,
                 queue,
                 box,
                 Causes(*CAUSES),

@@ -22,7 +22,7 @@ class HealthRow(TypedDict):
     status: str
     store: str
     workers: int
-    engines: dict[str, str]
+    engines: dict[str, dict[str, str]]
 
 
 HealthCheck = Callable[[], Awaitable[HealthRow]]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainSerializer
 
-from roost.engines.simulated.instances import Operation
+from roost.engines.simulated.plane import Operation
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, refuse
 

@@ -8,8 +8,10 @@ from typing_extensions import TypedDict
 
 from roost.app.engines import Binding
 from roost.app.lab.bodies import PlanEngineFault, SetLatency
-from roost.engines.simulated.instances import Operation, SimulatedInstances
+from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.plane import Operation
 from roost.errors import invalid
+from roost.resources.compute.engine import InstanceEngine
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 
@@ -30,9 +32,9 @@ class EngineFaultRow(TypedDict):
 
 
 class LabEngines:
-    """What the lab does with engines, by region."""
+    """What the lab does with engines, by region: those for instances hold the state of all."""
 
-    def __init__(self, bindings: Iterable[Binding]) -> None:
+    def __init__(self, bindings: Iterable[Binding[InstanceEngine]]) -> None:
         self._simulated: dict[str, SimulatedInstances] = {}
         self._real: list[str] = []
         for binding in bindings:

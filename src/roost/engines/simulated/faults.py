@@ -63,9 +63,11 @@ class FaultPlan(Generic[OperationT]):
         body = await self._state.change("fault", operation, _used)
         return None if body is None else Fault(**json.loads(body)).reason
 
-    async def wait(self, operation: OperationT, at_most: float | None = None) -> None:
-        """Let the operation take its time, but no longer than `at_most` seconds."""
-        seconds = await self.latency(operation)
+    async def wait(
+        self, operation: OperationT, at_most: float | None = None, share: float = 1
+    ) -> None:
+        """Let a share of the operation take its time, but no longer than `at_most` seconds."""
+        seconds = await self.latency(operation) * share
         await asyncio.sleep(seconds if at_most is None else min(seconds, at_most))
 
 

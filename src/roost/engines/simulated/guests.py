@@ -1,11 +1,21 @@
-"""A simulated guest: what is remembered of it and what it seems to do."""
+"""What a simulated guest seems to do."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from pydantic import TypeAdapter
-
-from roost.resources.compute.engine import Counters, InstanceSpec, InstanceState
+from roost.engines.simulated.shelves import DISKS, GUESTS, VOLUMES, Disk, Guest
+from roost.engines.simulated.state import Documents
+from roost.resources.compute.disks.engine import DiskState
+from roost.resources.compute.engine import (
+    Counters,
+    DiskDevice,
+    EngineError,
+    InstanceSpec,
+    InstanceState,
+    NoDisksError,
+    VolumeDevice,
+)
 
 _BOOT_CPU_SECONDS = 2.5
 _BOOT_READ_BYTES = 180_000_000
@@ -15,76 +25,87 @@ _CONSOLE_LIMIT = 64 * 1024
 _BOOT_TEXT = """\
 [    0.000000] Linux version 6.1.0-simulated (roost) #1 SMP
 [    0.004000] Memory: {memory}MB available, {vcpus} CPUs
-[    0.812345] sd 0:0:0:0: [sda] {disk}MB root disk
+[    0.812345] scsi host0: Virtio SCSI HBA: {devices}
 [    1.500000] systemd[1]: Hostname set to <{hostname}>.
 
 {hostname} login: """
 _OFF_TEXT = "\n[  OK  ] Reached target poweroff.target\nreboot: Power down\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Guest:
-    """`ready` is false until its creation is over; `started` is None while it is offline."""
-
-    id: int
-    vcpus: int
-    memory: int
-    disk: int
-    ready: bool = False
-    started: datetime | None = None
-    console: str = ""
-
-
-_ADAPTER = TypeAdapter(Guest)
-
-
-def new_guest(spec: InstanceSpec) -> Guest:
-    return Guest(spec.id, spec.vcpus, spec.memory, spec.disk)
+def check_devices(documents: Documents, spec: InstanceSpec) -> None:
+    """NoDisksError when a device does not exist; EngineError when another guest has it."""
+    if not spec.rescue and spec.root not in [device.slot for device in spec.devices]:
+        raise NoDisksError("The instance has no disks to boot from")
+    for device in spec.devices:
+        match device:
+            case DiskDevice(disk_id=disk_id):
+                disk = DISKS.find(documents, (spec.id, disk_id))
+                if disk is None or not disk.whole:
+                    raise NoDisksError(f"Disk {disk_id} does not exist")
+            case VolumeDevice(volume_id=volume_id):
+                volume = VOLUMES.find(documents, volume_id)
+                if volume is None or not volume.whole:
+                    raise NoDisksError(f"The data of volume {volume_id} do not exist")
+                if volume.compute_id not in (None, spec.id):
+                    raise EngineError(f"Volume {volume_id} is in use by another instance")
 
 
-def ready(guest: Guest) -> Guest:
-    return replace(guest, ready=True)
-
-
-def dump_guest(guest: Guest) -> str:
-    return _ADAPTER.dump_json(guest).decode()
-
-
-def load_guest(body: str) -> Guest:
-    return _ADAPTER.validate_json(body)
-
-
-def powered_on(guest: Guest, spec: InstanceSpec, now: datetime) -> Guest:
-    """The guest as started from its specification; a disk only grows."""
-    disk = max(guest.disk, spec.disk)
-    text = _BOOT_TEXT.format(
-        memory=spec.memory, vcpus=spec.vcpus, disk=disk, hostname=spec.setup.hostname
-    )
-    return replace(
-        guest,
+def power_on(documents: Documents, spec: InstanceSpec, now: datetime) -> None:
+    """Start a guest with all its devices; a running one is left alone."""
+    before = GUESTS.find(documents, spec.id)
+    if before is not None and before.started is not None:
+        return
+    check_devices(documents, spec)
+    volumes = tuple(d.volume_id for d in spec.devices if isinstance(d, VolumeDevice))
+    guest = Guest(
+        id=spec.id,
         vcpus=spec.vcpus,
         memory=spec.memory,
-        disk=disk,
         started=now,
-        console=(guest.console + text)[-_CONSOLE_LIMIT:],
+        console=((before.console if before else "") + _boot_text(spec))[-_CONSOLE_LIMIT:],
+        disks=tuple(d.disk_id for d in spec.devices if isinstance(d, DiskDevice)),
+        volumes=volumes,
     )
+    GUESTS.put(documents, guest)
+    for volume_id in volumes:
+        hold_volume(documents, volume_id, spec.id)
 
 
-def powered_off(guest: Guest) -> Guest:
-    return replace(guest, started=None, console=guest.console + _OFF_TEXT)
+def power_off(documents: Documents, compute_id: int, last_words: str = _OFF_TEXT) -> None:
+    """Nothing happens to a guest that is off or does not exist."""
+    guest = GUESTS.find(documents, compute_id)
+    if guest is None or guest.started is None:
+        return
+    for volume_id in guest.volumes:
+        hold_volume(documents, volume_id, None)
+    console = guest.console + last_words
+    GUESTS.put(documents, replace(guest, started=None, console=console, disks=(), volumes=()))
 
 
-def crashed(guest: Guest) -> Guest:
-    return replace(guest, started=None)
+def remove(documents: Documents, compute_id: int) -> None:
+    power_off(documents, compute_id)
+    GUESTS.remove(documents, compute_id)
+    for disk in DISKS.all(documents, compute_id):
+        DISKS.remove(documents, (compute_id, disk.id))
 
 
-def state_of(guest: Guest) -> InstanceState:
+def hold_volume(documents: Documents, volume_id: int, compute_id: int | None) -> None:
+    """Note which running guest has the volume, if that still exists."""
+    if volume := VOLUMES.find(documents, volume_id):
+        VOLUMES.put(documents, replace(volume, compute_id=compute_id, mounted=False))
+
+
+def state_of(guest: Guest | None, disks: Sequence[Disk]) -> InstanceState | None:
+    """Of what exists of an instance; None when that is nothing."""
+    if guest is None and not disks:
+        return None
+    known = guest or Guest(disks[0].compute_id, vcpus=0, memory=0)
     return InstanceState(
-        id=guest.id,
-        power="offline" if guest.started is None else "running",
-        memory=guest.memory,
-        vcpus=guest.vcpus,
-        disk=guest.disk,
+        id=known.id,
+        power="offline" if known.started is None else "running",
+        memory=known.memory,
+        vcpus=known.vcpus,
+        disks=tuple(DiskState(disk.id, disk.compute_id, disk.size) for disk in disks),
     )
 
 
@@ -99,4 +120,14 @@ def counters_at(guest: Guest, now: datetime) -> Counters | None:
         disk_written_bytes=_BOOT_WRITTEN_BYTES + int(up * 9_000),
         network_in_bytes=int(up * 3_000),
         network_out_bytes=int(up * 11_000),
+    )
+
+
+def _boot_text(spec: InstanceSpec) -> str:
+    slots = [device.slot for device in spec.devices if device.slot is not None]
+    return _BOOT_TEXT.format(
+        memory=spec.memory,
+        vcpus=spec.vcpus,
+        devices=" ".join(slots) or "no devices",
+        hostname="rescue" if spec.rescue else spec.setup.hostname,
     )

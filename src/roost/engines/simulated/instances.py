@@ -1,99 +1,69 @@
 """Guests that exist only as records: instant or as slow as asked, and failing on demand."""
 
-from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
-from typing import Literal
 
 from roost.clock import Clock
-from roost.engines.simulated.faults import FaultPlan
-from roost.engines.simulated.guests import (
-    Guest,
-    counters_at,
-    crashed,
-    dump_guest,
-    load_guest,
-    new_guest,
-    powered_off,
-    powered_on,
-    ready,
-    state_of,
-)
-from roost.engines.simulated.state import StateFile
-from roost.resources.compute.engine import (
-    Counters,
-    EngineError,
-    Health,
-    InstanceSpec,
-    InstanceState,
-    NoDisksError,
-)
-
-Operation = Literal["create", "start", "stop", "delete", "inspect"]
+from roost.engines.simulated import guests
+from roost.engines.simulated.backups import SimulatedBackups
+from roost.engines.simulated.disks import SimulatedDisks
+from roost.engines.simulated.plane import Plane
+from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
+from roost.engines.simulated.state import Documents
+from roost.resources.compute.engine import Counters, Health, InstanceSpec, InstanceState
 
 
 class SimulatedInstances:
-    """An InstanceEngine without guests. Its state outlives the process (`instances.sqlite3`)."""
+    """An InstanceEngine without guests; its state outlives the process.
+
+    That state, faults and latencies are the whole region's, SimulatedVolumes share them.
+    """
 
     name = "simulated"
 
     def __init__(self, state_dir: Path, latency: float, clock: Clock) -> None:
-        """`latency`: seconds that each transition takes; counters follow `clock`."""
-        self._state = StateFile(state_dir / "instances.sqlite3")
+        """`latency`: seconds that each operation takes; counters follow `clock`."""
+        self._plane = Plane(state_dir, latency)
         self._clock = clock
-        self.plan: FaultPlan[Operation] = FaultPlan(self._state, latency)
-
-    async def create(self, spec: InstanceSpec) -> None:
-        await self._fail_if_planned("create")
-        guest = await self._change(spec.id, lambda guest: guest or new_guest(spec))
-        if guest is not None and guest.ready:
-            return
-        await self.plan.wait("create")
-        await self._change(spec.id, lambda guest: guest and ready(guest))
+        self.plan = self._plane.plan
+        self.disks = SimulatedDisks(self._plane)
+        self.backups = SimulatedBackups(self._plane)
 
     async def start(self, spec: InstanceSpec) -> None:
-        await self._fail_if_planned("start")
-        guest = _made(await self._find(spec.id))
-        if guest.started is not None:
+        await self._plane.fail_if_planned("start")
+        guest = await self._find(spec.id)
+        if guest is not None and guest.started is not None:
             return
+        await self._plane.transact(lambda documents: guests.check_devices(documents, spec))
         await self.plan.wait("start")
         now = self._clock.now()
-
-        def power_on(guest: Guest | None) -> Guest:
-            made = _made(guest)
-            return made if made.started else powered_on(made, spec, now)
-
-        await self._change(spec.id, power_on)
+        await self._plane.transact(lambda documents: guests.power_on(documents, spec, now))
 
     async def stop(self, compute_id: int, grace: float) -> None:
-        await self._fail_if_planned("stop")
+        await self._plane.fail_if_planned("stop")
         guest = await self._find(compute_id)
         if guest is None or guest.started is None:
             return
         await self.plan.wait("stop", at_most=grace)
-        await self._change(
-            compute_id, lambda guest: powered_off(guest) if guest and guest.started else guest
-        )
+        await self._plane.transact(lambda documents: guests.power_off(documents, compute_id))
 
     async def delete(self, compute_id: int) -> None:
-        await self._fail_if_planned("delete")
-        if await self._find(compute_id) is None:
+        await self._plane.fail_if_planned("delete")
+        if await self._state(compute_id) is None:
             return
         await self.plan.wait("delete")
-        await self._change(compute_id, lambda _: None)
+        await self._plane.transact(lambda documents: guests.remove(documents, compute_id))
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
-        await self._fail_if_planned("inspect")
-        guest = await self._find(compute_id)
-        return None if guest is None else state_of(guest)
+        await self._plane.fail_if_planned("inspect")
+        return await self._state(compute_id)
 
     async def list(self) -> list[InstanceState]:
-        bodies = (await self._state.read_all("guest")).values()
-        guests = sorted((load_guest(body) for body in bodies), key=lambda guest: guest.id)
-        return [state_of(guest) for guest in guests]
+        return await self._plane.transact(_all_states)
 
     async def counters(self, compute_id: int) -> Counters | None:
         guest = await self._find(compute_id)
-        return None if guest is None else counters_at(guest, self._clock.now())
+        return None if guest is None else guests.counters_at(guest, self._clock.now())
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         guest = await self._find(compute_id)
@@ -108,47 +78,40 @@ class SimulatedInstances:
             await self.crash(state.id)
 
     async def close(self) -> None:
-        self._state.close()
+        self._plane.state.close()
 
     async def crash(self, compute_id: int) -> None:
         """The guest goes off by itself and without a word, as a killed process would."""
-        await self._change(compute_id, lambda guest: guest and crashed(guest))
+        await self._plane.transact(lambda documents: guests.power_off(documents, compute_id, ""))
 
     async def snapshot(self) -> bytes:
-        """Guests, faults and latencies, for `restore`."""
-        return await self._state.dump()
+        """Guests, disks, backups, volumes, faults and latencies, for `restore`."""
+        return await self._plane.state.dump()
 
     async def restore(self, snapshot: bytes) -> None:
         """Go back to a snapshot. Raises ValueError when it is not one."""
-        await self._state.load(snapshot)
+        await self._plane.state.load(snapshot)
 
     async def reset(self) -> None:
-        """Forget all guests, faults and latencies."""
-        await self._state.load(b"[]")
-
-    async def _fail_if_planned(self, operation: Operation) -> None:
-        reason = await self.plan.reason(operation)
-        if reason is not None:
-            raise EngineError(reason)
+        """Forget everything."""
+        await self._plane.state.load(b"[]")
 
     async def _find(self, compute_id: int) -> Guest | None:
-        body = await self._state.read("guest", str(compute_id))
-        return None if body is None else load_guest(body)
+        return await self._plane.transact(lambda documents: GUESTS.find(documents, compute_id))
 
-    async def _change(
-        self, compute_id: int, change: Callable[[Guest | None], Guest | None]
-    ) -> Guest | None:
-        """Returns the guest as it was before."""
-
-        def change_body(body: str | None) -> str | None:
-            guest = change(None if body is None else load_guest(body))
-            return None if guest is None else dump_guest(guest)
-
-        body = await self._state.change("guest", str(compute_id), change_body)
-        return None if body is None else load_guest(body)
+    async def _state(self, compute_id: int) -> InstanceState | None:
+        return await self._plane.transact(
+            lambda documents: guests.state_of(
+                GUESTS.find(documents, compute_id), DISKS.all(documents, compute_id)
+            )
+        )
 
 
-def _made(guest: Guest | None) -> Guest:
-    if guest is None or not guest.ready:
-        raise NoDisksError("The instance has no disks")
-    return guest
+def _all_states(documents: Documents) -> list[InstanceState]:
+    found = {guest.id: guest for guest in GUESTS.all(documents)}
+    disks = sorted(DISKS.all(documents), key=lambda disk: disk.compute_id)
+    held = {owner: list(owned) for owner, owned in groupby(disks, lambda disk: disk.compute_id)}
+    states = (
+        guests.state_of(found.get(each), held.get(each, [])) for each in sorted({*found, *held})
+    )
+    return [state for state in states if state is not None]

@@ -16,11 +16,41 @@ from pydantic import TypeAdapter
 _Result = TypeVar("_Result")
 _DUMP = TypeAdapter(list[tuple[str, str, str]])
 _LOCK_SECONDS = 30.0
+_LAST = "\U0010ffff"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (
   kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, name)
 ) WITHOUT ROWID
 """
+
+
+class Documents:
+    """The documents as one transaction sees and changes them."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def read(self, kind: str, name: str) -> str | None:
+        row: tuple[str] | None = self._connection.execute(
+            "SELECT body FROM document WHERE kind = ? AND name = ?", (kind, name)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def read_all(self, kind: str, prefix: str = "") -> dict[str, str]:
+        """Bodies by name, of the names that begin so."""
+        rows = self._connection.execute(
+            "SELECT name, body FROM document WHERE kind = ? AND name >= ? AND name < ?",
+            (kind, prefix, prefix + _LAST),
+        )
+        return dict(rows.fetchall())
+
+    def write(self, kind: str, name: str, body: str | None) -> None:
+        """None removes it."""
+        if body is None:
+            query, values = "DELETE FROM document WHERE kind = ? AND name = ?", (kind, name)
+            self._connection.execute(query, values)
+        else:
+            self._connection.execute("REPLACE INTO document VALUES (?, ?, ?)", (kind, name, body))
 
 
 class StateFile:
@@ -31,20 +61,13 @@ class StateFile:
         self._mutex = threading.Lock()
         self._connection: sqlite3.Connection | None = None
 
-    async def read(self, kind: str, name: str) -> str | None:
-        def query(connection: sqlite3.Connection) -> str | None:
-            return _body(connection, kind, name)
-
-        return await self._run(query)
+    async def transact(self, work: Callable[[Documents], _Result]) -> _Result:
+        """What `work` returns; what it wrote is kept, or nothing of it when it raises."""
+        return await self._run(lambda connection: work(Documents(connection)))
 
     async def read_all(self, kind: str) -> dict[str, str]:
         """Bodies by name."""
-
-        def query(connection: sqlite3.Connection) -> dict[str, str]:
-            rows = connection.execute("SELECT name, body FROM document WHERE kind = ?", (kind,))
-            return dict(rows.fetchall())
-
-        return await self._run(query)
+        return await self.transact(lambda documents: documents.read_all(kind))
 
     async def change(
         self, kind: str, name: str, change: Callable[[str | None], str | None]
@@ -54,16 +77,12 @@ class StateFile:
         Returns what the document was before.
         """
 
-        def query(connection: sqlite3.Connection) -> str | None:
-            before = _body(connection, kind, name)
-            after = change(before)
-            if after is None:
-                connection.execute("DELETE FROM document WHERE kind=? AND name=?", (kind, name))
-            elif after != before:
-                connection.execute("REPLACE INTO document VALUES (?, ?, ?)", (kind, name, after))
+        def replace(documents: Documents) -> str | None:
+            before = documents.read(kind, name)
+            documents.write(kind, name, change(before))
             return before
 
-        return await self._run(query)
+        return await self.transact(replace)
 
     async def dump(self) -> bytes:
         """Every document, for `load`."""
@@ -112,10 +131,3 @@ def _open(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(_SCHEMA)
     return connection
-
-
-def _body(connection: sqlite3.Connection, kind: str, name: str) -> str | None:
-    row: tuple[str] | None = connection.execute(
-        "SELECT body FROM document WHERE kind = ? AND name = ?", (kind, name)
-    ).fetchone()
-    return None if row is None else row[0]

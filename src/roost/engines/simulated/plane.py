@@ -1,0 +1,59 @@
+"""What the simulated engines of one region share: their state, planned faults and latencies."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from roost.engines.simulated.faults import FaultPlan
+from roost.engines.simulated.state import Documents, StateFile
+from roost.resources.compute.disks.engine import Progress
+from roost.resources.compute.engine import EngineError
+
+Operation = Literal[
+    "start",
+    "stop",
+    "delete",
+    "inspect",
+    "disk_make",
+    "disk_resize",
+    "disk_copy",
+    "disk_delete",
+    "disk_inspect",
+    "backup_save",
+    "backup_restore",
+    "backup_delete",
+    "volume_create",
+    "volume_copy",
+    "volume_resize",
+    "volume_delete",
+    "volume_plug",
+    "volume_unplug",
+    "volume_inspect",
+]
+
+_COPY_STEPS = 4
+_Result = TypeVar("_Result")
+
+
+class Plane:
+    """The state of a region, which outlives the process (`state.sqlite3`)."""
+
+    def __init__(self, state_dir: Path, latency: float) -> None:
+        """`latency`: seconds that each operation takes."""
+        self.state = StateFile(state_dir / "state.sqlite3")
+        self.plan: FaultPlan[Operation] = FaultPlan(self.state, latency)
+
+    async def fail_if_planned(self, operation: Operation) -> None:
+        reason = await self.plan.reason(operation)
+        if reason is not None:
+            raise EngineError(reason)
+
+    async def transact(self, work: Callable[[Documents], _Result]) -> _Result:
+        return await self.state.transact(work)
+
+    async def copy_slowly(self, operation: Operation, progress: Progress) -> None:
+        """Let a copy take its time and tell how far it is."""
+        for step in range(_COPY_STEPS):
+            await progress(100 * step // _COPY_STEPS)
+            await self.plan.wait(operation, share=1 / _COPY_STEPS)
+        await progress(100)

@@ -1,0 +1,97 @@
+"""The records of a simulated data plane, kept as JSON documents."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from roost.engines.simulated.state import Documents
+from roost.resources.compute.disks.engine import Filesystem
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """`started` is None while it is offline; it then has neither disks nor volumes plugged in."""
+
+    id: int
+    vcpus: int
+    memory: int
+    started: datetime | None = None
+    console: str = ""
+    disks: tuple[int, ...] = ()
+    volumes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """`content` stands for its bytes, `used` is how many MB they need at least."""
+
+    id: int
+    compute_id: int
+    size: int
+    filesystem: Filesystem
+    content: str
+    used: int = 0
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """Copies of disks."""
+
+    id: int
+    disks: tuple[Disk, ...]
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """`compute_id` is the running guest that has it plugged in, `content` stands for its bytes."""
+
+    id: int
+    size: int
+    content: str = ""
+    whole: bool = False
+    compute_id: int | None = None
+    mounted: bool = False
+
+
+_Record = TypeVar("_Record", Guest, Disk, Backup, Volume)
+_Key = int | tuple[int, int]
+
+
+class Shelf(Generic[_Record]):
+    """All records of one kind. Disks go by instance and disk, all else by id."""
+
+    def __init__(self, kind: str, adapter: TypeAdapter[_Record]) -> None:
+        self._kind = kind
+        self._adapter: TypeAdapter[_Record] = adapter
+
+    def find(self, documents: Documents, key: _Key) -> _Record | None:
+        body = documents.read(self._kind, _name(key))
+        return None if body is None else self._adapter.validate_json(body)
+
+    def all(self, documents: Documents, compute_id: int | None = None) -> list[_Record]:
+        """By id; of one instance when it is given."""
+        prefix = "" if compute_id is None else f"{compute_id}/"
+        bodies = documents.read_all(self._kind, prefix).values()
+        return sorted(map(self._adapter.validate_json, bodies), key=lambda record: record.id)
+
+    def put(self, documents: Documents, record: _Record) -> None:
+        key = (record.compute_id, record.id) if isinstance(record, Disk) else record.id
+        body = self._adapter.dump_json(record).decode()
+        documents.write(self._kind, _name(key), body)
+
+    def remove(self, documents: Documents, key: _Key) -> None:
+        documents.write(self._kind, _name(key), None)
+
+
+GUESTS = Shelf("guest", TypeAdapter(Guest))
+DISKS = Shelf("disk", TypeAdapter(Disk))
+BACKUPS = Shelf("backup", TypeAdapter(Backup))
+VOLUMES = Shelf("volume", TypeAdapter(Volume))
+
+
+def _name(key: _Key) -> str:
+    return str(key) if isinstance(key, int) else f"{key[0]}/{key[1]}"
