@@ -93,7 +93,8 @@ async def find_tables(db: Queries) -> list[Table]:
                 where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
                     and a.attgenerated = '' order by a.attnum)::text[] as columns,
             array(select r.relname from pg_constraint k join pg_class r on r.oid = k.confrelid
-                where k.conrelid = c.oid and k.contype = 'f' and r.oid <> c.oid)::text[] as needs
+                where k.conrelid = c.oid and k.contype = 'f' and r.oid <> c.oid
+                    and not k.condeferred)::text[] as needs
         from pg_class c
         where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
             and c.relname <> all($1::text[])

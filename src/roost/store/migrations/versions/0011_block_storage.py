@@ -111,7 +111,8 @@ comment on column compute_backup.disks is 'Size, file system, label and former i
 create index on compute_backup (compute_id, id);
 
 alter table compute_instance
-    add column config_id bigint references compute_config on delete set null,
+    add column config_id bigint references compute_config on delete set null
+        deferrable initially deferred,
     add column user_data bytea,
     add column backups_enabled boolean not null default false,
     add column backup_day text,
@@ -122,32 +123,41 @@ comment on column compute_instance.user_data is 'Sealed';
 with root as (
     insert into compute_disk (compute_id, label, status, size, filesystem, image, made, setup,
         created, updated)
-    select id, coalesce(image, 'Boot') || ' Disk', 'ready', disk - swap_size, 'ext4', image,
-        provisioned, setup, created, updated
-    from compute_instance where image is not null
+    select id, left(coalesce((select m.label from image m where m.id = i.image), image), 43)
+            || ' Disk', case when provisioned then 'ready' else 'not ready' end,
+        disk - swap_size, 'ext4', image, provisioned, setup, created, updated
+    from compute_instance i where image is not null
     returning id, compute_id, label, created, updated
 ), swap as (
     insert into compute_disk (compute_id, label, status, size, filesystem, made, created, updated)
-    select id, swap_size || ' MB Swap Image', 'ready', swap_size, 'swap', provisioned, created,
-        updated
+    select id, swap_size || ' MB Swap Image',
+        case when provisioned then 'ready' else 'not ready' end, swap_size, 'swap', provisioned,
+        created, updated
     from compute_instance where image is not null and swap_size > 0
     returning id, compute_id
 ), config as (
     insert into compute_config (compute_id, label, kernel, helpers, created, updated)
-    select compute_id, 'My ' || label || ' Profile', 'roost/latest-64bit',
-        '{"updatedb_disabled":true,"distro":true,"modules_dep":true,"network":true,
-          "devtmpfs_automount":true}', created, updated
+    select compute_id, 'My ' || left(label, 37) || ' Profile', 'roost/latest-64bit',
+        '{"updatedb_disabled":true,"distro":true,"modules_dep":true,"network":true,'
+            '"devtmpfs_automount":true}', created, updated
     from root
     returning id, compute_id
-), slots as (
-    insert into compute_config_device (config_id, slot, disk_id)
-    select config.id, 'sda', root.id from config join root using (compute_id)
-    union all
-    select config.id, 'sdb', swap.id from config join swap using (compute_id)
+), interface as (
+    insert into compute_interface (config_id, position, purpose, label, ipam_address, "primary")
+    select config.id, given.position, given.purpose, given.label, given.ipam_address,
+        coalesce(given."primary", false)
+    from config join compute_instance i on i.id = config.compute_id,
+        rows from (json_to_recordset(i.interfaces) as
+            (purpose text, label text, ipam_address text, "primary" boolean))
+        with ordinality as given (purpose, label, ipam_address, "primary", position)
 )
-select from config;
+insert into compute_config_device (config_id, slot, disk_id)
+select config.id, 'sda', root.id from config join root using (compute_id)
+union all
+select config.id, 'sdb', swap.id from config join swap using (compute_id);
 update compute_instance i set config_id = (
     select c.id from compute_config c where c.compute_id = i.id);
+set constraints all immediate;
 
 alter table compute_instance
     drop column swap_size, drop column interfaces, drop column provisioned, drop column setup;
@@ -165,6 +175,13 @@ alter table compute_instance
     alter column swap_size drop default, alter column setup drop default;
 update compute_instance i set setup = d.setup, provisioned = d.made
 from compute_disk d where d.compute_id = i.id and d.setup is not null;
+update compute_instance i set swap_size = d.size
+from compute_disk d where d.compute_id = i.id and d.filesystem = 'swap';
+update compute_instance i set interfaces = (
+    select coalesce(json_agg(json_build_object('purpose', f.purpose, 'label', f.label,
+        'ipam_address', f.ipam_address, 'primary', f."primary") order by f.position), '[]')
+    from compute_interface f where f.config_id = (
+        select min(c.id) from compute_config c where c.compute_id = i.id));
 drop table compute_backup;
 drop table compute_interface;
 drop table compute_config_device;
