@@ -4,13 +4,15 @@ import asyncio
 import logging
 import os
 import socket
+import struct
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 from qemu.qmp import QMPClient, QMPError
 
+from roost.engines.qemu.devices import Options
 from roost.engines.qemu.guests import MONITOR
 
 _CONNECT_SECONDS = 5.0
@@ -29,6 +31,12 @@ class _DiskTotals(BaseModel):
 
 class _Disk(BaseModel):
     stats: _DiskTotals
+
+
+class _AddedFile(BaseModel):
+    """The answer to `add-fd`."""
+
+    fdset_id: int = Field(alias="fdset-id")
 
 
 _DISKS = TypeAdapter(list[_Disk])
@@ -69,17 +77,44 @@ def listening(directory: Path) -> Iterator[int]:
         yield server.fileno()
 
 
+class Monitor:
+    """A connection to the QEMU of one guest; MonitorError when that refuses or is gone."""
+
+    def __init__(self, client: QMPClient, connection: socket.socket) -> None:
+        self._client = client
+        self._connection = connection
+
+    async def execute(self, command: str, arguments: Options | None = None) -> object:
+        """What QEMU answers."""
+        return await self._client.execute(command, arguments)
+
+    async def pass_file(self, descriptor: int, set_id: int | None = None) -> str:
+        """The name under which QEMU opens the file from now on, `/dev/fdset/ID`.
+
+        QEMU lets go of it by `remove-fd`, or else once it has been used and used no more. Without
+        a `set_id` QEMU chooses one.
+        """
+        ancillary = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", descriptor))
+        self._connection.sendmsg([b" "], [ancillary])
+        chosen = {} if set_id is None else {"fdset-id": set_id}
+        added = _AddedFile.model_validate(await self._client.execute("add-fd", chosen))
+        return f"/dev/fdset/{added.fdset_id}"
+
+
 @asynccontextmanager
-async def connected(directory: Path) -> AsyncIterator[QMPClient]:
+async def connected(directory: Path) -> AsyncIterator[Monitor]:
     """QEMU serves one client at a time; another one waits for its turn."""
     client = QMPClient()
     try:
-        with _address(directory) as address:
-            await asyncio.wait_for(client.connect(address), _CONNECT_SECONDS)
-        try:
-            yield client
-        finally:
-            await client.disconnect()
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.setblocking(False)
+            with _address(directory) as address:
+                connection.connect(address)
+            await asyncio.wait_for(client.connect(connection), _CONNECT_SECONDS)
+            try:
+                yield Monitor(client, connection)
+            finally:
+                await client.disconnect()
     except (OSError, EOFError, QMPError, TimeoutError) as error:
         raise MonitorError(str(error)) from error
 

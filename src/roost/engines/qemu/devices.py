@@ -1,0 +1,92 @@
+"""Disks and volumes as a guest's QEMU has them: each is a block node and a SCSI disk of one name.
+
+The same description serves the command line and, for a guest that runs, the monitor's
+`blockdev-add` and `device_add`. QEMU opens the guest's own disks by their names; a volume's file
+belongs to root, so an open descriptor of it is handed over (`/dev/fdset/ID`).
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from roost.engines.qemu.images.documents import Value
+from roost.resources.compute.engine import SLOTS, Slot
+
+SEED_LUN = 9
+FIRST_LOOSE_LUN = 16
+"""Volumes without a slot have this LUN and those behind it."""
+SCSI_BUS = "scsi0.0"
+
+Format = Literal["raw", "qcow2"]
+Options = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """One disk of a guest."""
+
+    name: str
+    """Of the node and of the device, such as `disk-100001`."""
+    format: Format
+    file: str
+    """Relative to the guest's directory, or `/dev/fdset/ID`."""
+    lun: int
+    label: str | None = None
+    """Of a volume: the end of its name under `/dev/disk/by-id`."""
+    boots: bool = False
+    """Whether the firmware boots from it."""
+
+    def node(self) -> Options:
+        """For `blockdev-add`."""
+        return block_node(self.name, self.format, self.file)
+
+    def device(self) -> Options:
+        """For `device_add`.
+
+        A fault of the host's disk, a full one too, is told to the guest as one of its own disk. By
+        default QEMU would stop a guest on a full disk: it would seem to run, and answer nobody.
+        """
+        volume: Options = {}
+        if self.label is not None:
+            volume = {"vendor": "Roost", "product": "Volume", "device_id": self.label}
+        return {
+            "driver": "scsi-hd",
+            "id": self.name,
+            "drive": self.name,
+            "bus": SCSI_BUS,
+            "scsi-id": 0,
+            "lun": self.lun,
+            "werror": "report",
+            "rerror": "report",
+            **volume,
+            **({"bootindex": 1} if self.boots else {}),
+        }
+
+    def arguments(self) -> list[str]:
+        """The same on a command line."""
+        return ["-blockdev", json.dumps(self.node()), "-device", json.dumps(self.device())]
+
+
+def block_node(name: str, image_format: Format, file: str) -> Options:
+    """A node that gives the host's disk back what the guest discards."""
+    return {
+        "driver": image_format,
+        "node-name": name,
+        "discard": "unmap",
+        "file": {"driver": "file", "filename": file},
+    }
+
+
+def volume_name(volume_id: int) -> str:
+    return f"volume-{volume_id}"
+
+
+def volume_drive(volume_id: int, label: str, lun: int, boots: bool = False) -> Drive:
+    """Its open descriptor must be in the set of descriptors that has the volume's id."""
+    file = f"/dev/fdset/{volume_id}"
+    return Drive(volume_name(volume_id), "raw", file, lun, label, boots)
+
+
+def slot_lun(slot: Slot) -> int:
+    return SLOTS.index(slot)
