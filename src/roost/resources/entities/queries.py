@@ -29,6 +29,12 @@ def entity_sql(kind: ResourceKind, entity_id: str) -> str:
         """
 
 
+def label_sql(kind: ResourceKind, entity_id: str) -> str:
+    """SQL of an entity's label, null when it is gone; `entity_id` is SQL too."""
+    listing = kind.listing
+    return f"(select {kind.label} from {listing.source} where {listing.key} = {entity_id})"
+
+
 async def labels(
     db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int]
 ) -> dict[int, str]:

@@ -56,12 +56,17 @@ create table volume (
     compute_id bigint references compute_instance,
     persist_across_boots boolean not null default true,
     made boolean not null default false,
+    source_id bigint references volume on delete set null,
+    deleting boolean not null default false,
     created timestamp(0) not null,
-    updated timestamp(0) not null,
-    unique (account_id, label)
+    updated timestamp(0) not null
 );
 comment on column volume.size is 'GiB';
 comment on column volume.made is 'Whether the engine holds the volume';
+comment on column volume.source_id is 'What a clone is copied from, until it is there';
+comment on column volume.deleting is 'A job removes it; nobody sees it, its label is free';
+create unique index on volume (account_id, label) where not deleting;
+create index on volume (source_id) where source_id is not null;
 create index on volume (account_id, id);
 create index on volume (region, id);
 create index on volume (compute_id, id) where compute_id is not null;
