@@ -193,6 +193,14 @@ async def created(db: Queries, account_id: int) -> datetime:
     return when
 
 
+async def network_helper(db: Queries, account_id: int) -> bool:
+    """Whether new configs of instances have the helper (spec B, Account settings)."""
+    enabled: bool = await db.fetchval(
+        "select network_helper from account where id = $1", account_id
+    )
+    return enabled
+
+
 async def first_account(db: Queries) -> int | None:
     """The operator's own account, which the first start made."""
     account_id: int | None = await db.fetchval("select min(id) from account")

@@ -125,6 +125,8 @@ class CreateInstance(Body):
     @classmethod
     def _check_interfaces(cls, value: list[Interface], info: ValidationInfo) -> list[Interface]:
         check_together(value)
+        if value and "image" in info.data and info.data["image"] is None:
+            raise refuse("An instance without an image has no configuration for interfaces")
         region = _catalog(info).find_region(info.data.get("region", ""))
         wants_vlan = any(interface.purpose == "vlan" for interface in value)
         if region is not None and wants_vlan and "Vlans" not in region.capabilities:
@@ -211,13 +213,6 @@ class BootInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.BOOT})
 
     config_id: Id | None = None
-
-    @field_validator("config_id")
-    @classmethod
-    def _check_config(cls, value: int | None) -> int | None:
-        if value is not None:
-            raise refuse("config_id is not valid")
-        return value
 
 
 def _catalog(info: ValidationInfo) -> Catalog:

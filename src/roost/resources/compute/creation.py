@@ -1,6 +1,4 @@
-"""Making an instance: its row, its addresses, and the job that provisions it."""
-
-import orjson
+"""Making an instance: its rows, its addresses, and the job that makes its disks."""
 
 from roost.errors import invalid
 from roost.ids import new_uuid
@@ -8,30 +6,34 @@ from roost.jobs.queue import JobQueue
 from roost.resources.addresses import allocation
 from roost.resources.catalog import Catalog
 from roost.resources.compute import queries, rules
+from roost.resources.compute.args import CreateArgs
 from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.guest import InstanceEngines, SealedSetup
-from roost.resources.compute.jobs import CREATE, CreateArgs
+from roost.resources.compute.jobs import CREATE
+from roost.resources.compute.profile import Wanted, give_profile, stored_keys
 from roost.resources.compute.records import Alerts
 from roost.resources.events import log
 from roost.resources.images.entity import IMAGE
-from roost.resources.ssh_keys.queries import keys_by_user
 from roost.resources.tags.labels import check_tags
 from roost.secrets import Box
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
 
 LABEL_TAKEN = "Label must be unique among your computes"
-NO_KEYS = "Each must be a user of the account with stored SSH keys"
 
 
 async def create(call: Call, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
     check_tags(call, body.tags)
-    keys = body.authorized_keys + await _keys_of(call, body.authorized_users)
+    keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
     compute_id = await queries.next_id(call.db)
-    new = _row(call, body, compute_id, await _allocate(call, body, compute_id), keys)
+    new = _row(call, body, compute_id, await _allocate(call, body, compute_id))
     record = await _insert(call, body, new)
+    if body.image is not None:
+        setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
+        wanted = Wanted(body.image, new["disk"], body.swap_size, setup, body.interfaces)
+        await give_profile(call, compute_id, wanted)
     await give_to_creator(call, COMPUTE.name, compute_id)
     actor = log.Actor.of(call)
     event_id = await log.schedule(
@@ -65,25 +67,12 @@ async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) ->
     return record
 
 
-async def _keys_of(call: Call, usernames: list[str]) -> list[str]:
-    """The stored keys of the account's users; raises 400 when one of them has none."""
-    if not usernames:
-        return []
-    found = await keys_by_user(call.db, call.account_id, usernames)
-    if len(found) < len(set(usernames)):
-        raise invalid(NO_KEYS, "authorized_users")
-    return [key for name in dict.fromkeys(usernames) for key in found[name]]
-
-
-def _row(
-    call: Call, body: CreateInstance, compute_id: int, ipv4: list[str], keys: list[str]
-) -> queries.NewInstance:
+def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> queries.NewInstance:
     catalog = call.get(Catalog)
     plan = catalog.type(body.type)
     network = catalog.ipv6_network(body.region)
     mac = rules.mac_address(compute_id)
     user_data = body.metadata.user_data if body.metadata else None
-    setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys, user_data=user_data)
     return {
         "id": compute_id,
         "account_id": call.account_id,
@@ -102,13 +91,10 @@ def _row(
         "vcpus": plan.vcpus,
         "gpus": plan.gpus,
         "transfer": plan.transfer,
-        "swap_size": body.swap_size if body.image else 0,
         "alerts": default_alerts(plan.vcpus),
-        "interfaces": orjson.dumps([i.model_dump() for i in body.interfaces]).decode(),
-        "has_user_data": user_data is not None,
         "host_uuid": new_uuid(),
         "engine": call.get(InstanceEngines).of(body.region).name,
-        "setup": setup.seal(call.get(Box)),
+        "user_data": call.get(Box).seal(user_data.encode()) if user_data else None,
     }
 
 

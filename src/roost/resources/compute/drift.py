@@ -1,13 +1,18 @@
-"""How an instance's row and its guest differ: pure comparison."""
+"""How an instance's rows and its guest differ: pure comparison."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from roost.resources.compute.disks.engine import DiskState
+from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import InstanceState
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 
-DriftKind = Literal["orphan", "stuck", "missing", "remains", "power", "size"]
+DriftKind = Literal[
+    "orphan", "stuck", "missing", "remains", "power", "size", "lost disk", "stray disk", "disk size"
+]
 
 _SETTLED: tuple[InstanceStatus, ...] = ("running", "offline", "stopped", "billing_suspension")
 _POWERED: tuple[InstanceStatus, ...] = ("running", "offline")
@@ -19,37 +24,56 @@ class Drift:
 
     kind: DriftKind
     text: str
+    disk_id: int | None = None
+    """Of a difference of one disk."""
 
 
-def compare(row: InstanceFacts | None, guest: InstanceState | None) -> Drift | None:
-    """The difference to mend first. Both are of one region, and no job works on them."""
+def compare(
+    row: InstanceFacts | None, disks: Sequence[DiskFacts], guest: InstanceState | None
+) -> Drift | None:
+    """The difference to mend first. All are of one region, and no job works on them."""
     if row is None:
         return None if guest is None else Drift("orphan", "has a guest, but does not exist")
     if row.status not in _SETTLED:
         return Drift("stuck", f"is {row.status}, but no job works on it")
+    made = any(disk.made for disk in disks)
     if guest is None:
-        made = row.provisioned or row.status == "running"
-        return Drift("missing", f"is {row.status}, but its guest is gone") if made else None
-    if not row.provisioned and (row.status, guest.power) == ("offline", "offline"):
+        gone = made or row.status == "running"
+        return Drift("missing", f"is {row.status}, but its guest is gone") if gone else None
+    if not made and guest.disks and (row.status, guest.power) == ("offline", "offline"):
         return Drift("remains", "has a guest that was only half made")
-    if row.status in _POWERED and row.status != guest.power:
+    if power_differs(row, guest):
         return Drift("power", f"is {row.status}, but its guest is {guest.power}")
-    if guest.power == "running":
-        return _compare_size(row, guest)
-    return None if guest.disk else Drift("missing", f"is {row.status}, but its disks are gone")
+    return _compare_size(row, guest) or _compare_disks(disks, guest.disks)
+
+
+def power_differs(row: InstanceFacts, guest: InstanceState) -> bool:
+    """Whether a guest is on or off while its row says otherwise."""
+    return row.status in _POWERED and row.status != guest.power
 
 
 def _compare_size(row: InstanceFacts, guest: InstanceState) -> Drift | None:
     """Of a guest that runs; one that is offline gets its size when it starts."""
-    sizes = (
-        ("vCPUs", guest.vcpus, row.vcpus),
-        ("MB of memory", guest.memory, row.memory),
-        ("MB of disk", guest.disk, root_disk(row)),
-    )
+    if guest.power == "offline":
+        return None
+    # With a limit in its config a guest has less memory than its plan.
+    memory = min(row.memory, guest.memory) if row.memory_limit else row.memory
+    sizes = (("vCPUs", guest.vcpus, row.vcpus), ("MB of memory", guest.memory, memory))
     wrong = [f"{has} {unit} instead of {wanted}" for unit, has, wanted in sizes if has != wanted]
     return Drift("size", f"runs with {', '.join(wrong)}") if wrong else None
 
 
-def root_disk(row: InstanceFacts) -> int:
-    """MB"""
-    return row.disk - row.swap_size
+def _compare_disks(rows: Sequence[DiskFacts], held: Sequence[DiskState]) -> Drift | None:
+    wanted = {disk.id: disk for disk in rows if disk.made}
+    found = {disk.id: disk for disk in held}
+    for disk in wanted.values():
+        state = found.get(disk.id)
+        if state is None:
+            return Drift("lost disk", f"has lost disk {disk.id}", disk.id)
+        if state.size != disk.size:
+            sizes = f"{state.size} MB instead of {disk.size}"
+            return Drift("disk size", f"has disk {disk.id} with {sizes}", disk.id)
+    for disk_id in found.keys() - wanted.keys():
+        text = f"holds disk {disk_id}, which does not exist"
+        return Drift("stray disk", text, disk_id)
+    return None

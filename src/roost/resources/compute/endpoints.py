@@ -2,13 +2,16 @@
 
 from asyncpg import UniqueViolationError
 
-from roost.errors import invalid, not_found
+from roost.errors import invalid
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import creation, jobs, queries
+from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
+from roost.resources.compute.configs import choice
 from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.compute.jobs import InstanceArgs, enqueue_power
+from roost.resources.compute.jobs import enqueue_power
+from roost.resources.compute.locks import BUSY, lock, lock_idle
 from roost.resources.compute.queries import INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow
 from roost.resources.events import log
@@ -70,7 +73,7 @@ async def view_instance(call: Call) -> bytes:
 async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     """Update a compute instance."""
     check_tags(call, body.tags)
-    facts = await _lock(call)
+    facts = await lock(call)
     try:
         await queries.update(call.db, facts.id, body, call.clock.now())
     except UniqueViolationError:
@@ -83,11 +86,11 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("compute_delete",))
 async def delete_instance(call: Call) -> None:
     """Delete a compute instance."""
-    facts = await _lock(call)
+    facts = await lock(call)
     if facts.status == "deleting":
         return
     if facts.status in ("cloning", "restoring"):
-        raise invalid("Compute busy.")
+        raise invalid(BUSY)
     queue = call.get(JobQueue)
     await queue.preempt(call.db, resource_of(facts.id), "The instance was deleted.")
     await queries.set_status(call.db, facts.id, "deleting", call.clock.now())
@@ -105,12 +108,10 @@ async def delete_instance(call: Call) -> None:
 )
 async def boot_instance(call: Call, body: BootInstance) -> None:
     """Boot a compute instance."""
-    facts = await _lock_idle(call)
+    facts = await lock_idle(call)
     if facts.status == "running":
         raise invalid("Compute is already running.")
-    if facts.image is None:
-        raise invalid("Compute has no disk to boot from.")
-    await _power(call, jobs.BOOT, facts)
+    await _boot(call, jobs.BOOT, facts, body)
 
 
 @endpoint(
@@ -122,9 +123,9 @@ async def boot_instance(call: Call, body: BootInstance) -> None:
 )
 async def shutdown_instance(call: Call) -> None:
     """Shut down a compute instance."""
-    facts = await _lock_idle(call)
+    facts = await lock_idle(call)
     _must_run(facts)
-    await _power(call, jobs.SHUTDOWN, facts)
+    await enqueue_power(call.get(JobQueue), call.db, jobs.SHUTDOWN, facts, log.Actor.of(call))
 
 
 @endpoint(
@@ -138,28 +139,13 @@ async def shutdown_instance(call: Call) -> None:
 )
 async def reboot_instance(call: Call, body: BootInstance) -> None:
     """Reboot a compute instance."""
-    facts = await _lock_idle(call)
+    facts = await lock_idle(call)
     _must_run(facts)
-    await _power(call, jobs.REBOOT, facts)
+    await _boot(call, jobs.REBOOT, facts, body)
 
 
 async def _view(call: Call, compute_id: int) -> bytes:
     return await fetch_record(call.db, INSTANCES, (call.account_id,), compute_id)
-
-
-async def _lock(call: Call) -> InstanceFacts:
-    facts = await queries.lock(call.db, call.account_id, call.number("computeId"))
-    if facts is None:
-        raise not_found()
-    return facts
-
-
-async def _lock_idle(call: Call) -> InstanceFacts:
-    """Only one change at a time: 400 while another job of the instance is on its way."""
-    facts = await _lock(call)
-    if await call.get(JobQueue).busy(call.db, resource_of(facts.id)):
-        raise invalid("Compute busy.")
-    return facts
 
 
 def _must_run(facts: InstanceFacts) -> None:
@@ -167,5 +153,9 @@ def _must_run(facts: InstanceFacts) -> None:
         raise invalid("Compute is not running.")
 
 
-async def _power(call: Call, kind: JobKind[InstanceArgs], facts: InstanceFacts) -> None:
-    await enqueue_power(call.get(JobQueue), call.db, kind, facts, log.Actor.of(call))
+async def _boot(
+    call: Call, kind: JobKind[InstanceArgs], facts: InstanceFacts, body: BootInstance
+) -> None:
+    config = await choice.choose(call.db, facts, body.config_id)
+    queue, actor = call.get(JobQueue), log.Actor.of(call)
+    await enqueue_power(queue, call.db, kind, facts, actor, config=config)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
+from roost.resources.compute.disks import queries as disk_queries
+from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.drift import Drift, compare
 from roost.resources.compute.engine import InstanceEngine, InstanceState
 from roost.resources.compute.entity import resource_of
@@ -16,6 +18,7 @@ class Case:
     """Drift that is certain until the end of the transaction."""
 
     row: InstanceFacts | None
+    disks: list[DiskFacts]
     guest: InstanceState | None
     drift: Drift
 
@@ -29,6 +32,7 @@ async def examine(
         row = None
     if row is not None and await queue.busy(db, resource_of(compute_id)):
         return None
+    disks = [] if row is None else await disk_queries.of_instance(db, compute_id)
     guest = await engine.inspect(compute_id)
-    drift = compare(row, guest)
-    return None if drift is None else Case(row, guest, drift)
+    drift = compare(row, disks, guest)
+    return None if drift is None else Case(row, disks, guest, drift)

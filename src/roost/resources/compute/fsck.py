@@ -1,25 +1,27 @@
-"""`roost fsck` of instances: every row against its guest, every guest against its row."""
+"""`roost fsck` of instances and their disks: every row against its guest, and back."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
 from roost.jobs.queue import JobQueue
-from roost.resources.catalog import Catalog
-from roost.resources.compute import jobs, queries
-from roost.resources.compute.drift import DriftKind, compare, root_disk
+from roost.resources.compute import jobs, making, queries
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.drift import DriftKind, compare
 from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
 from roost.resources.compute.examine import Case, examine
-from roost.resources.compute.guest import InstanceEngines, SealedSetup, specify
+from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.volumes import InstanceVolumes
 from roost.resources.compute.watch import follow_power
 from roost.resources.events import log
 from roost.resources.fsck import Finding, Installation, UnrepairableError, unrepairable
-from roost.secrets import Box
+from roost.services import Services
 from roost.store import Queries
 
-_ROUNDS = 3
-"""One repair may show the next difference: a status that is set may lack its guest."""
+_ROUNDS = 20
+"""One repair may show the next difference: a status that is set may lack its guest, or a disk."""
 
 
 async def check_instances(installation: Installation) -> AsyncIterator[Finding]:
@@ -43,9 +45,11 @@ async def _check_region(
     """Guests are listed before rows: a row is there before its guest."""
     guests = {guest.id: guest for guest in await engine.list()}
     rows = {row.id: row for row in await queries.in_region(installation.store, region)}
+    owned = await disks.in_region(installation.store, region)
     queue = installation.get(JobQueue)
     for compute_id in sorted({*guests, *rows}):
-        if compare(rows.get(compute_id), guests.get(compute_id)) is None:
+        row, held = rows.get(compute_id), owned.get(compute_id, [])
+        if compare(row, held, guests.get(compute_id)) is None:
             continue
         async with installation.store.transaction() as db:
             case = await examine(db, queue, engine, region, compute_id)
@@ -63,9 +67,7 @@ async def _repair(
             case = await examine(db, queue, engine, region, compute_id)
             if case is None:
                 break
-            bench = _Bench(
-                db, queue, installation.get(Box), installation.get(Catalog), engine, compute_id
-            )
+            bench = _Bench(db, queue, installation.services, engine, compute_id)
             done.append(await _REMEDIES[case.drift.kind](bench, case))
     return ", ".join(done) or "it is well by now"
 
@@ -76,8 +78,7 @@ class _Bench:
 
     db: Queries
     queue: JobQueue
-    box: Box
-    catalog: Catalog
+    services: Services
     engine: InstanceEngine
     compute_id: int
 
@@ -95,33 +96,54 @@ async def _settle(bench: _Bench, case: Case) -> str:
         return "a job deletes it"
     status = "offline" if case.guest is None else case.guest.power
     await queries.set_status(bench.db, row.id, status, bench.queue.clock.now())
+    await disks.settle(bench.db, row.id)
     return f"set its status to {status}"
 
 
 async def _make_again(bench: _Bench, case: Case) -> str:
     row = _row(case)
-    await queries.set_removed(bench.db, row.id)
     if row.status == "running":
-        await jobs.enqueue_power(bench.queue, bench.db, jobs.BOOT, row, _nobody(row))
+        await disks.set_lost(bench.db, row.id)
+        await jobs.enqueue_boot(bench.queue, bench.db, jobs.BOOT, row, _nobody(row))
         return "a job makes it again and boots it"
-    setup = await SealedSetup.unseal(bench.box, row.setup).hashed()
-    await bench.engine.create(await specify(bench.db, bench.catalog, row, setup))
-    await queries.set_provisioned(bench.db, row.id, setup.seal(bench.box))
+    await _make(bench, [disk for disk in case.disks if disk.made])
     return "made it again"
 
 
+async def _make_disk(bench: _Bench, case: Case) -> str:
+    if _row(case).status == "running":
+        raise UnrepairableError("what it held is lost when the instance stops")
+    disk = _disk(case)
+    await _make(bench, [disk])
+    return "made it again, without what it held"
+
+
+async def _make(bench: _Bench, lost: list[DiskFacts]) -> None:
+    setups = await making.make(bench.services, bench.engine, lost)
+    await disks.set_made(bench.db, setups, bench.queue.clock.now())
+
+
+async def _delete_disk(bench: _Bench, case: Case) -> str:
+    assert case.drift.disk_id is not None
+    await bench.engine.disks.delete(bench.compute_id, case.drift.disk_id)
+    return "deleted it"
+
+
+async def _resize_disk(bench: _Bench, case: Case) -> str:
+    disk = _disk(case)
+    await bench.engine.disks.resize(disk.spec)
+    return f"made it {disk.size} MB large"
+
+
 async def _follow_power(bench: _Bench, case: Case) -> str:
-    return await follow_power(bench.db, bench.queue, _row(case), _guest(case))
+    volumes = bench.services.get(InstanceVolumes)
+    return await follow_power(bench.db, bench.queue, volumes, _row(case), _guest(case))
 
 
 async def _restart(bench: _Bench, case: Case) -> str:
     """A guest gets its size when it starts."""
-    row, guest = _row(case), _guest(case)
-    if guest.disk == 0:
-        raise UnrepairableError("its disks are gone; what they held is lost when it stops")
-    if guest.disk > root_disk(row):
-        raise UnrepairableError("a disk cannot be made smaller")
-    await jobs.enqueue_power(bench.queue, bench.db, jobs.REBOOT, row, _nobody(row))
+    row = _row(case)
+    await jobs.enqueue_boot(bench.queue, bench.db, jobs.REBOOT, row, _nobody(row))
     return "a job reboots it"
 
 
@@ -135,6 +157,10 @@ def _guest(case: Case) -> InstanceState:
     return case.guest
 
 
+def _disk(case: Case) -> DiskFacts:
+    return next(disk for disk in case.disks if disk.id == case.drift.disk_id)
+
+
 def _nobody(row: InstanceFacts) -> log.Actor:
     return log.Actor(row.account_id, None)
 
@@ -146,4 +172,7 @@ _REMEDIES: dict[DriftKind, Callable[[_Bench, Case], Awaitable[str]]] = {
     "missing": _make_again,
     "power": _follow_power,
     "size": _restart,
+    "lost disk": _make_disk,
+    "stray disk": _delete_disk,
+    "disk size": _resize_disk,
 }

@@ -1,34 +1,19 @@
-"""From an instance's row to the specification that an engine works from."""
+"""Which engine has an instance's guest, and what the guest is given to set itself up."""
 
 import asyncio
-import base64
 from dataclasses import dataclass
-from ipaddress import IPv6Interface
 
 from pydantic import BaseModel, ConfigDict
 
-from roost.resources.account import queries as accounts
-from roost.resources.addresses import allocation
-from roost.resources.catalog import Catalog
-from roost.resources.compute import rules
-from roost.resources.compute.engine import (
-    EngineError,
-    GuestAddress,
-    GuestSetup,
-    InstanceEngine,
-    InstanceSpec,
-)
+from roost.resources.compute.engine import EngineError, InstanceEngine
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box, hash_guest_password
-from roost.store import Queries
-
-_IPV6_PREFIX = 64
 
 
 class SealedSetup(BaseModel):
-    """What a guest applies at its first boot, kept sealed in the instance's row.
+    """What a guest applies that boots from a disk, kept sealed in the disk's row.
 
-    The password is plain only until the instance is provisioned.
+    The password is plain only until the disk is made.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True)
@@ -37,6 +22,7 @@ class SealedSetup(BaseModel):
     root_password_hash: str | None = None
     authorized_keys: list[str] = []
     user_data: str | None = None
+    """Only on disks from before instances kept it themselves."""
 
     def seal(self, box: Box) -> bytes:
         return box.seal(self.model_dump_json().encode())
@@ -80,29 +66,3 @@ class InstanceEngines:
 
 def _not_served(region: str) -> EngineError:
     return EngineError(f"Region {region} is not served by this worker.")
-
-
-async def specify(
-    db: Queries, catalog: Catalog, facts: InstanceFacts, setup: SealedSetup
-) -> InstanceSpec:
-    """What the engine should make of an instance."""
-    held = await allocation.held_by(db, facts.id)
-    address = (facts.ipv6 or "").partition("/")[0]
-    return InstanceSpec(
-        id=facts.id,
-        vcpus=facts.vcpus,
-        memory=facts.memory,
-        disk=facts.disk - facts.swap_size,
-        swap=facts.swap_size,
-        image=facts.image,
-        mac=rules.mac_address(facts.id),
-        ipv4=tuple(GuestAddress(a.interface, a.gateway) for a in held),
-        ipv6=IPv6Interface(f"{address}/{_IPV6_PREFIX}") if address else None,
-        setup=GuestSetup(
-            hostname=rules.hostname(facts.label),
-            root_password_hash=setup.root_password_hash,
-            authorized_keys=tuple(setup.authorized_keys),
-            user_data=base64.b64decode(setup.user_data) if setup.user_data else None,
-        ),
-        mail_restricted=catalog.restricts_mail(await accounts.created(db, facts.account_id)),
-    )

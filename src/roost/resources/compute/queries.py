@@ -60,13 +60,11 @@ class NewInstance(TypedDict):
     vcpus: int
     gpus: int
     transfer: int
-    swap_size: int
     alerts: Alerts
-    interfaces: str
-    has_user_data: bool
     host_uuid: str
     engine: str
-    setup: bytes
+    user_data: bytes | None
+    """Sealed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +81,24 @@ class InstanceFacts:
     disk: int
     memory: int
     vcpus: int
-    swap_size: int
     ipv4: list[str]
     ipv6: str | None
     watchdog_enabled: bool
-    provisioned: bool
-    """Whether the engine holds the guest's disks."""
     engine: str | None
     """The name of the engine that holds the guest, or is to make it; None: not known yet."""
-    setup: bytes
+    config_id: int | None
+    """Of the last boot, or of the one that is on its way."""
+    memory_limit: int
+    """MB, that config's; 0: none."""
+    user_data: bytes | None
+    """Sealed."""
 
 
 _FACTS = """
-    select id, account_id, label, status, region, image, type, disk, memory, vcpus, swap_size,
-        ipv4, ipv6, watchdog_enabled, provisioned, engine, setup
+    select id, account_id, label, status, region, image, type, disk, memory, vcpus, ipv4, ipv6,
+        watchdog_enabled, engine, config_id, user_data,
+        coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
+            as memory_limit
     from compute_instance
 """
 
@@ -110,10 +112,10 @@ async def next_id(db: Queries) -> int:
 
 _INSERT = f"""
     insert into compute_instance as i (id, account_id, label, "group", tags, region, image, type,
-        status, created, updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, swap_size,
-        alerts, interfaces, has_user_data, host_uuid, engine, setup)
+        status, created, updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, alerts,
+        has_user_data, host_uuid, engine, user_data)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $19, $20, $21, $22, $23, $24)
+        $21::bytea is not null, $19, $20, $21)
     on conflict (account_id, label) do nothing returning {INSTANCES.record_text}
 """  # noqa: S608 - constants
 
@@ -139,13 +141,10 @@ async def insert(db: Queries, new: NewInstance) -> str | None:
         new["vcpus"],
         new["gpus"],
         new["transfer"],
-        new["swap_size"],
         orjson.dumps(new["alerts"]).decode(),
-        new["interfaces"],
-        new["has_user_data"],
         new["host_uuid"],
         new["engine"],
-        new["setup"],
+        new["user_data"],
     )
     return record
 
@@ -175,8 +174,18 @@ async def in_region(db: Queries, region: str) -> list[InstanceFacts]:
     return [InstanceFacts(**row) for row in rows]
 
 
+async def exists(db: Queries, account_id: int, compute_id: int) -> bool:
+    """Whether the account has such an instance."""
+    found: bool = await db.fetchval(
+        "select exists (select from compute_instance where account_id = $1 and id = $2)",
+        account_id,
+        compute_id,
+    )
+    return found
+
+
 async def set_status(db: Queries, compute_id: int, status: InstanceStatus, now: datetime) -> None:
-    """The one place that writes a status. What is being deleted stays so."""
+    """Write a status. What is being deleted stays so."""
     await db.execute(
         """
         update compute_instance set status = $2, updated = $3
@@ -200,18 +209,21 @@ async def undelete(db: Queries, compute_id: int, now: datetime) -> None:
     )
 
 
-async def set_provisioned(db: Queries, compute_id: int, setup: bytes) -> None:
-    """The guest has been made; `setup` is what it applies, without the plain password."""
+async def begin_boot(
+    db: Queries, compute_id: int, status: InstanceStatus, config_id: int | None, now: datetime
+) -> None:
+    """The status, and the config that is to be booted; None keeps the one of the last boot."""
     await db.execute(
-        "update compute_instance set setup = $2, provisioned = true where id = $1",
+        """
+        update compute_instance
+        set status = $2, config_id = coalesce($3, config_id), updated = $4
+        where id = $1 and status <> 'deleting'
+        """,
         compute_id,
-        setup,
+        status,
+        config_id,
+        now.replace(microsecond=0),
     )
-
-
-async def set_removed(db: Queries, compute_id: int) -> None:
-    """Nothing is left of the guest."""
-    await db.execute("update compute_instance set provisioned = false where id = $1", compute_id)
 
 
 async def ipv4_by_id(db: Queries) -> dict[int, list[str]]:

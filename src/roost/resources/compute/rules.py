@@ -44,6 +44,11 @@ def decode_user_data(text: str) -> str:
     return text
 
 
+def limited(memory: int, limit: int) -> int:
+    """MB of memory of a guest, by its plan and its config's limit (0: none)."""
+    return min(memory, limit) if limit else memory
+
+
 def default_label(compute_id: int, unique: str = "") -> str:
     """`compute100001`; with a `unique` text for when that one is taken."""
     return f"compute{compute_id}-{unique}" if unique else f"compute{compute_id}"

@@ -10,13 +10,14 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute import queries
-from roost.resources.compute.drift import compare
+from roost.resources.compute.drift import power_differs
 from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.examine import examine
 from roost.resources.compute.guest import InstanceEngines
-from roost.resources.compute.jobs import BOOT, enqueue_power
+from roost.resources.compute.jobs import BOOT, enqueue_boot
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.volumes import InstanceVolumes
 from roost.resources.events import log
 from roost.resources.events import queries as events
 from roost.store import Queries
@@ -46,8 +47,8 @@ async def _look_at(run: Run[WatchArgs], region: str, engine: InstanceEngine) -> 
     guests = await engine.list()
     rows = {row.id: row for row in await queries.in_region(run.store, region)}
     for guest in guests:
-        drift = compare(rows.get(guest.id), guest)
-        if drift is not None and drift.kind == "power":
+        row = rows.get(guest.id)
+        if row is not None and power_differs(row, guest):
             await _set_right(run, region, engine, guest.id)
 
 
@@ -58,11 +59,15 @@ async def _set_right(
     async with run.store.transaction() as db:
         case = await examine(db, queue, engine, region, compute_id)
         if case is not None and case.drift.kind == "power" and case.row and case.guest:
-            await follow_power(db, queue, case.row, case.guest)
+            await follow_power(db, queue, run.get(InstanceVolumes), case.row, case.guest)
 
 
 async def follow_power(
-    db: Queries, queue: JobQueue, row: InstanceFacts, guest: InstanceState
+    db: Queries,
+    queue: JobQueue,
+    volumes: InstanceVolumes,
+    row: InstanceFacts,
+    guest: InstanceState,
 ) -> str:
     """Let an instance's status follow its guest, or have the watchdog boot it again.
 
@@ -76,9 +81,10 @@ async def follow_power(
     since = now - _PERIOD
     tries = await events.count_since(db, row.account_id, entity, _REBOOT, since)
     if row.watchdog_enabled and tries < _TRIES:
-        await enqueue_power(queue, db, BOOT, row, actor, _REBOOT)
+        await enqueue_boot(queue, db, BOOT, row, actor, action=_REBOOT)
         return "its watchdog boots it again"
     await queries.set_status(db, row.id, "offline", now)
+    await volumes.went_off(db, row.id, now)
     await log.notify(db, now, actor, "compute_shutdown", entity)
     return "set its status to offline"
 

@@ -24,9 +24,16 @@ class Actor:
         return cls(call.account_id, call.identity.username)
 
 
-async def notify(db: Queries, now: datetime, actor: Actor, action: str, entity: Entity) -> None:
+async def notify(
+    db: Queries,
+    now: datetime,
+    actor: Actor,
+    action: str,
+    entity: Entity,
+    secondary: Entity | None = None,
+) -> None:
     """An event that is over as soon as it is told."""
-    await _add(db, now, actor, action, "notification", entity, None)
+    await _add(db, now, actor, action, "notification", entity, secondary)
 
 
 async def schedule(

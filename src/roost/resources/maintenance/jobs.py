@@ -17,8 +17,9 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, done, next_step
 from roost.resources.compute import queries as computes
+from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.compute.jobs import REBOOT, InstanceArgs
+from roost.resources.compute.jobs import REBOOT
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.events import log
 from roost.resources.maintenance import queries

@@ -1,0 +1,79 @@
+"""SQL of volumes in the slots of configs, for the group of volumes."""
+
+from dataclasses import dataclass
+
+from roost.resources.compute.engine import SLOTS
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeSlot:
+    """A slot that names a volume."""
+
+    compute_id: int
+    config_id: int
+    volume_id: int
+
+
+async def add_volume(db: Queries, config_id: int, volume_id: int) -> bool:
+    """Put a volume in the first free slot. False when there is none.
+
+    The caller holds the instance's row.
+    """
+    slot = await db.fetchval(
+        """
+        insert into compute_config_device (config_id, slot, volume_id)
+        select c.id, slot, $2 from compute_config c, unnest($3::text[]) as slot
+        where c.id = $1 and (c.virt_mode = 'paravirt' or slot <= 'sdd')
+            and not exists (select from compute_config_device d
+                where d.config_id = c.id and d.slot = slot.slot)
+        order by slot limit 1
+        returning slot
+        """,
+        config_id,
+        volume_id,
+        list(SLOTS),
+    )
+    return slot is not None
+
+
+async def remove_volume(db: Queries, compute_id: int, volume_id: int) -> None:
+    """Take a volume from all configs of an instance."""
+    await db.execute(
+        """
+        delete from compute_config_device d using compute_config c
+        where c.id = d.config_id and c.compute_id = $1 and d.volume_id = $2
+        """,
+        compute_id,
+        volume_id,
+    )
+
+
+async def boots_with(db: Queries, compute_id: int, volume_id: int) -> bool:
+    """Whether a guest that runs has the volume: the config of its boot names it, or none does."""
+    has: bool = await db.fetchval(
+        """
+        select coalesce(bool_or(c.id = i.config_id), true)
+        from compute_instance i
+        join compute_config c on c.compute_id = i.id
+        join compute_config_device d on d.config_id = c.id
+        where i.id = $1 and d.volume_id = $2
+        """,
+        compute_id,
+        volume_id,
+    )
+    return has
+
+
+async def volume_slots(db: Queries, volume_id: int | None = None) -> list[VolumeSlot]:
+    """Slots that name the volume, or any."""
+    rows = await db.fetch(
+        """
+        select c.compute_id, d.config_id, d.volume_id
+        from compute_config_device d join compute_config c on c.id = d.config_id
+        where d.volume_id is not null and ($1::bigint is null or d.volume_id = $1)
+        order by d.volume_id, d.config_id
+        """,
+        volume_id,
+    )
+    return [VolumeSlot(**row) for row in rows]

@@ -1,0 +1,199 @@
+"""SQL of disks."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.resources.compute.disks.engine import DiskSpec, Filesystem
+from roost.resources.compute.disks.records import DiskStatus
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+DISKS = Listing(
+    record="d.id, d.label, d.status, d.size, d.filesystem, d.created, d.updated",
+    source="compute_disk d join compute_instance i on i.id = d.compute_id",
+    scope="i.account_id = $1 and d.compute_id = $2",
+    key="d.id",
+    columns={"label": Column("d.label", "text"), "size": Column("d.size", "int")},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    compute_id: int
+    label: str
+    status: DiskStatus
+    size: int
+    """MB"""
+    filesystem: Filesystem
+    image: str | None
+    made: bool
+    """Whether the engine holds the disk."""
+    setup: bytes | None
+    """Sealed: what a guest that boots from the disk applies."""
+    password_revision: int
+
+    @property
+    def spec(self) -> DiskSpec:
+        return DiskSpec(self.id, self.compute_id, self.size, self.filesystem, self.image)
+
+
+_COLUMNS = """
+    id, compute_id, label, status, size, filesystem, image, made, setup, password_revision
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewDisk:
+    """A row to insert, of a disk that is not made yet."""
+
+    compute_id: int
+    label: str
+    size: int
+    filesystem: Filesystem
+    image: str | None = None
+    setup: bytes | None = None
+    password_revision: int = 0
+
+
+async def insert(db: Queries, new: NewDisk, now: datetime) -> DiskFacts:
+    row = await db.fetchrow(
+        f"""
+        insert into compute_disk (compute_id, label, status, size, filesystem, image, setup,
+            password_revision, created, updated)
+        values ($1, $2, 'not ready', $3, $4, $5, $6, $7, $8, $8) returning {_COLUMNS}
+        """,
+        new.compute_id,
+        new.label,
+        new.size,
+        new.filesystem,
+        new.image,
+        new.setup,
+        new.password_revision,
+        now.replace(microsecond=0),
+    )
+    assert row is not None
+    return DiskFacts(**row)
+
+
+async def find(db: Queries, compute_id: int, disk_id: int) -> DiskFacts | None:
+    """A disk of the instance."""
+    row = await db.fetchrow(
+        f"select {_COLUMNS} from compute_disk where compute_id = $1 and id = $2",
+        compute_id,
+        disk_id,
+    )
+    return None if row is None else DiskFacts(**row)
+
+
+async def of_instance(db: Queries, compute_id: int) -> list[DiskFacts]:
+    """All disks of the instance, by id."""
+    rows = await db.fetch(
+        f"select {_COLUMNS} from compute_disk where compute_id = $1 order by id", compute_id
+    )
+    return [DiskFacts(**row) for row in rows]
+
+
+async def in_region(db: Queries, region: str) -> dict[int, list[DiskFacts]]:
+    """All disks of the region's instances, by instance."""
+    rows = await db.fetch(
+        f"""
+        select {_COLUMNS} from compute_disk
+        where compute_id in (select id from compute_instance where region = $1) order by id
+        """,
+        region,
+    )
+    found: dict[int, list[DiskFacts]] = {}
+    for row in rows:
+        found.setdefault(row["compute_id"], []).append(DiskFacts(**row))
+    return found
+
+
+async def allocated(db: Queries, compute_id: int) -> int:
+    """MB that the instance's disks take of its plan."""
+    size: int = await db.fetchval(
+        "select coalesce(sum(size), 0) from compute_disk where compute_id = $1", compute_id
+    )
+    return size
+
+
+async def set_label(db: Queries, disk_id: int, label: str, now: datetime) -> None:
+    await db.execute(
+        "update compute_disk set label = $2, updated = $3 where id = $1",
+        disk_id,
+        label,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_status(db: Queries, disk_id: int, status: DiskStatus, now: datetime) -> None:
+    await db.execute(
+        "update compute_disk set status = $2, updated = $3 where id = $1",
+        disk_id,
+        status,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_size(db: Queries, disk_id: int, size: int) -> None:
+    """MB"""
+    await db.execute("update compute_disk set size = $2 where id = $1", disk_id, size)
+
+
+async def set_setup(db: Queries, disk_id: int, setup: bytes, revision: int, now: datetime) -> None:
+    """What a guest that boots from the disk applies from now on."""
+    await db.execute(
+        """
+        update compute_disk set setup = $2, password_revision = $3, updated = $4 where id = $1
+        """,
+        disk_id,
+        setup,
+        revision,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_made(db: Queries, setups: Mapping[int, bytes | None], now: datetime) -> None:
+    """The engine holds these disks; their setups are now without the plain password."""
+    await db.execute(
+        """
+        update compute_disk d set made = true, status = 'ready', setup = m.setup, updated = $3
+        from unnest($1::bigint[], $2::bytea[]) as m (id, setup) where d.id = m.id
+        """,
+        list(setups),
+        list(setups.values()),
+        now.replace(microsecond=0),
+    )
+
+
+async def set_lost(db: Queries, compute_id: int, kept: Collection[int] = ()) -> None:
+    """The engine holds none of the instance's disks, save those that it kept."""
+    await db.execute(
+        """
+        update compute_disk set made = false, status = 'not ready'
+        where compute_id = $1 and id <> all($2::bigint[])
+        """,
+        compute_id,
+        list(kept),
+    )
+
+
+async def settle(db: Queries, compute_id: int) -> None:
+    """Statuses that no job is going to end."""
+    await db.execute(
+        """
+        update compute_disk set status = case when made then 'ready' else 'not ready' end
+        where compute_id = $1
+        """,
+        compute_id,
+    )
+
+
+async def delete(db: Queries, disk_id: int) -> None:
+    """The row, and what configs say of it."""
+    await db.execute("delete from compute_disk where id = $1", disk_id)

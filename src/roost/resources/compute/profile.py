@@ -1,0 +1,70 @@
+"""What an instance gets with an image: the disks, and the config that boots it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from roost.errors import invalid
+from roost.resources.account.queries import network_helper
+from roost.resources.catalog import Catalog
+from roost.resources.compute import profile_queries
+from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers
+from roost.resources.compute.guest import SealedSetup
+from roost.resources.compute.interfaces import Interface
+from roost.resources.compute.profile_queries import Profile
+from roost.resources.ssh_keys.queries import keys_by_user
+from roost.secrets import Box
+from roost.web.call import Call
+
+NO_KEYS = "Each must be a user of the account with stored SSH keys"
+
+MAX_LABEL = 48
+"""Characters of a label of a disk or config (reference: Disk, Config)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller decides; sizes in MB, `disk` is what the plan has for all disks."""
+
+    image: str
+    disk: int
+    swap_size: int
+    setup: SealedSetup
+    interfaces: Sequence[Interface]
+
+
+async def give_profile(call: Call, compute_id: int, wanted: Wanted) -> int:
+    """Main disk, swap and a config with both (spec B, Compute rule 2); the config's id."""
+    image = call.get(Catalog).find_image(wanted.image)
+    label = image_disk_label(wanted.image if image is None else image.label)
+    helpers = default_helpers(await network_helper(call.db, call.account_id))
+    profile = Profile(
+        compute_id=compute_id,
+        now=call.clock.seconds(),
+        image=wanted.image,
+        disk_label=label,
+        disk_size=wanted.disk - wanted.swap_size,
+        setup=wanted.setup.seal(call.get(Box)),
+        swap_label=f"{wanted.swap_size} MB Swap Image",
+        swap_size=wanted.swap_size,
+        config_label=f"My {label[: MAX_LABEL - 11]} Profile",
+        kernel=DEFAULT_KERNEL,
+        helpers=orjson.dumps(helpers).decode(),
+        interfaces=orjson.dumps([each.model_dump() for each in wanted.interfaces]).decode(),
+    )
+    return await profile_queries.insert(call.db, profile)
+
+
+def image_disk_label(image_label: str) -> str:
+    return f"{image_label[: MAX_LABEL - 5]} Disk"
+
+
+async def stored_keys(call: Call, keys: list[str], usernames: list[str]) -> list[str]:
+    """Keys and those that users of the account have stored; 400 when one of them has none."""
+    if not usernames:
+        return keys
+    found = await keys_by_user(call.db, call.account_id, usernames)
+    if len(found) < len(set(usernames)):
+        raise invalid(NO_KEYS, "authorized_users")
+    return keys + [key for name in dict.fromkeys(usernames) for key in found[name]]

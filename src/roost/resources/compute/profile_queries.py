@@ -1,0 +1,72 @@
+"""SQL of what an instance gets with an image: disks, and a config that names them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Rows to insert; sizes in MB."""
+
+    compute_id: int
+    now: datetime
+    image: str
+    disk_label: str
+    disk_size: int
+    setup: bytes
+    swap_label: str
+    swap_size: int
+    config_label: str
+    kernel: str
+    helpers: str
+    """JSON."""
+    interfaces: str
+    """JSON."""
+
+
+async def insert(db: Queries, profile: Profile) -> int:
+    """The config's id. The image's disk is sda, the swap, if there is any, sdb."""
+    config_id: int = await db.fetchval(
+        """
+        with config as (
+            insert into compute_config (compute_id, label, kernel, helpers, created, updated)
+            values ($1, $9, $10, $11, $2, $2) returning id
+        ), root as (
+            insert into compute_disk (compute_id, label, status, size, filesystem, image, setup,
+                created, updated)
+            values ($1, $4, 'not ready', $5, 'ext4', $3, $6, $2, $2) returning id
+        ), swap as (
+            insert into compute_disk (compute_id, label, status, size, filesystem, created, updated)
+            select $1, $7, 'not ready', $8::int, 'swap', $2, $2 where $8 > 0 returning id
+        ), slots as (
+            insert into compute_config_device (config_id, slot, disk_id)
+            select config.id, 'sda', root.id from config, root
+            union all
+            select config.id, 'sdb', swap.id from config, swap
+        ), interfaces as (
+            insert into compute_interface (config_id, position, purpose, label, ipam_address,
+                "primary")
+            select config.id, given.position, given.purpose, given.label, given.ipam_address,
+                given."primary"
+            from config, rows from (json_to_recordset($12) as
+                    (purpose text, label text, ipam_address text, "primary" boolean))
+                with ordinality as given (purpose, label, ipam_address, "primary", position)
+        )
+        select id from config
+        """,
+        profile.compute_id,
+        profile.now,
+        profile.image,
+        profile.disk_label,
+        profile.disk_size,
+        profile.setup,
+        profile.swap_label,
+        profile.swap_size,
+        profile.config_label,
+        profile.kernel,
+        profile.helpers,
+        profile.interfaces,
+    )
+    return config_id
