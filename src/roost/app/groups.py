@@ -44,6 +44,11 @@ from roost.resources.tokens.entity import TOKEN
 from roost.resources.two_factor import endpoints as two_factor
 from roost.resources.users import endpoints as users
 from roost.resources.users.entity import USER
+from roost.resources.volumes import endpoints as volumes
+from roost.resources.volumes import fsck as volume_fsck
+from roost.resources.volumes import fsck_slots
+from roost.resources.volumes import jobs as volume_jobs
+from roost.resources.volumes.entity import VOLUME
 from roost.web import jobs as web_jobs
 
 ENDPOINT_MODULES = (
@@ -67,6 +72,7 @@ ENDPOINT_MODULES = (
     tokens,
     two_factor,
     users,
+    volumes,
 )
 
 ENTITY_KINDS: tuple[EntityKind, ...] = (
@@ -78,6 +84,7 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
     SSH_KEY,
     TOKEN,
     USER,
+    VOLUME,
 )
 
 JOB_KINDS = (
@@ -89,6 +96,7 @@ JOB_KINDS = (
     maintenance_jobs.RUN,
     oauth_retention.RETENTION,
     token_jobs.RETENTION,
+    *volume_jobs.KINDS,
     web_jobs.RETENTION,
 )
 
@@ -105,7 +113,12 @@ SCHEDULES: tuple[AnySchedule, ...] = (
 AT_START: tuple[AnySchedule, ...] = (compute_watch.EVERY_MINUTE,)
 """Run also when a worker starts, as nobody knows what happened before."""
 
-CHECKS: tuple[Check, ...] = (compute_fsck.check_instances, fsck_addresses.check_addresses)
+CHECKS: tuple[Check, ...] = (
+    compute_fsck.check_instances,
+    fsck_addresses.check_addresses,
+    fsck_slots.check_slots,
+    volume_fsck.check_volumes,
+)
 """Of `roost fsck`."""
 
 CAUSES: tuple[Cause, ...] = (

@@ -36,6 +36,7 @@ from roost.resources.notifications.causes import Causes
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.tokens.usage import TokenUsage
+from roost.resources.volumes.attachments import instance_volumes
 from roost.resources.volumes.engines import VolumeEngines
 from roost.secrets import Box
 from roost.services import Services
@@ -163,6 +164,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 catalog,
                 instances,
                 volumes,
+                instance_volumes(queue),
                 queue,
                 box,
                 Causes(*CAUSES),

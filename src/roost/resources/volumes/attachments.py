@@ -1,0 +1,101 @@
+"""What compute asks of volumes: see roost.resources.compute.volumes."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.errors import invalid
+from roost.jobs.queue import JobQueue
+from roost.resources.compute import queries as computes
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.volumes import AttachedVolume, InstanceVolumes
+from roost.resources.events import log
+from roost.resources.volumes import attaching, queries, state_queries
+from roost.resources.volumes.effects import take_from_instance
+from roost.resources.volumes.entity import VOLUME
+from roost.resources.volumes.queries import VolumeFacts
+from roost.store import Queries
+
+
+def instance_volumes(queue: JobQueue) -> InstanceVolumes:
+    """Made by the composition root."""
+    attachments = _Attachments(queue)
+    return InstanceVolumes(
+        attached=attached,
+        claim=attachments.claim,
+        busy=attachments.busy,
+        went_off=went_off,
+        release=release,
+    )
+
+
+async def attached(db: Queries, compute_id: int) -> list[AttachedVolume]:
+    """Those that the engine holds."""
+    return [
+        AttachedVolume(volume.id, volume.label, volume.persist_across_boots)
+        for volume in await queries.of_instance(db, compute_id)
+        if volume.made
+    ]
+
+
+async def went_off(db: Queries, compute_id: int, now: datetime) -> None:
+    """Detach those that were attached for one boot only."""
+    for volume in await queries.of_instance(db, compute_id):
+        if not volume.persist_across_boots:
+            await _let_go(db, volume, compute_id, now)
+
+
+async def release(db: Queries, compute_id: int, now: datetime) -> None:
+    """Detach all, as the instance is going to be gone (spec A, Volume status)."""
+    for volume in await queries.of_instance(db, compute_id):
+        await _let_go(db, volume, compute_id, now)
+
+
+async def _let_go(db: Queries, volume: VolumeFacts, compute_id: int, now: datetime) -> None:
+    await take_from_instance(db, volume.id, compute_id, now)
+    await _tell(db, "volume_detach", volume, now)
+
+
+async def _tell(db: Queries, action: str, volume: VolumeFacts, now: datetime) -> None:
+    actor = log.Actor(volume.account_id, None)
+    await log.notify(db, now, actor, action, VOLUME.entity(volume.id, volume.label))
+
+
+@dataclass(frozen=True, slots=True)
+class _Attachments:
+    """What also depends on jobs."""
+
+    queue: JobQueue
+
+    async def busy(self, db: Queries, compute_id: int) -> bool:
+        """Whether a job works on a volume of the instance, or on a clone of one."""
+        for volume in await queries.of_instance(db, compute_id):
+            if await attaching.is_busy(db, self.queue, volume.id):
+                return True
+        return False
+
+    async def claim(
+        self, db: Queries, compute_id: int, volume_ids: Collection[int], now: datetime
+    ) -> None:
+        """Attach volumes that a config of the instance is to name."""
+        instance = await computes.lock_any(db, compute_id)
+        assert instance is not None
+        for volume_id in sorted(set(volume_ids)):
+            volume = await queries.lock(db, instance.account_id, volume_id)
+            if volume is None:
+                raise invalid(f"Volume {volume_id} does not exist", "devices")
+            if not (volume.compute_id == compute_id and volume.persist_across_boots):
+                await self._claim(db, instance, volume, now)
+
+    async def _claim(
+        self, db: Queries, instance: InstanceFacts, volume: VolumeFacts, now: datetime
+    ) -> None:
+        if volume.region != instance.region:
+            raise invalid(attaching.ELSEWHERE, "devices")
+        if volume.compute_id == instance.id:
+            await attaching.check_idle(db, self.queue, volume)
+        else:
+            await attaching.check_free(db, self.queue, volume)
+            await _tell(db, "volume_attach", volume, now)
+        await attaching.check_room(db, instance, True, volume.id)
+        await state_queries.attach(db, volume.id, instance.id, True, now)

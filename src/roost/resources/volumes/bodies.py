@@ -1,0 +1,118 @@
+"""Request bodies of volumes (spec A, Volumes; reference: operations)."""
+
+from typing import Annotated, Self
+
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from roost.resources.catalog import Catalog
+from roost.resources.tags.labels import Tags
+from roost.resources.volumes import rules
+from roost.services import Services
+from roost.web.bodies import Body
+from roost.web.fields import Between, Length, refuse
+
+Label = Annotated[
+    str,
+    Length(1, 32),
+    AfterValidator(rules.check_label),
+    Field(json_schema_extra={"pattern": f"^(?:{rules.LABEL_PATTERN})$"}),
+]
+Id = Annotated[int, Between(1, 2**63 - 1)]
+
+
+class CreateVolume(Body):
+    """POST /volumes. The order of the fields is the order of their errors."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"label": "data", "size": 20, "region": "us-lake", "tags": ["backup"]},
+                {"label": "data2", "compute_id": 100001, "config_id": 100002},
+            ]
+        }
+    )
+
+    label: Label
+    size: Annotated[int, Between(rules.MIN_SIZE, rules.MAX_SIZE)] = rules.DEFAULT_SIZE
+    region: str | None = None
+    compute_id: Id | None = None
+    config_id: Id | None = None
+    tags: Tags = []
+
+    @field_validator("region")
+    @classmethod
+    def _check_region(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return value
+        services = info.context
+        assert isinstance(services, Services)
+        region = services.get(Catalog).find_region(value)
+        if region is None:
+            raise refuse("region is not valid")
+        if "Block Storage" not in region.capabilities:
+            raise refuse("The region does not offer Block Storage")
+        return value
+
+    @field_validator("config_id")
+    @classmethod
+    def _check_config(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is not None and "compute_id" in info.data and info.data["compute_id"] is None:
+            raise refuse("config_id needs a compute_id")
+        return value
+
+    @model_validator(mode="after")
+    def _check_place(self) -> Self:
+        if self.region is None and self.compute_id is None:
+            raise refuse("Must provide a region or a Compute ID")
+        return self
+
+
+class UpdateVolume(Body):
+    """PUT /volumes/{volumeId}; what is omitted stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"label": "data", "tags": ["old"]}]})
+
+    label: Label | None = None
+    tags: Tags | None = None
+
+
+class AttachVolume(Body):
+    """POST /volumes/{volumeId}/attach."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"compute_id": 100001, "persist_across_boots": True}]}
+    )
+
+    compute_id: Id
+    config_id: Id | None = None
+    persist_across_boots: bool = True
+
+    @field_validator("persist_across_boots")
+    @classmethod
+    def _check_persistence(cls, value: bool, info: ValidationInfo) -> bool:
+        if not value and info.data.get("config_id") is not None:
+            raise refuse("A config cannot name a volume that does not persist across boots")
+        return value
+
+
+class CloneVolume(Body):
+    """POST /volumes/{volumeId}/clone."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"label": "data-copy"}]})
+
+    label: Label
+
+
+class ResizeVolume(Body):
+    """POST /volumes/{volumeId}/resize; `size` in GiB, more than it is and at most 10240."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"size": 40}]})
+
+    size: int

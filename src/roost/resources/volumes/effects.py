@@ -1,0 +1,49 @@
+"""What becomes of rows when jobs on volumes are enqueued or end."""
+
+from datetime import datetime
+
+from roost.jobs.kinds import Effect
+from roost.jobs.model import Job
+from roost.resources.compute import queries as computes
+from roost.resources.compute.configs import slot_queries as slots
+from roost.resources.volumes import state_queries
+from roost.resources.volumes.args import AttachmentArgs, VolumeArgs
+from roost.resources.volumes.entity import VOLUME
+from roost.resources.volumes.records import VolumeStatus
+from roost.store import Queries
+from roost.web.grant_queries import forget_entity
+
+
+def becomes(status: VolumeStatus) -> Effect[VolumeArgs]:
+    async def effect(db: Queries, job: Job, args: VolumeArgs) -> None:
+        await state_queries.set_status(db, args.volume_id, status, job.finished or job.created)
+
+    return effect
+
+
+async def vanishes(db: Queries, job: Job, args: VolumeArgs) -> None:
+    """Nothing half-made stays."""
+    await forget(db, args.volume_id)
+
+
+async def reappears(db: Queries, job: Job, args: VolumeArgs) -> None:
+    await state_queries.undelete(db, args.volume_id, job.finished or job.created)
+
+
+async def is_detached(db: Queries, job: Job, args: AttachmentArgs) -> None:
+    """The instance's row is locked before."""
+    await computes.lock_any(db, args.compute_id)
+    now = job.finished or job.created
+    await take_from_instance(db, args.volume_id, args.compute_id, now)
+
+
+async def take_from_instance(db: Queries, volume_id: int, compute_id: int, now: datetime) -> None:
+    """No config of the instance names the volume any more."""
+    await slots.remove_volume(db, compute_id, volume_id)
+    await state_queries.detach(db, volume_id, compute_id, now)
+
+
+async def forget(db: Queries, volume_id: int) -> None:
+    """Drop the row and all grants on it; slots that name it go with it."""
+    await forget_entity(db, VOLUME.name, volume_id)
+    await state_queries.delete(db, volume_id)

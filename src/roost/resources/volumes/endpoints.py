@@ -1,0 +1,187 @@
+"""What the API offers: block storage volumes (spec A, Volumes)."""
+
+from asyncpg import UniqueViolationError
+
+from roost.errors import invalid, not_found
+from roost.jobs.queue import JobQueue
+from roost.resources.compute.locks import check_exists
+from roost.resources.events import log
+from roost.resources.tags.labels import check_tags
+from roost.resources.volumes import attaching, changes, creation, queries
+from roost.resources.volumes.bodies import (
+    AttachVolume,
+    CloneVolume,
+    CreateVolume,
+    ResizeVolume,
+    UpdateVolume,
+)
+from roost.resources.volumes.entity import VOLUME
+from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE, VolumeFacts
+from roost.resources.volumes.records import VolumeRow
+from roost.store.paging import fetch_record
+from roost.web.call import Call
+from roost.web.grants import Global, Read, Write
+from roost.web.registry import Page, Rate, endpoint
+
+_READ = ("volumes:read_only",)
+_WRITE = ("volumes:read_write",)
+_BOTH = ("volumes:read_write", "computes:read_write")
+_ONE = "/volumes/{volumeId:int}"
+
+
+@endpoint(
+    "GET",
+    "/volumes",
+    scopes=_READ,
+    grant=Read("volume"),
+    returns=Page(VolumeRow),
+    filters=VOLUMES.columns,
+)
+async def list_volumes(call: Call) -> bytes:
+    """List volumes."""
+    return await call.collection(VOLUMES, call.account_id)
+
+
+@endpoint(
+    "POST",
+    "/volumes",
+    scopes=_WRITE,
+    grant=Global("add_volumes"),
+    body=CreateVolume,
+    returns=VolumeRow,
+    events=("volume_create",),
+    rate=Rate(25, 60),
+)
+async def create_volume(call: Call, body: CreateVolume) -> str:
+    """Create a volume."""
+    check_tags(call, body.tags)
+    return await creation.create(call, body)
+
+
+@endpoint("GET", _ONE, scopes=_READ, grant=Read("volume"), returns=VolumeRow)
+async def view_volume(call: Call) -> bytes:
+    """View a volume."""
+    return await call.record(call.number("volumeId"), VOLUMES, call.account_id)
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=_WRITE,
+    grant=Write("volume"),
+    body=UpdateVolume,
+    of=view_volume,
+    returns=VolumeRow,
+    events=("volume_update",),
+)
+async def update_volume(call: Call, body: UpdateVolume) -> bytes:
+    """Update a volume."""
+    check_tags(call, body.tags)
+    volume = await _lock(call)
+    try:
+        await queries.update(call.db, volume.id, body.label, body.tags, call.clock.now())
+    except UniqueViolationError:
+        raise invalid(creation.LABEL_TAKEN, "label") from None
+    entity = VOLUME.entity(volume.id, body.label or volume.label)
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "volume_update", entity)
+    return await _record(call, volume.id)
+
+
+@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("volume"), events=("volume_delete",))
+async def delete_volume(call: Call) -> None:
+    """Delete a volume."""
+    await changes.delete(call, await _find(call))
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/attach",
+    scopes=_BOTH,
+    grant=Write("volume"),
+    body=AttachVolume,
+    of=view_volume,
+    returns=VolumeRow,
+    events=("volume_attach",),
+)
+async def attach_volume(call: Call, body: AttachVolume) -> bytes:
+    """Attach a volume to a compute instance."""
+    volume = await _find(call)
+    await changes.attach(call, volume.id, body)
+    return await _record(call, volume.id)
+
+
+@endpoint("POST", f"{_ONE}/detach", scopes=_BOTH, grant=Write("volume"), events=("volume_detach",))
+async def detach_volume(call: Call) -> None:
+    """Detach a volume from its compute instance."""
+    await changes.detach(call, await _find(call))
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/clone",
+    scopes=_WRITE,
+    grant=Global("add_volumes"),
+    body=CloneVolume,
+    of=view_volume,
+    returns=VolumeRow,
+    events=("volume_clone",),
+)
+async def clone_volume(call: Call, body: CloneVolume) -> str:
+    """Clone a volume."""
+    await view_volume.handler(call)  # 404 for one that the caller may not see.
+    return await creation.clone(call, await _lock_idle(call), body.label)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/resize",
+    scopes=_WRITE,
+    grant=Write("volume"),
+    body=ResizeVolume,
+    of=view_volume,
+    returns=VolumeRow,
+    events=("volume_resize",),
+)
+async def resize_volume(call: Call, body: ResizeVolume) -> bytes:
+    """Resize a volume."""
+    volume = await _lock(call)
+    await changes.resize(call, volume, body.size)
+    return await _record(call, volume.id)
+
+
+@endpoint(
+    "GET",
+    "/compute/instances/{computeId:int}/volumes",
+    scopes=("computes:read_only",),
+    grant=Read("compute"),
+    returns=Page(VolumeRow),
+    filters=VOLUMES.columns,
+)
+async def list_volumes_of_instance(call: Call) -> bytes:
+    """List the volumes of a compute instance."""
+    compute_id = await check_exists(call)
+    return await call.collection(VOLUMES_OF_INSTANCE, call.account_id, compute_id)
+
+
+async def _record(call: Call, volume_id: int) -> bytes:
+    return await fetch_record(call.db, VOLUMES, (call.account_id,), volume_id)
+
+
+async def _find(call: Call) -> VolumeFacts:
+    volume = await queries.find_own(call.db, call.account_id, call.number("volumeId"))
+    if volume is None:
+        raise not_found()
+    return volume
+
+
+async def _lock(call: Call) -> VolumeFacts:
+    volume = await queries.lock(call.db, call.account_id, call.number("volumeId"))
+    if volume is None:
+        raise not_found()
+    return volume
+
+
+async def _lock_idle(call: Call) -> VolumeFacts:
+    volume = await _lock(call)
+    await attaching.check_idle(call.db, call.get(JobQueue), volume)
+    return volume

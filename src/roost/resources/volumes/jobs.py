@@ -1,0 +1,123 @@
+"""Long-running work on volumes, as tables of steps.
+
+kind           while it runs    done       failed
+volume_create  creating         active     gone, as nothing was on it
+volume_clone   creating         active     gone
+volume_attach  active           attached   detached
+volume_detach  active           detached   still attached
+volume_resize  resizing         active     active, with the size that it has
+volume_delete  not shown        gone       active again
+"""
+
+from typing import TypeVar
+
+from roost.jobs.kinds import JobKind, Retry, Step
+from roost.jobs.queue import JobQueue
+from roost.resources.compute.engine import MountedError
+from roost.resources.entities.records import Entity
+from roost.resources.events import log
+from roost.resources.volumes import effects, steps
+from roost.resources.volumes.args import AttachmentArgs, CloneArgs, ResizeArgs, VolumeArgs
+from roost.resources.volumes.entity import VOLUME, resource_of
+from roost.store import Queries
+
+Args = TypeVar("Args", bound=VolumeArgs)
+
+_RETRY = Retry(attempts=4)
+"""What a data plane refuses four times it will refuse again; the user waits for an answer."""
+
+_COPY_SECONDS = 24 * 3600.0
+
+CREATE = JobKind(
+    "volume_create",
+    VolumeArgs,
+    steps=(
+        Step("make", steps.make, undo=steps.unmake),
+        Step("plug", steps.plug_new, undo=steps.unplug_new),
+    ),
+    retry=_RETRY,
+    on_done=effects.becomes("active"),
+    on_failed=effects.vanishes,
+)
+
+CLONE = JobKind(
+    "volume_clone",
+    CloneArgs,
+    steps=(Step("copy", steps.copy, undo=steps.unmake, timeout=_COPY_SECONDS),),
+    deadline=_COPY_SECONDS,
+    retry=_RETRY,
+    on_done=effects.becomes("active"),
+    on_failed=effects.vanishes,
+)
+
+ATTACH = JobKind(
+    "volume_attach",
+    AttachmentArgs,
+    steps=(Step("plug", steps.plug, undo=steps.unplug),),
+    retry=_RETRY,
+    on_failed=effects.is_detached,
+)
+
+DETACH = JobKind(
+    "volume_detach",
+    AttachmentArgs,
+    steps=(Step("unplug", steps.unplug, undo=steps.plug_again),),
+    retry=_RETRY,
+    permanent=(MountedError,),
+    on_done=effects.is_detached,
+)
+
+RESIZE = JobKind(
+    "volume_resize",
+    ResizeArgs,
+    steps=(Step("grow", steps.grow, undo=steps.keep_size),),
+    retry=_RETRY,
+    on_enqueued=effects.becomes("resizing"),
+    on_done=effects.becomes("active"),
+    on_failed=effects.becomes("active"),
+)
+
+DELETE = JobKind(
+    "volume_delete",
+    VolumeArgs,
+    steps=(Step("remove", steps.remove, undo=steps.keep),),
+    retry=_RETRY,
+    on_failed=effects.reappears,
+)
+
+KINDS = (CREATE, CLONE, ATTACH, DETACH, RESIZE, DELETE)
+
+
+async def enqueue(
+    queue: JobQueue,
+    db: Queries,
+    kind: JobKind[Args],
+    args: Args,
+    label: str,
+    actor: log.Actor,
+    secondary: Entity | None = None,
+) -> None:
+    """Enqueue a job on the volume of `args` and `label`, with its event."""
+    entity = VOLUME.entity(args.volume_id, label)
+    await enqueue_about(queue, db, kind, args, actor, entity, secondary)
+
+
+async def enqueue_about(
+    queue: JobQueue,
+    db: Queries,
+    kind: JobKind[Args],
+    args: Args,
+    actor: log.Actor,
+    entity: Entity,
+    secondary: Entity | None,
+) -> None:
+    """The same with an event that is about another entity."""
+    event_id = await log.schedule(db, queue.clock.now(), actor, kind.name, entity, secondary)
+    await queue.enqueue(
+        db,
+        kind,
+        args,
+        resource=resource_of(args.volume_id),
+        account_id=actor.account_id,
+        event_id=event_id,
+    )

@@ -1,0 +1,173 @@
+"""SQL of volumes."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from asyncpg import Record
+
+from roost.resources.compute.entity import COMPUTE
+from roost.resources.entities.queries import label_sql
+from roost.resources.volumes.engine import VolumeSpec
+from roost.resources.volumes.records import VolumeStatus
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+VOLUMES = Listing(
+    record=f"""
+        v.id, v.label, '/dev/disk/by-id/scsi-0Roost_Volume_' || v.label as filesystem_path,
+        v.status, v.size, v.region, v.compute_id,
+        {label_sql(COMPUTE, "v.compute_id")} as compute_label,
+        v.created, v.updated, v.tags, v.hardware_type
+        """,
+    source="volume v",
+    scope="v.account_id = $1 and not v.deleting",
+    key="v.id",
+    granted=("'volume'", "v.id"),
+    columns={"label": Column("v.label", "text"), "tags": Column("v.tags", "texts")},
+)
+
+VOLUMES_OF_INSTANCE = replace(VOLUMES, scope=f"{VOLUMES.scope} and v.compute_id = $2")
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    account_id: int
+    label: str
+    region: str
+    engine: str
+    size: int
+    """GiB"""
+    status: VolumeStatus
+    compute_id: int | None
+    persist_across_boots: bool
+    made: bool
+    """Whether the engine holds the volume."""
+    source_id: int | None
+    """What a clone is copied from, until it is there."""
+    deleting: bool
+    """Whether a job removes it. It is shown to nobody any more, and its label is free."""
+
+    @property
+    def spec(self) -> VolumeSpec:
+        return VolumeSpec(self.id, self.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVolume:
+    """A row to insert."""
+
+    account_id: int
+    label: str
+    region: str
+    engine: str
+    size: int
+    tags: list[str]
+    compute_id: int | None = None
+    source_id: int | None = None
+    now: datetime
+
+
+_FACTS = """
+    select id, account_id, label, region, engine, size, status, compute_id, persist_across_boots,
+        made, source_id, deleting
+    from volume
+"""
+
+_INSERT = f"""
+    insert into volume as v (account_id, label, region, engine, size, tags, compute_id, source_id,
+        status, hardware_type, created, updated)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, 'creating', 'nvme', $9, $9)
+    on conflict (account_id, label) where not deleting do nothing
+    returning v.id, {VOLUMES.record_text} as record
+"""
+
+
+async def insert(db: Queries, new: NewVolume) -> tuple[int, str] | None:
+    """The volume's id and record; None when the account has one of this label."""
+    row = await db.fetchrow(
+        _INSERT,
+        new.account_id,
+        new.label,
+        new.region,
+        new.engine,
+        new.size,
+        new.tags,
+        new.compute_id,
+        new.source_id,
+        new.now,
+    )
+    return None if row is None else (row["id"], row["record"])
+
+
+async def find(db: Queries, volume_id: int) -> VolumeFacts | None:
+    """A volume of any account, for Roost's own work."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1", volume_id))
+
+
+async def find_own(db: Queries, account_id: int, volume_id: int) -> VolumeFacts | None:
+    """A volume that the account has."""
+    sql = f"{_FACTS} where account_id = $1 and id = $2 and not deleting"
+    return _facts(await db.fetchrow(sql, account_id, volume_id))
+
+
+async def lock(db: Queries, account_id: int, volume_id: int) -> VolumeFacts | None:
+    """The same, which nobody else changes until the end of the transaction.
+
+    Who locks an instance too does that before.
+    """
+    sql = f"{_FACTS} where account_id = $1 and id = $2 and not deleting for update"
+    return _facts(await db.fetchrow(sql, account_id, volume_id))
+
+
+async def lock_any(db: Queries, volume_id: int) -> VolumeFacts | None:
+    """A volume of any account, which nobody else changes until the end of the transaction."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for update", volume_id))
+
+
+async def in_region(db: Queries, region: str) -> list[VolumeFacts]:
+    rows = await db.fetch(f"{_FACTS} where region = $1 order by id", region)
+    return [VolumeFacts(**row) for row in rows]
+
+
+async def of_instance(db: Queries, compute_id: int) -> list[VolumeFacts]:
+    """All that are attached to it, also those that are still being made, by id."""
+    rows = await db.fetch(f"{_FACTS} where compute_id = $1 order by id", compute_id)
+    return [VolumeFacts(**row) for row in rows]
+
+
+async def regions_in_use(db: Queries) -> list[str]:
+    rows = await db.fetch("select distinct region from volume order by region")
+    return [row["region"] for row in rows]
+
+
+async def update(
+    db: Queries, volume_id: int, label: str | None, tags: list[str] | None, now: datetime
+) -> None:
+    """Change what is not None. asyncpg.UniqueViolationError for a label that is taken."""
+    await db.execute(
+        """
+        update volume set label = coalesce($2, label), tags = coalesce($3, tags), updated = $4
+        where id = $1
+        """,
+        volume_id,
+        label,
+        tags,
+        now.replace(microsecond=0),
+    )
+
+
+async def is_being_cloned(db: Queries, volume_id: int) -> bool:
+    """Whether a clone is being made of the volume."""
+    cloned: bool = await db.fetchval(
+        "select exists (select from volume where source_id = $1)", volume_id
+    )
+    return cloned
+
+
+def _facts(row: Record | None) -> VolumeFacts | None:
+    return None if row is None else VolumeFacts(**row)

@@ -1,0 +1,142 @@
+"""The steps of jobs on volumes, and their undos."""
+
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Fatal, Verdict, Write, next_step
+from roost.resources.compute.configs import slot_queries as slots
+from roost.resources.volumes import effects, queries, state_queries
+from roost.resources.volumes.args import AttachmentArgs, CloneArgs, ResizeArgs, VolumeArgs
+from roost.resources.volumes.engine import VolumeEngine, VolumeSpec
+from roost.resources.volumes.engines import VolumeEngines
+from roost.resources.volumes.queries import VolumeFacts
+from roost.store import Queries
+
+
+async def make(run: Run[VolumeArgs]) -> Verdict:
+    """Make an empty volume; only once, as what is gone must not be replaced by something empty."""
+    facts = await _facts(run)
+    if not facts.made:
+        await _engine(run, facts).create(facts.spec)
+    return next_step(_set_made(facts))
+
+
+async def copy(run: Run[CloneArgs]) -> Verdict:
+    """Make a volume with the data of another one."""
+    facts = await _facts(run)
+    await _engine(run, facts).copy(run.args.source_id, facts.spec, run.progress)
+    return next_step(_set_made(facts))
+
+
+async def unmake(run: Run[VolumeArgs]) -> Verdict:
+    """Remove what was made, wholly or in part."""
+    facts = await _facts(run)
+    await _engine(run, facts).delete(facts.id)
+    return next_step()
+
+
+async def plug_new(run: Run[VolumeArgs]) -> Verdict:
+    """Give a new volume to its instance, if it still has one: that may have been deleted."""
+    await _plug(run, await _facts(run))
+    return next_step()
+
+
+async def unplug_new(run: Run[VolumeArgs]) -> Verdict:
+    facts = await _facts(run)
+    if facts.compute_id is not None:
+        await _engine(run, facts).unplug(facts.id, facts.compute_id)
+    return next_step()
+
+
+async def plug(run: Run[AttachmentArgs]) -> Verdict:
+    """Give the volume to its instance."""
+    facts = await _facts(run)
+    if facts.compute_id != run.args.compute_id:
+        raise Fatal("The volume was detached meanwhile, as the instance went off or was deleted.")
+    await _plug(run, facts)
+    return next_step()
+
+
+async def unplug(run: Run[AttachmentArgs]) -> Verdict:
+    """Take the volume from its instance, if that still has it."""
+    facts = await _facts(run)
+    if facts.compute_id == run.args.compute_id:
+        await _engine(run, facts).unplug(facts.id, facts.compute_id)
+    return next_step()
+
+
+async def plug_again(run: Run[AttachmentArgs]) -> Verdict:
+    """What was not detached stays with the instance."""
+    facts = await _facts(run)
+    if facts.compute_id == run.args.compute_id:
+        await _plug(run, facts)
+    return next_step()
+
+
+async def grow(run: Run[ResizeArgs]) -> Verdict:
+    """Make the volume larger; a running guest sees it at once."""
+    facts, size = await _facts(run), run.args.size
+    await _engine(run, facts).resize(VolumeSpec(facts.id, size))
+
+    async def write(db: Queries) -> None:
+        await state_queries.set_size(db, facts.id, size)
+
+    return next_step(write)
+
+
+async def keep_size(run: Run[ResizeArgs]) -> Verdict:
+    """A volume never shrinks: it is shown with the size that it has now."""
+    facts = await _facts(run)
+    state = await _engine(run, facts).inspect(facts.id)
+
+    async def write(db: Queries) -> None:
+        if state is not None:
+            await state_queries.set_size(db, facts.id, state.size)
+
+    return next_step(write)
+
+
+async def remove(run: Run[VolumeArgs]) -> Verdict:
+    """Remove the volume with its data, and then its row."""
+    facts = await _facts(run)
+    await _engine(run, facts).delete(facts.id)
+
+    async def write(db: Queries) -> None:
+        await effects.forget(db, facts.id)
+
+    return next_step(write)
+
+
+async def keep(run: Run[VolumeArgs]) -> Verdict:
+    """The volume is shown again, unless its data are gone already."""
+    facts = await _facts(run)
+    gone = await _engine(run, facts).inspect(facts.id) is None
+
+    async def write(db: Queries) -> None:
+        if gone:
+            await effects.forget(db, facts.id)
+
+    return next_step(write)
+
+
+async def _facts(run: Run[VolumeArgs]) -> VolumeFacts:
+    facts = await queries.find(run.store, run.args.volume_id)
+    if facts is None:
+        raise Fatal("The volume is gone.")
+    return facts
+
+
+def _engine(run: Run[VolumeArgs], facts: VolumeFacts) -> VolumeEngine:
+    return run.get(VolumeEngines).holding(facts)
+
+
+async def _plug(run: Run[VolumeArgs], facts: VolumeFacts) -> None:
+    """Give a volume to its instance, unless that runs with a config that leaves it out."""
+    compute_id = facts.compute_id
+    if compute_id is not None and await slots.boots_with(run.store, compute_id, facts.id):
+        await _engine(run, facts).plug(facts.id, facts.label, compute_id)
+
+
+def _set_made(facts: VolumeFacts) -> Write:
+    async def write(db: Queries) -> None:
+        await state_queries.set_made(db, facts.id)
+
+    return write
