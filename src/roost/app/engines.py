@@ -13,6 +13,7 @@ from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.prerequisites import check
+from roost.engines.qemu.volumes import QemuVolumes
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.catalog import Catalog
@@ -106,10 +107,9 @@ async def _real(settings: Settings, directory: Path, region: RegionEntry) -> _Pa
     engine = QemuInstances(
         directory, image_store(settings), _network(region), kind, (*dns.ipv4, *dns.ipv6)
     )
-    volumes = SimulatedVolumes(directory, 0)
     return (
         Binding(region.id, "instances", engine, True, f"QEMU with {kind.upper()}"),
-        Binding(region.id, "volumes", volumes, False, "not ready"),
+        Binding(region.id, "volumes", QemuVolumes(directory), True, "files for QEMU"),
     )
 
 

@@ -41,8 +41,8 @@ class VolumeFile:
         return self.directory / PARTIAL
 
     def exists(self) -> bool:
-        """Whether anything of it does."""
-        return self.directory.is_dir()
+        """Whether anything of it does, though it be only begun."""
+        return self.data.exists() or self.partial.exists()
 
     def size(self) -> int:
         """GiB; 0 when it is only begun."""
@@ -81,7 +81,8 @@ def all_volumes(state_dir: Path) -> list[VolumeFile]:
     except FileNotFoundError:
         return []
     matches = (_NAME.fullmatch(name) for name in names)
-    return [VolumeFile(state_dir, number) for number in sorted(int(m[1]) for m in matches if m)]
+    files = (VolumeFile(state_dir, number) for number in sorted(int(m[1]) for m in matches if m))
+    return [file for file in files if file.exists()]
 
 
 def holders(state_dir: Path) -> dict[str, int]:

@@ -1,0 +1,134 @@
+"""Volumes of a guest that runs: given to its QEMU and taken from it over the monitor.
+
+Each function goes on from wherever a killed control plane stopped.
+"""
+
+import asyncio
+import os
+from pathlib import Path
+
+from pydantic import BaseModel, Field, TypeAdapter
+
+from roost.engines.qemu.devices import FIRST_LOOSE_LUN, volume_drive, volume_name
+from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.monitor import Monitor, MonitorError, connected
+from roost.engines.qemu.volume_files import VolumeFile
+
+_DEVICES = "/machine/peripheral"
+_UNPLUG_SECONDS = 10.0
+_POLL_SECONDS = 0.02
+
+
+class _Property(BaseModel):
+    name: str
+
+
+class _Node(BaseModel):
+    name: str = Field("", alias="node-name")
+
+
+class _FileSet(BaseModel):
+    id: int = Field(alias="fdset-id")
+
+
+class _Counts(BaseModel):
+    wr_operations: int
+
+
+class _Usage(_Node):
+    stats: _Counts
+
+
+_PROPERTIES = TypeAdapter(list[_Property])
+_NODES = TypeAdapter(list[_Node])
+_FILE_SETS = TypeAdapter(list[_FileSet])
+_USAGES = TypeAdapter(list[_Usage])
+_LUN = TypeAdapter(int)
+
+
+async def plug(guest: Guest, volume: VolumeFile, label: str) -> None:
+    """Nothing happens when the guest has it already.
+
+    Raises MonitorError, and EngineError when there is no file or another guest has it.
+    """
+    name = volume_name(volume.id)
+    async with connected(guest.directory) as monitor:
+        devices = await _devices(monitor)
+        if name in devices:
+            return
+        await drop_node(monitor, name, volume.id)
+        drive = volume_drive(volume.id, label, await _free_lun(monitor, devices))
+        descriptor = volume.open(guest.id)
+        try:
+            await monitor.pass_file(descriptor, volume.id)
+        finally:
+            os.close(descriptor)
+        try:
+            await monitor.execute("blockdev-add", drive.node())
+            await monitor.execute("device_add", drive.device())
+        except BaseException:
+            await drop_node(monitor, name, volume.id)
+            raise
+
+
+async def unplug(directory: Path, volume_id: int) -> None:
+    """Take the volume away, with all that the guest wrote. Raises MonitorError."""
+    name = volume_name(volume_id)
+    async with connected(directory) as monitor:
+        if name in await _devices(monitor):
+            await monitor.execute("device_del", {"id": name})
+            deadline = asyncio.get_running_loop().time() + _UNPLUG_SECONDS
+            while name in await _devices(monitor):
+                if asyncio.get_running_loop().time() > deadline:
+                    raise MonitorError("the guest does not let go of the device")
+                await asyncio.sleep(_POLL_SECONDS)
+        await drop_node(monitor, name, volume_id)
+
+
+async def grow(directory: Path, volume: VolumeFile) -> None:
+    """Tell QEMU, and thereby the guest, the size of the volume's file. Raises MonitorError."""
+    name = volume_name(volume.id)
+    async with connected(directory) as monitor:
+        if name in await _nodes(monitor):
+            size = volume.data.stat().st_size
+            await monitor.execute("block_resize", {"node-name": name, "size": size})
+
+
+async def count_writes(directory: Path, volume_id: int) -> int:
+    """How often the guest has written to the volume since it was plugged in; 0 when it is not.
+
+    Raises MonitorError.
+    """
+    async with connected(directory) as monitor:
+        usages = _USAGES.validate_python(await monitor.execute("query-blockstats"))
+    name = volume_name(volume_id)
+    return sum(usage.stats.wr_operations for usage in usages if usage.name == name)
+
+
+async def drop_node(monitor: Monitor, name: str, set_id: int) -> None:
+    """Let QEMU close a file that no device has; it writes out all that it holds of it."""
+    if name in await _nodes(monitor):
+        await monitor.execute("blockdev-del", {"node-name": name})
+    sets = _FILE_SETS.validate_python(await monitor.execute("query-fdsets"))
+    if set_id in [each.id for each in sets]:
+        await monitor.execute("remove-fd", {"fdset-id": set_id})
+
+
+async def _devices(monitor: Monitor) -> list[str]:
+    answer = await monitor.execute("qom-list", {"path": _DEVICES})
+    return [each.name for each in _PROPERTIES.validate_python(answer)]
+
+
+async def _nodes(monitor: Monitor) -> list[str]:
+    answer = await monitor.execute("query-named-block-nodes", {"flat": True})
+    return [each.name for each in _NODES.validate_python(answer)]
+
+
+async def _free_lun(monitor: Monitor, devices: list[str]) -> int:
+    """The first one for a volume without a slot."""
+    taken = set()
+    for name in devices:
+        if name.startswith(volume_name(0)[:-1]):
+            where = {"path": f"{_DEVICES}/{name}", "property": "lun"}
+            taken.add(_LUN.validate_python(await monitor.execute("qom-get", where)))
+    return next(lun for lun in range(FIRST_LOOSE_LUN, 1 << 14) if lun not in taken)
