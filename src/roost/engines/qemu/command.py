@@ -3,7 +3,9 @@
 import os
 from typing import Literal
 
-from roost.engines.qemu.guests import CONSOLE, FIRMWARE, ROOT, SEED, SWAP, Guest
+from roost.engines.qemu.boots import Boot
+from roost.engines.qemu.devices import SCSI_BUS, SEED_LUN
+from roost.engines.qemu.guests import CONSOLE, FIRMWARE, SEED, Guest
 from roost.resources.compute.engine import InstanceSpec
 
 PROGRAM = "qemu-system-x86_64"
@@ -15,7 +17,12 @@ _CODE_BUFFER_MB = 128
 
 
 def command(
-    guest: Guest, spec: InstanceSpec, accelerator: Accelerator, tap: int, monitor: int
+    guest: Guest,
+    spec: InstanceSpec,
+    accelerator: Accelerator,
+    boot: Boot,
+    tap: int,
+    monitor: int,
 ) -> list[str]:
     """The descriptors: `tap` of the guest's network device, `monitor` of a socket that listens."""
     return [
@@ -32,8 +39,9 @@ def command(
         *("-netdev", f"tap,id=net0,fd={tap}"),
         *("-device", f"virtio-net-pci,netdev=net0,mac={spec.mac},romfile="),
         *("-device", "virtio-scsi-pci,id=scsi0"),
-        *_disks(guest),
-        *_boot(guest),
+        *_disks(boot),
+        *_seed(guest),
+        *_kernel(guest, boot),
         *_firmware(guest),
     ]
 
@@ -50,28 +58,32 @@ def _processor(spec: InstanceSpec, accelerator: Accelerator) -> list[str]:
     return ["-accel", translator, "-machine", "q35", "-cpu", "Nehalem", "-smp", str(processors)]
 
 
-def _disks(guest: Guest) -> list[str]:
-    """Root at LUN 0, swap at 1, the set-up CD at 9."""
-    options = "if=none,cache=writeback,discard=unmap"
-    arguments = ["-drive", f"id=root,file={ROOT},format=qcow2,{options}"]
-    arguments += ["-device", "scsi-hd,drive=root,bus=scsi0.0,scsi-id=0,lun=0,bootindex=1"]
-    if (guest.directory / SWAP).exists():
-        arguments += ["-drive", f"id=swap,file={SWAP},format=raw,{options}"]
-        arguments += ["-device", "scsi-hd,drive=swap,bus=scsi0.0,scsi-id=0,lun=1"]
-    if (guest.directory / SEED).exists():
-        arguments += ["-drive", f"if=none,id=seed,file={SEED},format=raw,readonly=on"]
-        arguments += ["-device", "scsi-cd,drive=seed,bus=scsi0.0,scsi-id=0,lun=9"]
+def _disks(boot: Boot) -> list[str]:
+    arguments: list[str] = []
+    for volume_id, descriptor in boot.files.items():
+        arguments += ["-add-fd", f"fd={descriptor},set={volume_id}"]
+    for drive in boot.drives:
+        arguments += drive.arguments()
     return arguments
 
 
-def _boot(guest: Guest) -> list[str]:
-    """The image's kernel; without one the firmware boots the root disk."""
-    image = guest.image()
+def _seed(guest: Guest) -> list[str]:
+    """The set-up CD."""
+    if not (guest.directory / SEED).exists():
+        return []
+    drive = f"if=none,id=seed,file={SEED},format=raw,readonly=on"
+    device = f"scsi-cd,drive=seed,bus={SCSI_BUS},scsi-id=0,lun={SEED_LUN}"
+    return ["-drive", drive, "-device", device]
+
+
+def _kernel(guest: Guest, boot: Boot) -> list[str]:
+    image = boot.kernel
     if image is None or image.kernel is None or image.initrd is None:
         return []
     files = (path.relative_to(guest.directory) for path in (image.kernel, image.initrd))
     kernel, initrd = map(str, files)
-    return ["-kernel", kernel, "-initrd", initrd, "-append", image.info.kernel_args]
+    root = f" roost.lun={boot.root_lun}" if boot.root_lun else ""
+    return ["-kernel", kernel, "-initrd", initrd, "-append", image.info.kernel_args + root]
 
 
 def _firmware(guest: Guest) -> list[str]:

@@ -1,89 +1,96 @@
-"""Disks and set-up data of a guest. A file appears under its name only when it is whole."""
+"""Disks of guests as files of this host."""
 
 import asyncio
-import shutil
-from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
 
-from roost.engines.qemu.guests import FIRMWARE, IMAGE, ROOT, SEED, SWAP, Guest
-from roost.engines.qemu.images.commands import ImageError
-from roost.engines.qemu.images.nocloud import nocloud_iso
-from roost.engines.qemu.images.setup import SWAP_LABEL, fw_cfg_files
-from roost.engines.qemu.images.store import GuestImage, ImageStore
-from roost.engines.qemu.programs import failure, run
-from roost.resources.compute.engine import EngineError, InstanceSpec
-
-_MB = 1024 * 1024
-
-
-def find_image(images: ImageStore, spec: InstanceSpec) -> GuestImage | None:
-    """The image that the guest is made from; EngineError when this host does not have it."""
-    if spec.image is None:
-        return None
-    try:
-        image = images.find(spec.image)
-    except ImageError as error:
-        raise failure(f"The image {spec.image} cannot be used", str(error)) from error
-    if image is None:
-        raise EngineError(f"The image {spec.image} is not available in this region")
-    if spec.disk < image.info.virtual_size:
-        raise EngineError(
-            f"The image {spec.image} needs a disk of {image.info.virtual_size} MB or more"
-        )
-    return image
+from roost.engines.qemu.disk_copies import begin_copy, copy_disks, end_copy
+from roost.engines.qemu.diskfiles import DiskFile
+from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.images.store import ImageStore
+from roost.engines.qemu.locks import all_locked, locked
+from roost.engines.qemu.making import find_image, make_empty, make_from_image
+from roost.engines.qemu.programs import faults, patiently
+from roost.engines.qemu.resizing import resize_disk
+from roost.engines.qemu.users import open_directory
+from roost.resources.compute.disks.engine import DiskSpec, DiskState, Progress
+from roost.resources.compute.engine import EngineError
 
 
-async def make_root(guest: Guest, spec: InstanceSpec, image: GuestImage | None) -> None:
-    """An empty disk, or one that starts as the image does and keeps only the differences."""
-    backing: tuple[str, ...] = ()
-    if image is not None:
-        await asyncio.to_thread(image.link, guest.directory / IMAGE)
-        backing = ("-b", f"{IMAGE}/{image.root.name}", "-F", "qcow2")
-    partial = f"{ROOT}.part"
-    options = ("-q", "-f", "qcow2", *backing, partial, f"{spec.disk}M")
-    await run(
-        "The root disk could not be made", "qemu-img", "create", *options, cwd=guest.directory
-    )
-    (guest.directory / partial).replace(guest.directory / ROOT)
+class QemuDisks:
+    """A DiskEngine. It holds no state: all that is known of a disk is in its guest's directory."""
+
+    def __init__(self, state_dir: Path, images: ImageStore) -> None:
+        self._state_dir = state_dir
+        self._images = images
+
+    async def make(self, disk: DiskSpec) -> None:
+        guest = self._guest(disk.compute_id)
+        if guest.disk(disk.id).find() is not None:
+            return
+        image = find_image(self._images, disk)
+        with faults("The disk could not be made"):
+            open_directory(guest)
+            async with locked(guest.directory):
+                if guest.disk(disk.id).find() is not None:
+                    return
+                if image is None:
+                    await patiently(lambda: make_empty(guest, disk))
+                else:
+                    await patiently(lambda: make_from_image(guest, disk, image))
+
+    async def resize(self, disk: DiskSpec) -> None:
+        doing = "The disk could not be resized"
+        guest = self._guest(disk.compute_id)
+        with faults(doing):
+            async with locked(guest.directory):
+                found = _whole(guest, disk.id)
+                if guest.disk_state(disk.id).size == disk.size:
+                    return
+                _refuse_running(guest, disk.id, doing)
+                await patiently(lambda: resize_disk(guest, disk, found))
+
+    async def copy(self, source: DiskSpec, target: DiskSpec, progress: Progress) -> None:
+        doing = "The disk could not be copied"
+        origin, guest = self._guest(source.compute_id), self._guest(target.compute_id)
+        if guest.disk(target.id).find() is not None:
+            return
+        with faults(doing):
+            open_directory(guest)
+            async with all_locked((origin.directory, guest.directory)):
+                if guest.disk(target.id).find() is not None:
+                    return
+                found = _whole(origin, source.id)
+                async with begin_copy(guest, target, found.size(), doing) as sink:
+                    await copy_disks(origin, {source.id: sink}, progress, doing)
+                image = origin.disk(source.id).image()
+                await end_copy(guest, target, found.size(), image, doing)
+
+    async def delete(self, compute_id: int, disk_id: int) -> None:
+        guest = self._guest(compute_id)
+        if not guest.exists():
+            return
+        with faults("The disk could not be deleted"):
+            async with locked(guest.directory):
+                _refuse_running(guest, disk_id, "The disk could not be deleted")
+                await asyncio.to_thread(guest.disk(disk_id).remove)
+
+    async def inspect(self, compute_id: int, disk_id: int) -> DiskState | None:
+        states = self._guest(compute_id).state()
+        if states is None:
+            return None
+        return next((disk for disk in states.disks if disk.id == disk_id), None)
+
+    def _guest(self, compute_id: int) -> Guest:
+        return Guest(self._state_dir, compute_id)
 
 
-async def grow_root(guest: Guest, size: int) -> None:
-    """Make the root disk of an offline guest `size` MB large; a larger one is left alone."""
-    if guest.disk_size() < size:
-        resize = ("qemu-img", "resize", "-q", ROOT, f"{size}M")
-        await run("The root disk could not be grown", *resize, cwd=guest.directory)
+def _whole(guest: Guest, disk_id: int) -> DiskFile:
+    found = guest.disk(disk_id).find()
+    if found is None:
+        raise EngineError(f"Disk {disk_id} does not exist")
+    return found
 
 
-async def make_swap(guest: Guest, size: int) -> None:
-    """A swap disk of `size` MB in place of one of another size; none at all for 0."""
-    target = guest.directory / SWAP
-    if size == 0:
-        target.unlink(missing_ok=True)
-        return
-    if target.exists() and target.stat().st_size == size * _MB:
-        return
-    partial = target.with_name(f"{SWAP}.part")
-    with partial.open("wb") as file:
-        file.truncate(size * _MB)
-    partial.chmod(0o600)
-    label = ("mkswap", "--quiet", "--label", SWAP_LABEL, partial)
-    await run("The swap disk could not be made", *label)
-    partial.replace(target)
-
-
-async def write_setup(
-    guest: Guest, spec: InstanceSpec, dns: Sequence[IPv4Address | IPv6Address]
-) -> None:
-    """What the guest reads about itself when it boots, in the form that its image understands."""
-    image = guest.image()
-    if image is None:
-        return
-    if image.info.setup == "nocloud":
-        guest.write(SEED, await asyncio.to_thread(nocloud_iso, spec, dns))
-        return
-    directory = guest.directory / FIRMWARE
-    shutil.rmtree(directory, ignore_errors=True)
-    for name, content in fw_cfg_files(spec, dns).items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+def _refuse_running(guest: Guest, disk_id: int, doing: str) -> None:
+    if disk_id in guest.disks_in_use():
+        raise EngineError(f"{doing}: the instance runs with it")

@@ -2,37 +2,37 @@
 
 import os
 import re
-import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
 
-from roost.engines.qemu.images.store import INFO, GuestImage, ImageInfo
+from roost.engines.qemu.diskfiles import MB, Place, disk_ids
 from roost.engines.qemu.network.config import network_name
 from roost.engines.qemu.processes import Process, find_process, search_process
+from roost.resources.compute.disks.engine import DiskState
 from roost.resources.compute.engine import InstanceSpec, InstanceState, Power
 
-ROOT = "root.qcow2"
-SWAP = "swap.raw"
-IMAGE = "image"
 SEED = "seed.iso"
 FIRMWARE = "fw_cfg"
+RESCUE_IMAGE = "rescue.image"
+RESCUE_DISK = "rescue.qcow2"
 MONITOR = "qmp.sock"
 PID = "pid"
 CONSOLE = "console.log"
-_SIZE = "size.json"
+_BOOT = "boot.json"
 
 _NAME = re.compile(r"compute-(\d+)")
-_QCOW2_SIZE = struct.Struct(">24xQ")
-_MB = 1024 * 1024
 
 
-class _Size(BaseModel):
-    """Memory (MB) and vCPUs as last asked for; zero in a guest that is only begun."""
+class Boot(BaseModel):
+    """What the guest was last started with; nothing before its first start."""
 
     memory: int = 0
+    """MB"""
     vcpus: int = 0
+    disks: list[int] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +59,31 @@ class Guest:
     def exists(self) -> bool:
         return self.directory.is_dir()
 
-    def ready(self) -> bool:
-        """Whether its creation came to an end."""
-        return (self.directory / ROOT).exists()
+    def disk(self, disk_id: int) -> Place:
+        return Place(self.directory, disk_id)
 
-    def image(self) -> GuestImage | None:
-        """Its own copy of the image; None for a guest that began with an empty disk."""
-        directory = self.directory / IMAGE
+    def disk_state(self, disk_id: int) -> DiskState:
+        """Of a disk that is only begun, or goes meanwhile, the size is 0."""
         try:
-            text = (directory / INFO).read_text()
+            found = self.disk(disk_id).find()
+            size = 0 if found is None else found.size()
         except FileNotFoundError:
-            return None
-        return GuestImage(ImageInfo.model_validate_json(text), directory)
+            size = 0
+        return DiskState(disk_id, self.id, size // MB)
 
-    def write_size(self, spec: InstanceSpec) -> None:
-        size = _Size(memory=spec.memory, vcpus=spec.vcpus)
-        self.write(_SIZE, size.model_dump_json().encode())
+    def boot(self) -> Boot:
+        try:
+            return Boot.model_validate_json((self.directory / _BOOT).read_bytes())
+        except FileNotFoundError:
+            return Boot()
+
+    def write_boot(self, spec: InstanceSpec, disks: Collection[int]) -> None:
+        boot = Boot(memory=spec.memory, vcpus=spec.vcpus, disks=sorted(disks))
+        self.write(_BOOT, boot.model_dump_json().encode())
+
+    def disks_in_use(self) -> Collection[int]:
+        """Those that it runs with."""
+        return () if self.process() is None else self.boot().disks
 
     def write(self, name: str, content: bytes) -> None:
         """Replace a file as a whole or not at all; only the host's root may read it."""
@@ -85,25 +94,14 @@ class Guest:
             file.write(content)
         partial.replace(target)
 
-    def disk_size(self) -> int:
-        """MB of the root disk; 0 while there is none."""
-        try:
-            with (self.directory / ROOT).open("rb") as file:
-                size: int = _QCOW2_SIZE.unpack(file.read(_QCOW2_SIZE.size))[0]
-        except FileNotFoundError:
-            return 0
-        return size // _MB
-
     def state(self) -> InstanceState | None:
         """None when nothing of the guest exists."""
         if not self.exists():
             return None
-        try:
-            size = _Size.model_validate_json((self.directory / _SIZE).read_bytes())
-        except FileNotFoundError:
-            size = _Size()
+        boot = self.boot()
         power: Power = "offline" if self.process() is None else "running"
-        return InstanceState(self.id, power, size.memory, size.vcpus, self.disk_size())
+        disks = tuple(self.disk_state(each) for each in disk_ids(self.directory))
+        return InstanceState(self.id, power, boot.memory, boot.vcpus, disks)
 
 
 def all_guests(state_dir: Path) -> list[Guest]:

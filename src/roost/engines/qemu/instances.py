@@ -7,17 +7,18 @@ us. So another process, or the next one after a crash, sees and controls the sam
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import structlog
 
+from roost.engines.qemu.backups import QemuBackups
+from roost.engines.qemu.boots import Boot, arranged
 from roost.engines.qemu.command import Accelerator, command
-from roost.engines.qemu.disks import find_image, grow_root, make_root, make_swap, write_setup
+from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.guests import Guest, all_guests
-from roost.engines.qemu.images.store import GuestImage, ImageStore
+from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
 from roost.engines.qemu.locks import locked
 from roost.engines.qemu.monitor import listening
@@ -25,15 +26,16 @@ from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.power import kill, power_off
 from roost.engines.qemu.prerequisites import check, qemu_version
-from roost.engines.qemu.programs import failure, patiently
+from roost.engines.qemu.programs import failure, faults, patiently
+from roost.engines.qemu.setups import make_rescue, remove_rescue, write_setup
 from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
+from roost.engines.qemu.users import open_directory
 from roost.resources.compute.engine import (
     Counters,
-    EngineError,
+    DiskDevice,
     Health,
     InstanceSpec,
     InstanceState,
-    NoDisksError,
 )
 
 _SHUT_DOWN_GRACE = 30.0
@@ -61,20 +63,21 @@ class QemuInstances:
         self._config = network
         self._network = GuestNetwork(self._state_dir, network)
         self._dns = dns
+        self._disks = QemuDisks(self._state_dir, images)
+        self._backups = QemuBackups(self._state_dir)
 
-    async def create(self, spec: InstanceSpec) -> None:
-        guest = self._guest(spec.id)
-        image = None if guest.ready() else find_image(self._images, spec)
-        with _faults("The instance could not be made"):
-            guest.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            async with locked(guest.directory):
-                await patiently(lambda: self._make(guest, spec, image))
+    @property
+    def disks(self) -> QemuDisks:
+        return self._disks
+
+    @property
+    def backups(self) -> QemuBackups:
+        return self._backups
 
     async def start(self, spec: InstanceSpec) -> None:
         guest = self._guest(spec.id)
-        if not guest.ready():
-            raise NoDisksError("The instance has no disks")
-        with _faults("The instance could not be started"):
+        with faults("The instance could not be started"):
+            open_directory(guest)
             async with locked(guest.directory):
                 await patiently(lambda: self._start(guest, spec))
 
@@ -83,7 +86,7 @@ class QemuInstances:
 
     async def delete(self, compute_id: int) -> None:
         guest = self._guest(compute_id)
-        with _faults("The instance could not be deleted"), suppress(FileNotFoundError):
+        with faults("The instance could not be deleted"), suppress(FileNotFoundError):
             async with locked(guest.directory):
                 await patiently(lambda: self._remove(guest))
 
@@ -92,7 +95,7 @@ class QemuInstances:
 
     async def list(self) -> list[InstanceState]:
         guests = all_guests(self._state_dir)
-        with _faults("The instances cannot be seen"):
+        with faults("The instances cannot be seen"):
             await asyncio.to_thread(trim_consoles, guests)
             states = [guest.state() for guest in guests]
         return [state for state in states if state is not None]
@@ -120,21 +123,18 @@ class QemuInstances:
     def _guest(self, compute_id: int) -> Guest:
         return Guest(self._state_dir, compute_id)
 
-    async def _make(self, guest: Guest, spec: InstanceSpec, image: GuestImage | None) -> None:
-        if not guest.ready():
-            guest.write_size(spec)
-            await make_swap(guest, spec.swap)
-            await make_root(guest, spec, image)
-
     async def _start(self, guest: Guest, spec: InstanceSpec) -> None:
         """Bring an offline guest's files to what the specification says, and its QEMU up."""
         if await runs(guest):
             return
-        await grow_root(guest, spec.disk)
-        await make_swap(guest, spec.swap)
-        await write_setup(guest, spec, self._dns)
-        guest.write_size(spec)
-        await self._launch(guest, spec)
+        rescue = await make_rescue(guest, self._images) if spec.rescue else None
+        if rescue is None:
+            remove_rescue(guest)
+        with arranged(guest, spec, rescue) as boot:
+            await write_setup(guest, spec, boot.image, self._dns)
+            disks = [device.disk_id for device in spec.devices if isinstance(device, DiskDevice)]
+            guest.write_boot(spec, disks)
+            await self._launch(guest, spec, boot)
 
     async def _remove(self, guest: Guest) -> None:
         if process := guest.process(search=True):
@@ -145,31 +145,20 @@ class QemuInstances:
         except OSError as error:
             raise failure("The instance could not be deleted", error) from error
 
-    async def _launch(self, guest: Guest, spec: InstanceSpec) -> None:
+    async def _launch(self, guest: Guest, spec: InstanceSpec, boot: Boot) -> None:
         """Where the host's KVM is broken after all, the guest runs without it."""
         tap = await self._network.attach(spec)
         try:
-            await self._launch_on(self._accelerator, guest, spec, tap)
+            await self._launch_on(self._accelerator, guest, spec, boot, tap)
         except KvmError:
             _log.warning("kvm_failed", guest=guest.id, instead="tcg")
-            await self._launch_on("tcg", guest, spec, tap)
+            await self._launch_on("tcg", guest, spec, boot, tap)
         finally:
             os.close(tap)
 
     async def _launch_on(
-        self, accelerator: Accelerator, guest: Guest, spec: InstanceSpec, tap: int
+        self, accelerator: Accelerator, guest: Guest, spec: InstanceSpec, boot: Boot, tap: int
     ) -> None:
         with listening(guest.directory) as monitor:
-            arguments = command(guest, spec, accelerator, tap, monitor)
-            await launch(guest, arguments, (tap, monitor))
-
-
-@contextmanager
-def _faults(doing: str) -> Iterator[None]:
-    """Tell faults of the host's disk in words for the instance's owner."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise EngineError(f"{doing}: it has been deleted") from error
-    except OSError as error:
-        raise failure(doing, error) from error
+            arguments = command(guest, spec, accelerator, boot, tap, monitor)
+            await launch(guest, arguments, (tap, monitor, *boot.files.values()))

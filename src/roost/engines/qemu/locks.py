@@ -3,8 +3,8 @@
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 _POLL_SECONDS = 0.02
@@ -24,6 +24,15 @@ async def locked(directory: Path) -> AsyncIterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+@asynccontextmanager
+async def all_locked(directories: Iterable[Path]) -> AsyncIterator[None]:
+    """Hold several; in one order for all who do, so that none waits for another in a circle."""
+    async with AsyncExitStack() as stack:
+        for directory in sorted(set(directories)):
+            await stack.enter_async_context(locked(directory))
+        yield
 
 
 def _try_lock(descriptor: int) -> bool:

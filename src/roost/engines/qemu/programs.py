@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import structlog
@@ -14,12 +15,20 @@ _log = structlog.get_logger(__name__)
 _PATIENCE_SECONDS = 5.0
 _POLL_SECONDS = 0.1
 
+_PIECE = 4096
+
+Listener = Callable[[str], Awaitable[None]]
+
 _KNOWN = {
+    "smaller than minimum": "what it holds needs more room",
+    "Filesystem has unexpected inconsistency": "its file system is damaged",
+    "UNEXPECTED INCONSISTENCY": "its file system is damaged",
     "No space left on device": "the host's disk is full",
     "Disk quota exceeded": "the host's disk quota is used up",
     "Cannot allocate memory": "the host is out of memory",
     "Input/output error": "the host's disk does not work",
     "Read-only file system": "the host's disk is read-only",
+    "': No such file or directory": "a file of it is gone from the host",
     "Operation not permitted": "the host does not permit it",
     "Permission denied": "the host does not permit it",
 }
@@ -47,11 +56,20 @@ async def patiently(work: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(_POLL_SECONDS)
 
 
-async def run(doing: str, *command: str | Path, feed: str = "", cwd: Path | None = None) -> str:
-    """What the program prints.
+async def run(
+    doing: str,
+    *command: str | Path,
+    feed: str = "",
+    cwd: Path | None = None,
+    files: Sequence[int] = (),
+    ok: Container[int] = (0,),
+    heard: Listener | None = None,
+) -> str:
+    """What the program prints; each piece of it is also `heard` at once.
 
-    Raises EngineError, which starts with `doing` (such as "The disk could not be made") and names
-    no paths of the host; the operator finds the program's own words in the log.
+    `files` are descriptors that it inherits, `ok` the exit codes of success. Raises EngineError,
+    which starts with `doing` (such as "The disk could not be made") and names no paths of the
+    host; the operator finds the program's own words in the log.
     """
     # A file, not a pipe: a program that ends early then cannot fail us in the middle of a write.
     with os.fdopen(os.memfd_create("feed"), "w+") as source:
@@ -64,18 +82,30 @@ async def run(doing: str, *command: str | Path, feed: str = "", cwd: Path | None
                 stdin=source,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
+                pass_fds=files,
             )
         except OSError as error:
             raise failure(doing, f"{command[0]}: {error}") from error
     try:
-        out, err = await process.communicate()
-    except asyncio.CancelledError:
-        process.kill()
+        out, err = await asyncio.gather(_read(process.stdout, heard), _read(process.stderr, None))
+        await process.wait()
+    except BaseException:
+        with suppress(ProcessLookupError):
+            process.kill()
         await process.wait()
         raise
-    if process.returncode:
-        raise failure(doing, err.decode(errors="replace"))
-    return out.decode(errors="replace")
+    if process.returncode not in ok:
+        raise failure(doing, err or out)
+    return out
+
+
+async def _read(pipe: asyncio.StreamReader | None, heard: Listener | None) -> str:
+    text = ""
+    while pipe is not None and (piece := await pipe.read(_PIECE)):
+        text += (words := piece.decode(errors="replace"))
+        if heard is not None:
+            await heard(words)
+    return text
 
 
 def failure(doing: str, detail: str | OSError) -> EngineError:
@@ -86,6 +116,17 @@ def failure(doing: str, detail: str | OSError) -> EngineError:
     if busy is not None:
         return BusyError(f"{doing}: {busy}")
     return EngineError(f"{doing}: {_translate(text, _KNOWN) or 'see the log of the host'}")
+
+
+@contextmanager
+def faults(doing: str) -> Iterator[None]:
+    """Tell faults of the host's disk in words for the instance's owner."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise EngineError(f"{doing}: it has been deleted") from error
+    except OSError as error:
+        raise failure(doing, error) from error
 
 
 def _translate(text: str, known: dict[str, str]) -> str | None:

@@ -1,14 +1,24 @@
 """The host's user that a guest's QEMU runs as: one for each guest, which owns only its disks.
 
 The guest's directory and all else in it stay root's. So a QEMU that its guest has taken over
-reaches nothing of the host and of other guests, and cannot lead root astray by a link.
+reaches nothing of the host and of other guests, and cannot lead root astray by a link. What works
+on the guest's disks runs as that user too: a guest chooses what is on them, and a QEMU that it has
+taken over even what a qcow2 file says that it rests on.
 """
 
 import os
 import stat
 from pathlib import Path
 
-from roost.engines.qemu.guests import CONSOLE, FIRMWARE, IMAGE, ROOT, SEED, SWAP, Guest
+from roost.engines.qemu.diskfiles import disk_ids
+from roost.engines.qemu.guests import (
+    CONSOLE,
+    FIRMWARE,
+    RESCUE_DISK,
+    RESCUE_IMAGE,
+    SEED,
+    Guest,
+)
 from roost.engines.qemu.kvm import kvm_groups
 
 _FIRST, _COUNT = 1_900_000_000, 200_000_000
@@ -37,21 +47,33 @@ def as_user_of(guest: Guest) -> list[str]:
     ]
 
 
-def hand_over(guest: Guest) -> None:
-    """Let the guest's user read what its QEMU needs, and write to its disks and its console.
-
-    Only that user and root may enter the directory.
-    """
-    user = user_of(guest)
-    os.chown(guest.directory, 0, user)
+def open_directory(guest: Guest) -> None:
+    """Make the guest's directory, which only its user and root may enter."""
+    guest.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.chown(guest.directory, 0, user_of(guest))
     guest.directory.chmod(0o710)
+
+
+def hand_over(guest: Guest) -> None:
+    """Let the guest's user read what its QEMU needs, and write to its disks and its console."""
+    open_directory(guest)
     (guest.directory / CONSOLE).touch()
-    for path in (guest.directory / name for name in (ROOT, SWAP, CONSOLE)):
+    disks = [guest.disk(each) for each in disk_ids(guest.directory)]
+    own = [found.path for disk in disks if (found := disk.find()) is not None]
+    for path in (*own, guest.directory / RESCUE_DISK, guest.directory / CONSOLE):
         if path.exists():
-            os.chown(path, user, user)
-            path.chmod(0o600)
-    for name in (SEED, IMAGE, FIRMWARE):
-        _let_read(guest.directory / name)
+            give(guest, path)
+    images = (disk.image_directory for disk in disks)
+    names = (SEED, FIRMWARE, RESCUE_IMAGE)
+    for path in (*images, *(guest.directory / name for name in names)):
+        _let_read(path)
+
+
+def give(guest: Guest, path: Path) -> None:
+    """Let the file be the guest's user's alone."""
+    user = user_of(guest)
+    os.chown(path, user, user)
+    path.chmod(0o600)
 
 
 def _let_read(path: Path) -> None:

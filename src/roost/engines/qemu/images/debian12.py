@@ -24,6 +24,7 @@ DEBIAN12 = ImageInfo(
     setup="nocloud",
     cloud_init=True,
     virtual_size=2048,
+    any_lun=True,
 )
 
 _LABEL = "roost-root"

@@ -1,7 +1,7 @@
 """The initial RAM disk of guests that start without firmware: drivers, busybox and one script.
 
-The root disk is the first on the SCSI bus, whatever its label, so a copy of it that is attached as
-a volume cannot be taken for it.
+The root disk is the one at the LUN that the command line names as `roost.lun`, or else the first,
+whatever its label: a copy of it that is attached as a volume cannot be taken for it.
 """
 
 import asyncio

@@ -24,6 +24,7 @@ MINI = ImageInfo(
     setup="fw_cfg",
     cloud_init=False,
     virtual_size=64,
+    any_lun=True,
 )
 
 _DIRECTORIES = (
@@ -32,6 +33,8 @@ _DIRECTORIES = (
 )
 _LINKS = {
     "lib/systemd/systemd-udevd": "/bin/udevadm",
+    "sbin/fsck.ext3": "e2fsck",
+    "sbin/fsck.ext4": "e2fsck",
     "sbin/mkfs.ext2": "mke2fs",
     "sbin/mkfs.ext3": "mke2fs",
     "sbin/mkfs.ext4": "mke2fs",

@@ -17,6 +17,8 @@ from roost.resources.compute.engine import GuestSetup, InstanceSpec
 _LABEL = "CIDATA"
 _SSHD_CONFIG = "/etc/ssh/sshd_config.d/50-cloud-init.conf"
 """cloud-init's own file: a caller's `ssh_pwauth: false` changes it."""
+_USE_SWAP = ("sh", "-c", f"swapon -L {SWAP_LABEL} 2>/dev/null || true")
+"""At each boot, where there is such a disk; a line in fstab would outlive the disk."""
 _PASSWORD_LOGIN = "PasswordAuthentication yes\nPermitRootLogin yes\n"  # noqa: S105
 
 
@@ -55,7 +57,7 @@ def cloud_config(spec: InstanceSpec) -> bytes:
         "ssh_deletekeys": True,
         "ssh_genkeytypes": ["ed25519"],
         "growpart": {"mode": "auto", "devices": ["/"]},
-        "bootcmd": [*_swap_commands(spec.swap), *_password_commands(spec.setup)],
+        "bootcmd": [_USE_SWAP, *_password_commands(spec.setup)],
     }
     if spec.setup.root_password_hash is not None:
         config |= {
@@ -82,19 +84,15 @@ def network_config(spec: InstanceSpec, dns: Sequence[IPv4Address | IPv6Address])
     return document({"version": 2, "ethernets": {"eth0": card}})
 
 
-def _swap_commands(size: int) -> Sequence[Value]:
-    """At each boot, as a line in fstab would outlive the disk."""
-    return [["sh", "-c", f"swapon -L {SWAP_LABEL} || true"]] if size else []
-
-
 def _password_commands(setup: GuestSetup) -> Sequence[Value]:
-    """`cloud-init-per` runs it once for each password, so one that is changed inside stays.
+    """`cloud-init-per` runs it once for each reset, so a password that is changed inside stays.
 
     cloud-init's own ways to set a hash differ between its releases.
     """
     if setup.root_password_hash is None:
         return []
-    name = f"root_password_{hashlib.sha256(setup.root_password_hash.encode()).hexdigest()[:16]}"
+    digest = hashlib.sha256(setup.root_password_hash.encode()).hexdigest()[:16]
+    name = f"root_password_{setup.password_revision}_{digest}"
     script = 'printf "%s\\n" "$0" | chpasswd -e'
     entry = f"root:{setup.root_password_hash}"
     return [["cloud-init-per", "instance", name, "sh", "-c", script, entry]]

@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Iterable
 
-QEMU_PACKAGES = ("qemu-system-x86", "qemu-utils")
+QEMU_PACKAGES = ("e2fsprogs", "qemu-system-x86", "qemu-utils")
 """Enough to run guests and to import images."""
 
 IMAGE_PACKAGES = ("cpio", "e2fsprogs", "kmod", "mmdebstrap", "qemu-utils")

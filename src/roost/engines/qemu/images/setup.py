@@ -1,8 +1,9 @@
 """How a guest of `roost/mini` learns its set-up: named texts in QEMU's firmware configuration.
 
 The guest finds them under `/sys/firmware/qemu_fw_cfg/by_name`. Name, password and keys are applied
-when they differ from what was applied last, so a change made inside the guest stays; addresses are
-applied at every boot; user data that starts with `#!` runs once.
+when they differ from what was applied last, so a change made inside the guest stays; a password
+also when it was reset to what it was. Addresses are applied at every boot; user data that starts
+with `#!` runs once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,6 +19,9 @@ ADDRESSES = PREFIX + "addresses"
 GATEWAY = PREFIX + "gateway"
 NAMESERVERS = PREFIX + "nameservers"
 USER_DATA = PREFIX + "user_data"
+PASSWORD_REVISION = PREFIX + "password_revision"
+RESCUE = PREFIX + "rescue"
+"""Present when the guest is to leave all disks but its own alone."""
 
 SWAP_LABEL = "roost-swap"
 """Every image uses the swap space with this label (`mkswap -L`), wherever it is attached."""
@@ -29,9 +33,11 @@ def fw_cfg_files(
     """The items to pass as `-fw_cfg name=...,file=...`; an empty one is left out."""
     setup = spec.setup
     gateway = next((a.gateway for a in spec.ipv4 if a.gateway is not None), None)
+    password = setup.root_password_hash
     items = {
         HOSTNAME: _lines([setup.hostname]),
-        PASSWORD: _lines([setup.root_password_hash] if setup.root_password_hash else []),
+        PASSWORD: _lines([password] if password else []),
+        PASSWORD_REVISION: _lines([str(setup.password_revision)] if password else []),
         AUTHORIZED_KEYS: _lines(setup.authorized_keys),
         ADDRESSES: _lines(str(a.interface) for a in spec.ipv4),
         GATEWAY: _lines([str(gateway)] if gateway is not None else []),

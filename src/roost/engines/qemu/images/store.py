@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,8 @@ class ImageInfo(BaseModel):
     """Whether user data of every cloud-init format is understood."""
     virtual_size: int
     """MB; the smallest root disk that holds the image."""
+    any_lun: bool = False
+    """Whether its initial RAM disk finds the root disk where the kernel's `roost.lun=N` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +76,18 @@ class GuestImage:
 
     def link(self, directory: Path) -> "GuestImage":
         """The same image with its files hard-linked, or copied, into `directory`."""
+        return self._link(directory, [path.name for path in self.directory.iterdir()])
+
+    def link_kernel(self, directory: Path) -> "GuestImage":
+        """All but the root disk, for a disk that holds the image itself."""
+        names = [path.name for path in self.directory.iterdir()]
+        return self._link(directory, [name for name in names if name != ROOT])
+
+    def _link(self, directory: Path, names: Iterable[str]) -> "GuestImage":
         directory.mkdir(parents=True, exist_ok=True)
-        for source in self.directory.iterdir():
-            _link_or_copy(source, directory / source.name)
+        # What the image is comes last: its links are whole once that is there.
+        for name in sorted(names, key=INFO.__eq__):
+            _link_or_copy(self.directory / name, directory / name)
         return GuestImage(self.info, directory)
 
 

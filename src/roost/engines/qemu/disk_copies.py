@@ -1,0 +1,116 @@
+"""Copies of disks as qcow2 files that rest on nothing else."""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from roost.engines.qemu.devices import Format
+from roost.engines.qemu.diskfiles import MB, DiskFile, Place
+from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.images.store import GuestImage
+from roost.engines.qemu.live_copies import copy_live
+from roost.engines.qemu.programs import run
+from roost.engines.qemu.resizing import resize_copy
+from roost.engines.qemu.tools import run_for
+from roost.engines.qemu.users import give, user_of
+from roost.resources.compute.disks.engine import DiskSpec, Progress
+from roost.resources.compute.engine import EngineError
+
+_PERCENT = re.compile(r"\((\d+)\.\d+/100%\)")
+
+
+@asynccontextmanager
+async def sink(place: Place, size: int, doing: str) -> AsyncIterator[int]:
+    """The descriptor of a new, empty qcow2 of `size` bytes: the part of a disk to be.
+
+    The part stays if the block succeeds.
+    """
+    path = place.part("qcow2")
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        create = ("qemu-img", "create", "-q", "-f", "qcow2", path.name, str(size))
+        await run(doing, *create, cwd=path.parent)
+        yield descriptor
+        await asyncio.to_thread(os.fsync, descriptor)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+async def copy_disks(
+    guest: Guest, sinks: Mapping[int, int], progress: Progress, doing: str
+) -> None:
+    """Fill the sinks, by the ids of disks of one guest, as of one moment."""
+    in_use = guest.disks_in_use()
+    live = {each: sinks[each] for each in sinks if each in in_use}
+    done, working = 0, len(live)
+
+    async def advance(percent: int) -> None:
+        await progress((done * 100 + percent * working) // len(sinks))
+
+    if live:
+        await copy_live(guest, live, advance, doing)
+    done, working = len(live), 1
+    for disk_id in sinks.keys() - live.keys():
+        found = guest.disk(disk_id).find()
+        if found is None:
+            raise EngineError(f"Disk {disk_id} does not exist")
+        await convert(guest, found.path.name, found.format, sinks[disk_id], advance, doing)
+        done += 1
+
+
+async def convert(
+    guest: Guest,
+    source: str,
+    source_format: Format,
+    target: int,
+    progress: Progress,
+    doing: str,
+    files: Sequence[int] = (),
+) -> None:
+    """Fill a sink from a file that the guest's user may read."""
+
+    async def heard(text: str) -> None:
+        if found := _PERCENT.findall(text):
+            await progress(int(found[-1]))
+
+    os.fchown(target, user_of(guest), user_of(guest))
+    options = ("-p", "-n", "--target-is-zero", "-f", source_format, "-O", "qcow2")
+    paths = (source, f"/proc/self/fd/{target}")
+    command = ("qemu-img", "convert", *options, *paths)
+    await run_for(guest, doing, *command, files=(*files, target), heard=heard)
+
+
+@asynccontextmanager
+async def begin_copy(guest: Guest, target: DiskSpec, size: int, doing: str) -> AsyncIterator[int]:
+    """The sink for a new disk of the guest, with the content of one of `size` bytes."""
+    if target.size * MB < size:
+        raise EngineError(f"{doing}: the new one is too small")
+    async with sink(guest.disk(target.id), size, doing) as descriptor:
+        yield descriptor
+
+
+async def end_copy(
+    guest: Guest, target: DiskSpec, size: int, image: GuestImage | None, doing: str
+) -> None:
+    """Let what was copied be the disk, at the size that it is to have."""
+    place = guest.disk(target.id)
+    part = place.part("qcow2")
+    give(guest, part)
+    if image is not None:
+        await asyncio.to_thread(image.link_kernel, place.image_directory)
+    if target.size * MB == size:
+        place.put("qcow2")
+    elif image is None and target.filesystem in ("ext3", "ext4"):
+        await resize_copy(guest, target, part.name, DiskFile(part, "qcow2"))
+        place.put("raw")
+        part.unlink()
+    else:
+        resize = ("qemu-img", "resize", "-q", "-f", "qcow2", part.name, f"{target.size}M")
+        await run_for(guest, doing, *resize)
+        place.put("qcow2")

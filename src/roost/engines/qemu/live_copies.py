@@ -1,0 +1,118 @@
+"""Copies of disks that a guest runs with, made by its QEMU as of one moment.
+
+The guest goes on: before it changes a block that is not copied yet, QEMU copies the old one.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+from pydantic import BaseModel, Field, TypeAdapter
+
+from roost.engines.qemu.devices import Options, block_node
+from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.monitor import Monitor, MonitorError, connected
+from roost.engines.qemu.programs import failure
+from roost.resources.compute.disks.engine import Progress
+from roost.resources.compute.engine import EngineError
+
+_PREFIX = "copy-"
+_POLL_SECONDS = 0.1
+
+
+class _Job(BaseModel):
+    id: str
+    status: str
+    current: int = Field(alias="current-progress")
+    total: int = Field(alias="total-progress")
+    error: str | None = None
+
+
+class _Node(BaseModel):
+    name: str = Field(alias="node-name", default="")
+
+
+_JOBS = TypeAdapter(list[_Job])
+_NODES = TypeAdapter(list[_Node])
+
+
+async def copy_live(guest: Guest, sinks: Mapping[int, int], progress: Progress, doing: str) -> None:
+    """Fill the sinks, by the ids of disks; what an earlier attempt left in QEMU is dropped.
+
+    QEMU serves one client at a time, so it is asked anew for every look at the copies.
+    """
+    try:
+        await _drop(guest)
+        try:
+            await _begin(guest, sinks)
+            await _wait(guest, progress, doing)
+        finally:
+            await _drop(guest)
+    except MonitorError as error:
+        if guest.process() is None:
+            raise EngineError(f"{doing}: the instance went off meanwhile") from error
+        raise failure(doing, str(error)) from error
+
+
+async def _begin(guest: Guest, sinks: Mapping[int, int]) -> None:
+    async with connected(guest.directory) as monitor:
+        for disk_id, descriptor in sinks.items():
+            file = await monitor.pass_file(descriptor)
+            node = block_node(f"{_PREFIX}{disk_id}", "qcow2", file)
+            await monitor.execute("blockdev-add", node)
+        actions: list[Options] = [
+            {"type": "blockdev-backup", "data": _backup(disk_id)} for disk_id in sinks
+        ]
+        together: Options = {"actions": actions, "properties": {"completion-mode": "grouped"}}
+        await monitor.execute("transaction", together)
+
+
+def _backup(disk_id: int) -> Options:
+    name = f"{_PREFIX}{disk_id}"
+    return {
+        "job-id": name,
+        "device": f"disk-{disk_id}",
+        "target": name,
+        "sync": "full",
+        "auto-dismiss": False,
+    }
+
+
+async def _wait(guest: Guest, progress: Progress, doing: str) -> None:
+    while True:
+        async with connected(guest.directory) as monitor:
+            jobs = await _jobs(monitor)
+        for job in jobs:
+            if job.error is not None:
+                raise failure(doing, job.error)
+        if all(job.status == "concluded" for job in jobs):
+            return
+        total = sum(job.total for job in jobs)
+        await progress(100 * sum(job.current for job in jobs) // total if total else 0)
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _drop(guest: Guest) -> None:
+    """End all copies, and let QEMU close what it was writing to."""
+    async with connected(guest.directory) as monitor:
+        while jobs := await _jobs(monitor):
+            for job in jobs:
+                await _end(monitor, job)
+            await asyncio.sleep(_POLL_SECONDS)
+        nodes = _NODES.validate_python(
+            await monitor.execute("query-named-block-nodes", {"flat": True})
+        )
+        for node in nodes:
+            if node.name.startswith(_PREFIX):
+                await monitor.execute("blockdev-del", {"node-name": node.name})
+
+
+async def _end(monitor: Monitor, job: _Job) -> None:
+    if job.status == "concluded":
+        await monitor.execute("job-dismiss", {"id": job.id})
+    elif job.status in ("running", "paused", "ready", "pending", "waiting"):
+        await monitor.execute("job-cancel", {"id": job.id})
+
+
+async def _jobs(monitor: Monitor) -> list[_Job]:
+    jobs = _JOBS.validate_python(await monitor.execute("query-jobs"))
+    return [job for job in jobs if job.id.startswith(_PREFIX)]
