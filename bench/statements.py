@@ -10,9 +10,9 @@ PAGE, _ = ListStatement(INSTANCES, (1,), Selection()).page(0, 100)
 
 INSERT_INSTANCE = """
     insert into compute_instance (account_id, label, tags, region, type, status, created, updated,
-        ipv4, ipv6, disk, memory, vcpus, gpus, transfer, swap_size, alerts, host_uuid, setup)
+        ipv4, ipv6, disk, memory, vcpus, gpus, transfer, alerts, host_uuid, user_data)
     values ($1, $2, '{}', 'us-lake', 'g1-nano-1', 'provisioning', now(), now(),
-        array[host($3::inet)], '2001:db8:101::1/128', 25600, 1024, 1, 0, 1000, 512, $4,
+        array[host($3::inet)], '2001:db8:101::1/128', 25600, 1024, 1, 0, 1000, $4,
         gen_random_uuid(), $5)
     returning id
 """
@@ -34,12 +34,10 @@ INSERT_JOB = """
 
 FILL = """
     insert into compute_instance (account_id, label, tags, region, image, type, status, created,
-        updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, swap_size, alerts, host_uuid,
-        setup, provisioned)
+        updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, alerts, host_uuid)
     select $1, 'compute-' || n, array['web', 'shop'], 'us-lake', 'roost/debian12', 'g1-nano-1',
         'running', now(), now(), array[host('10.0.0.0'::inet + n)], '2001:db8:101::1/128',
-        25600, 1024, 1, 0, 1000, 512, $3,
-        gen_random_uuid(), '\\x00', true
+        25600, 1024, 1, 0, 1000, $3, gen_random_uuid()
     from generate_series(1, $2::int) as n
 """
 

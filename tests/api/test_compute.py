@@ -111,7 +111,7 @@ async def test_an_instance_without_an_image_stays_offline(client: Client) -> Non
     row = await settled(client, made["id"])
     assert (row["status"], row["image"]) == ("offline", None)
     answer = await client.send("POST", f"{INSTANCES}/{made['id']}/boot", {})
-    assert answer.problems == [(None, "Compute has no disk to boot from.")]
+    assert answer.problems == [("config_id", "Compute has no configuration.")]
 
 
 async def test_not_booted_when_not_wanted(client: Client) -> None:

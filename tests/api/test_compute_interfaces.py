@@ -97,17 +97,27 @@ async def refuse(client: Client, roost: Roost, account: Account, interfaces: Jso
 
 
 @pytest.mark.parametrize("interfaces", ACCEPTED, ids=json.dumps)
-async def test_accepted(client: Client, roost: Roost, interfaces: Json) -> None:
+async def test_accepted(client: Client, interfaces: Json) -> None:
     row = await client.post(INSTANCES, create_body(interfaces=interfaces))
-    kept = await roost.store.fetchval(
-        "select interfaces from compute_instance where id = $1", row["id"]
-    )
-    known = [
+    [config] = (await client.get(f"{INSTANCES}/{row['id']}/configs"))["data"]
+    kept = [
         {key: value for key, value in interface.items() if key != "active"}
         for interface in interfaces
     ]
-    got = json.loads(kept)
-    assert [{key: row[key] for key in sent} for row, sent in zip(got, known, strict=True)] == known
+    got = config["interfaces"]
+    assert [{key: row[key] for key in sent} for row, sent in zip(got, kept, strict=True)] == kept
+
+
+@pytest.mark.parametrize("interfaces", [[PUBLIC], [VLAN, PUBLIC]])
+async def test_interfaces_need_a_config(
+    client: Client, roost: Roost, account: Account, interfaces: Json
+) -> None:
+    before = await held(roost, account.id)
+    body = {"type": "g1-nano-1", "region": "us-lake", "interfaces": interfaces}
+    answer = await client.send("POST", INSTANCES, body)
+    reason = "An instance without an image has no configuration for interfaces"
+    assert answer.problems == [("interfaces", reason)]
+    assert await held(roost, account.id) == before
 
 
 @pytest.mark.parametrize(("interface", "field", "reason"), ONE_REFUSED, ids=json.dumps)

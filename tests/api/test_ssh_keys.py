@@ -111,7 +111,7 @@ async def test_keys_of_a_colleague_are_not_ones_own(
 
 async def keys_in(roost: Roost, compute_id: int) -> list[str]:
     sealed = await roost.store.fetchval(
-        "select setup from compute_instance where id = $1", compute_id
+        "select setup from compute_disk where compute_id = $1 order by id limit 1", compute_id
     )
     return SealedSetup.unseal(roost.services.get(Box), sealed).authorized_keys
 

@@ -6,6 +6,7 @@ from functools import partial
 
 from roost.app.fsck import check_all
 from roost.jobs import Environment, JobKind
+from roost.resources.compute.args import CreateArgs, InstanceArgs
 from roost.resources.compute.engine import Power
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import (
@@ -14,8 +15,6 @@ from roost.resources.compute.jobs import (
     DELETE,
     REBOOT,
     SHUTDOWN,
-    CreateArgs,
-    InstanceArgs,
     enqueue_power,
 )
 from roost.resources.compute.records import InstanceStatus
@@ -96,7 +95,7 @@ async def finish_jobs(stage: Stage) -> None:
 
 async def begin_create(environment: Environment, booted: bool) -> InstanceCase:
     stage = environment.services.get(Stage)
-    compute_id = await stage.instance("provisioning", provisioned=False)
+    compute_id = await stage.instance("provisioning", made=False)
     row = await stage.row(compute_id)
     async with environment.store.transaction() as db:
         event_id = await log.schedule(
@@ -127,7 +126,7 @@ async def begin_power(
 ) -> InstanceCase:
     stage = environment.services.get(Stage)
     status, power = before
-    compute_id = await stage.instance(status, power, provisioned=power is not None)
+    compute_id = await stage.instance(status, power, made=power is not None)
     row = await stage.row(compute_id)
     async with environment.store.transaction() as db:
         await enqueue_power(environment.queue, db, kind, row, log.Actor(row.account_id, "somebody"))

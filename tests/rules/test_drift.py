@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from roost.resources.compute.disks.engine import DiskState
+from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.drift import Drift, DriftKind, compare
 from roost.resources.compute.engine import InstanceState, Power
 from roost.resources.compute.queries import InstanceFacts
@@ -20,15 +22,31 @@ ROW = InstanceFacts(
     disk=25600,
     memory=1024,
     vcpus=1,
-    swap_size=512,
     ipv4=["198.18.0.2"],
     ipv6=None,
     watchdog_enabled=True,
-    provisioned=True,
     engine="simulated",
-    setup=b"",
+    config_id=100003,
+    memory_limit=0,
+    user_data=None,
 )
-GUEST = InstanceState(id=100001, power="running", memory=1024, vcpus=1, disk=25088)
+ROOT = DiskFacts(
+    id=100004,
+    compute_id=100001,
+    label="root",
+    status="ready",
+    size=25088,
+    filesystem="ext4",
+    image="roost/debian12",
+    made=True,
+    setup=None,
+    password_revision=0,
+)
+SWAP = replace(ROOT, id=100005, size=512, filesystem="swap", image=None)
+DISKS = (ROOT, SWAP)
+UNMADE = tuple(replace(disk, made=False) for disk in DISKS)
+HELD = tuple(DiskState(disk.id, disk.compute_id, disk.size) for disk in DISKS)
+GUEST = InstanceState(id=100001, power="running", memory=1024, vcpus=1, disks=HELD)
 
 
 def kind(drift: Drift | None) -> DriftKind | None:
@@ -57,12 +75,12 @@ def test_status_and_power(
     status: InstanceStatus, power: Power | None, expected: DriftKind | None
 ) -> None:
     guest = None if power is None else replace(GUEST, power=power)
-    assert kind(compare(replace(ROW, status=status), guest)) == expected
+    assert kind(compare(replace(ROW, status=status), DISKS, guest)) == expected
 
 
 def test_guest_without_a_row() -> None:
-    assert compare(None, GUEST) == Drift("orphan", "has a guest, but does not exist")
-    assert compare(None, None) is None
+    assert compare(None, (), GUEST) == Drift("orphan", "has a guest, but does not exist")
+    assert compare(None, (), None) is None
 
 
 @pytest.mark.parametrize(
@@ -78,9 +96,9 @@ def test_guest_without_a_row() -> None:
 def test_creation_that_failed(
     status: InstanceStatus, power: Power | None, expected: DriftKind | None
 ) -> None:
-    row = replace(ROW, status=status, provisioned=False)
+    row = replace(ROW, status=status)
     guest = None if power is None else replace(GUEST, power=power)
-    assert kind(compare(row, guest)) == expected
+    assert kind(compare(row, UNMADE, guest)) == expected
 
 
 @pytest.mark.parametrize(
@@ -88,21 +106,50 @@ def test_creation_that_failed(
     [
         (replace(GUEST, vcpus=2), "runs with 2 vCPUs instead of 1"),
         (replace(GUEST, memory=512), "runs with 512 MB of memory instead of 1024"),
-        (replace(GUEST, disk=25600), "runs with 25600 MB of disk instead of 25088"),
+        (replace(GUEST, memory=2048), "runs with 2048 MB of memory instead of 1024"),
         (
-            replace(GUEST, vcpus=2, disk=1),
-            "runs with 2 vCPUs instead of 1, 1 MB of disk instead of 25088",
+            replace(GUEST, vcpus=2, memory=1),
+            "runs with 2 vCPUs instead of 1, 1 MB of memory instead of 1024",
         ),
     ],
 )
 def test_size(guest: InstanceState, text: str) -> None:
-    assert compare(ROW, guest) == Drift("size", text)
-    assert compare(replace(ROW, status="offline"), replace(guest, power="offline")) is None
+    assert compare(ROW, DISKS, guest) == Drift("size", text)
+    off = replace(guest, power="offline")
+    assert compare(replace(ROW, status="offline"), DISKS, off) is None
 
 
-def test_disks_that_are_gone() -> None:
-    """The watchdog tries to boot such a guest, which then is seen to be gone."""
-    bare = replace(GUEST, power="offline", disk=0)
-    gone = Drift("missing", "is offline, but its disks are gone")
-    assert compare(replace(ROW, status="offline"), bare) == gone
-    assert kind(compare(ROW, bare)) == "power"
+def test_a_config_limits_memory() -> None:
+    row = replace(ROW, memory_limit=512)
+    for memory, expected in ((512, None), (1024, None), (2048, "size")):
+        assert kind(compare(row, DISKS, replace(GUEST, memory=memory))) == expected
+
+
+@pytest.mark.parametrize(
+    ("held", "drift"),
+    [
+        (HELD[:1], Drift("lost disk", "has lost disk 100005", 100005)),
+        ((), Drift("lost disk", "has lost disk 100004", 100004)),
+        (
+            (replace(HELD[0], size=9000), HELD[1]),
+            Drift("disk size", "has disk 100004 with 9000 MB instead of 25088", 100004),
+        ),
+        (
+            (*HELD, DiskState(100009, 100001, 1)),
+            Drift("stray disk", "holds disk 100009, which does not exist", 100009),
+        ),
+    ],
+)
+@pytest.mark.parametrize("power", ["running", "offline"])
+def test_disks(held: tuple[DiskState, ...], drift: Drift, power: Power) -> None:
+    guest = replace(GUEST, power=power, disks=held)
+    assert compare(replace(ROW, status=power), DISKS, guest) == drift
+
+
+def test_disks_that_nobody_made_yet() -> None:
+    half = (ROOT, replace(SWAP, made=False))
+    off = replace(ROW, status="offline")
+    guest = replace(GUEST, power="offline", disks=HELD[:1])
+    assert compare(off, half, guest) is None
+    assert kind(compare(off, half, replace(guest, disks=HELD))) == "stray disk"
+    assert compare(off, (), replace(guest, disks=())) is None

@@ -6,16 +6,23 @@ from roost.app.roost import Roost
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
 from roost.resources.addresses import allocation
-from roost.resources.compute import queries, rules
+from roost.resources.compute import profile_queries, queries, rules
+from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.creation import default_alerts
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import InstanceSpec, Power
-from roost.resources.compute.guest import InstanceEngines, SealedSetup, specify
+from roost.resources.compute.guest import InstanceEngines, SealedSetup
+from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.specification import specify
 from roost.secrets import Box
+from roost.store import Queries
 
 REGION = "us-lake"
 PLAN = "g1-nano-1"
+SWAP = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +40,10 @@ class Stage:
         power: Power | None = None,
         *,
         region: str = REGION,
-        provisioned: bool = True,
+        made: bool = True,
         watchdog: bool = True,
     ) -> int:
-        """A row with an address; with `power` also a guest."""
+        """A row with an address, two disks and a config; with `power` also a guest."""
         store = self.roost.store
         account_id = await store.fetchval("select min(id) from account")
         compute_id = await queries.next_id(store)
@@ -45,9 +52,14 @@ class Stage:
             await queries.insert(db, new)
             held = await allocation.allocate(db, REGION, True, account_id, compute_id)
             await queries.set_ipv4(db, compute_id, [str(held.interface.ip)])
-            if provisioned:
-                await queries.set_provisioned(db, compute_id, new["setup"])
-        await self.change(compute_id, "watchdog_enabled = $2", watchdog)
+            config_id = await profile_queries.insert(db, self._profile(new))
+            if made:
+                await disks.set_made(
+                    db,
+                    {each.id: each.setup for each in await self.disks(compute_id, db)},
+                    new["now"],
+                )
+        await self.change(compute_id, "watchdog_enabled = $2, config_id = $3", watchdog, config_id)
         if power is not None:
             await self.make_guest(compute_id, power)
         return compute_id
@@ -74,14 +86,31 @@ class Stage:
             "vcpus": plan.vcpus,
             "gpus": plan.gpus,
             "transfer": plan.transfer,
-            "swap_size": 512,
             "alerts": default_alerts(plan.vcpus),
-            "interfaces": "[]",
-            "has_user_data": False,
             "host_uuid": new_uuid(),
             "engine": SimulatedInstances.name,
-            "setup": SealedSetup(root_pass="secret").seal(self.roost.services.get(Box)),
+            "user_data": None,
         }
+
+    def _profile(self, new: queries.NewInstance) -> Profile:
+        return Profile(
+            compute_id=new["id"],
+            now=new["now"],
+            image="roost/debian12",
+            disk_label="Debian 12 Disk",
+            disk_size=new["disk"] - SWAP,
+            setup=SealedSetup(root_pass="secret").seal(self.roost.services.get(Box)),
+            swap_label="512 MB Swap Image",
+            swap_size=SWAP,
+            config_label="My Debian 12 Disk Profile",
+            kernel="roost/latest-64bit",
+            helpers="{}",
+            interfaces="[]",
+        )
+
+    async def disks(self, compute_id: int, db: Queries | None = None) -> list[DiskFacts]:
+        """The image's disk, then the swap."""
+        return await disks.of_instance(db or self.roost.store, compute_id)
 
     async def row(self, compute_id: int) -> InstanceFacts:
         row = await queries.find(self.roost.store, compute_id)
@@ -95,13 +124,16 @@ class Stage:
 
     async def spec(self, compute_id: int) -> InstanceSpec:
         row = await self.row(compute_id)
-        return await specify(self.roost.store, self.roost.catalog, row, SealedSetup())
+        assert row.config_id is not None
+        config = await configs.find_boot(self.roost.store, row.config_id)
+        assert config is not None
+        return await specify(self.roost.store, self.roost.services, row, config)
 
     async def make_guest(self, compute_id: int, power: Power) -> None:
-        spec = await self.spec(compute_id)
-        await self.engine().create(spec)
+        for disk in await self.disks(compute_id):
+            await self.engine().disks.make(disk.spec)
         if power == "running":
-            await self.engine().start(spec)
+            await self.engine().start(await self.spec(compute_id))
 
     async def power(self, compute_id: int) -> Power | None:
         state = await self.engine().inspect(compute_id)
