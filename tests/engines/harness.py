@@ -10,12 +10,16 @@ from typing import Protocol, TypeVar
 
 from roost.clock import Clock
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.volumes import SimulatedVolumes
+from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import (
+    DiskDevice,
     GuestAddress,
     GuestSetup,
     InstanceEngine,
     InstanceSpec,
 )
+from roost.resources.volumes.engine import VolumeEngine
 
 _Value = TypeVar("_Value")
 _POLL_SECONDS = 0.05
@@ -34,16 +38,37 @@ async def until(
 
 
 class Harness(Protocol):
-    """One engine with its own state directory and address pools."""
+    """The engines of one region with its own state directory and address pools."""
+
+    image: str | None
+    """What small guests start as."""
 
     @property
     def engine(self) -> InstanceEngine: ...
 
+    @property
+    def volumes(self) -> VolumeEngine: ...
+
     def spec(self, compute_id: int) -> InstanceSpec:
-        """A small guest."""
+        """A small guest that boots from the disk of `root_disk`."""
 
     def reopen(self) -> InstanceEngine:
         """Another engine object over the same state, as after a restart or in a worker."""
+
+    def reopen_volumes(self) -> VolumeEngine:
+        """The same for volumes."""
+
+    async def write_disk(self, disk: DiskSpec, mark: str) -> None:
+        """Change what is on a disk without a file system, whose guest is off."""
+
+    async def read_disk(self, disk: DiskSpec) -> str:
+        """The last mark that was written to the disk, or to what it is a copy of; or ""."""
+
+    async def write_volume(self, volume_id: int, mark: str) -> None:
+        """Change what is on a volume."""
+
+    async def read_volume(self, volume_id: int) -> str:
+        """The last mark that was written to the volume, or to what it is a copy of; or ""."""
 
     async def crash(self, compute_id: int) -> None:
         """Let a running guest die without a word."""
@@ -66,8 +91,8 @@ class Pools:
     def ipv6(self) -> IPv6Interface:
         return IPv6Interface(f"2001:db8:{self.number:x}::1/64")
 
-    def spec(self, compute_id: int, image: str | None) -> InstanceSpec:
-        """A guest whose addresses follow from its id."""
+    def spec(self, compute_id: int) -> InstanceSpec:
+        """A guest whose addresses follow from its id, and with it the id of its root disk."""
         index = compute_id % 200 + 10
         mac = f"f2:3c:00:00:{self.ipv4.packed[2]:02x}:{index:02x}"
         address = self.ipv4.network[index]
@@ -75,14 +100,22 @@ class Pools:
             id=compute_id,
             vcpus=1,
             memory=128,
-            disk=64,
-            swap=16,
-            image=image,
             mac=mac,
             ipv4=(GuestAddress(IPv4Interface((address, 24)), self.ipv4.ip),),
             ipv6=slaac(self.ipv6, mac),
             setup=GuestSetup(f"guest{compute_id}", None, (), None),
+            devices=(DiskDevice("sda", compute_id),),
+            root="sda",
         )
+
+
+def root_disk(harness: Harness, compute_id: int) -> DiskSpec:
+    """What a small guest boots from."""
+    return DiskSpec(compute_id, compute_id, 64, "ext4", harness.image)
+
+
+async def ignore(_percent: int) -> None:
+    """Not interested in progress."""
 
 
 def claim_pools() -> Pools:
@@ -110,19 +143,41 @@ def slaac(network: IPv6Interface, mac: str) -> IPv6Interface:
 class SimulatedHarness:
     """Transitions take a moment, so that tests can catch the engine in between."""
 
+    image: str | None = "roost/debian12"
+
     def __init__(self, state_dir: Path) -> None:
         self._state_dir = state_dir
         self._pools = Pools(0)
         self.engine = self.reopen()
+        self.volumes = self.reopen_volumes()
 
     def spec(self, compute_id: int) -> InstanceSpec:
-        return self._pools.spec(compute_id, "roost/debian12")
+        return self._pools.spec(compute_id)
 
     def reopen(self) -> SimulatedInstances:
-        return SimulatedInstances(self._state_dir, latency=0.05, clock=Clock())
+        return SimulatedInstances(self._state_dir, latency=0.03, clock=Clock())
+
+    def reopen_volumes(self) -> SimulatedVolumes:
+        return SimulatedVolumes(self._state_dir, latency=0.03)
+
+    async def write_disk(self, disk: DiskSpec, mark: str) -> None:
+        await self.engine.disks.write(disk.compute_id, disk.id, mark)
+
+    async def read_disk(self, disk: DiskSpec) -> str:
+        return _unless_empty(await self.engine.disks.read(disk.compute_id, disk.id))
+
+    async def write_volume(self, volume_id: int, mark: str) -> None:
+        await self.volumes.write(volume_id, mark)
+
+    async def read_volume(self, volume_id: int) -> str:
+        return await self.volumes.read(volume_id)
 
     async def crash(self, compute_id: int) -> None:
         await self.engine.crash(compute_id)
 
     async def remains(self, compute_id: int) -> list[str]:
         return [str(state.id) for state in await self.engine.list() if state.id == compute_id]
+
+
+def _unless_empty(content: str) -> str:
+    return "" if content.startswith("empty ") else content

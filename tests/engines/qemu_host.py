@@ -5,22 +5,30 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 
+from roost.engines.qemu.diskfiles import DiskFile
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
+from roost.engines.qemu.volume_files import VolumeFile
+from roost.engines.qemu.volumes import QemuVolumes
+from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import InstanceSpec
 from tests.engines.harness import Pools, claim_pools, until
 from tests.support.images import ensure_mini
 
 MINI = "roost/mini"
+_SECTOR = 512
 
 
 class QemuHarness:
     """Guests of the small image, without hardware acceleration as on most test hosts."""
+
+    image: str | None = MINI
 
     def __init__(self, state_dir: Path, images: ImageStore, pools: Pools) -> None:
         self.state_dir = state_dir
@@ -28,13 +36,46 @@ class QemuHarness:
         self.network = network_name(state_dir)
         self._images = images
         self.engine = self.reopen()
+        self.volumes = self.reopen_volumes()
 
     def spec(self, compute_id: int) -> InstanceSpec:
-        return self.pools.spec(compute_id, MINI)
+        return self.pools.spec(compute_id)
 
     def reopen(self) -> QemuInstances:
         network = NetworkConfig((self.pools.ipv4,), self.pools.ipv6)
         return QemuInstances(self.state_dir, self._images, network, "tcg")
+
+    def reopen_volumes(self) -> QemuVolumes:
+        return QemuVolumes(self.state_dir)
+
+    async def write_disk(self, disk: DiskSpec, mark: str) -> None:
+        found = self._disk(disk)
+        with NamedTemporaryFile() as file:
+            file.write(mark.encode().ljust(_SECTOR, b"\0"))
+            file.flush()
+            write = f"write -s {file.name} 0 {_SECTOR}"
+            output("qemu-io", "-f", found.format, "-c", write, str(found.path))
+
+    async def read_disk(self, disk: DiskSpec) -> str:
+        found = self._disk(disk)
+        with NamedTemporaryFile() as file:
+            files = (f"if={found.path}", f"of={file.name}")
+            take = ("dd", "-f", found.format, "-O", "raw", f"bs={_SECTOR}", "count=1", *files)
+            output("qemu-img", *take)
+            return file.read(_SECTOR).strip(b"\0").decode()
+
+    def _disk(self, disk: DiskSpec) -> DiskFile:
+        found = Guest(self.state_dir, disk.compute_id).disk(disk.id).find()
+        assert found is not None
+        return found
+
+    async def write_volume(self, volume_id: int, mark: str) -> None:
+        with VolumeFile(self.state_dir, volume_id).data.open("r+b") as file:
+            file.write(mark.encode().ljust(_SECTOR, b"\0"))
+
+    async def read_volume(self, volume_id: int) -> str:
+        with VolumeFile(self.state_dir, volume_id).data.open("rb") as file:
+            return file.read(_SECTOR).strip(b"\0").decode()
 
     async def crash(self, compute_id: int) -> None:
         process = Guest(self.state_dir, compute_id).process()

@@ -1,55 +1,23 @@
 """The contract of InstanceEngine: every engine passes the same tests."""
 
 import asyncio
-import itertools
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-import pytest_asyncio
 
-from roost.resources.compute.engine import InstanceSpec, NoDisksError
-from tests.engines.harness import Harness, SimulatedHarness, until
-from tests.engines.qemu_host import open_qemu
+from roost.resources.compute.disks.engine import DiskSpec, DiskState
+from roost.resources.compute.engine import (
+    DiskDevice,
+    EngineError,
+    InstanceSpec,
+    NoDisksError,
+    VolumeDevice,
+)
+from roost.resources.volumes.engine import VolumeSpec
+from tests.engines.conftest import ids
+from tests.engines.harness import Harness, root_disk, until
 
-_ids = itertools.count(100_001)
 _GRACE = 10.0
-
-
-_QEMU = pytest.param("qemu", marks=pytest.mark.qemu)
-
-
-@pytest_asyncio.fixture(scope="module", params=["simulated", _QEMU])
-async def harness(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Harness]:
-    state_dir = tmp_path_factory.mktemp("engine")
-    harness: Harness = SimulatedHarness(state_dir)
-    if request.param == "qemu":
-        harness = await open_qemu(state_dir)
-    yield harness
-    await harness.engine.shut_down()
-    await harness.engine.close()
-
-
-@pytest_asyncio.fixture
-async def spec(harness: Harness) -> AsyncIterator[InstanceSpec]:
-    """A guest of this test alone, which is gone afterwards."""
-    spec = harness.spec(next(_ids))
-    yield spec
-    await harness.engine.delete(spec.id)
-
-
-@pytest_asyncio.fixture
-async def offline(harness: Harness, spec: InstanceSpec) -> InstanceSpec:
-    await harness.engine.create(spec)
-    return spec
-
-
-@pytest_asyncio.fixture
-async def running(harness: Harness, offline: InstanceSpec) -> InstanceSpec:
-    await harness.engine.start(offline)
-    return offline
 
 
 async def power(harness: Harness, compute_id: int) -> str | None:
@@ -63,30 +31,33 @@ async def test_a_healthy_engine_says_how_it_serves(harness: Harness) -> None:
     assert health.detail
 
 
-async def test_a_created_guest_is_offline(harness: Harness, offline: InstanceSpec) -> None:
+async def test_a_guest_exists_from_its_first_disk_on(
+    harness: Harness, offline: InstanceSpec
+) -> None:
     state = await harness.engine.inspect(offline.id)
     assert state is not None
-    assert state.power == "offline"
-    assert (state.memory, state.vcpus, state.disk) == (128, 1, 64)
+    assert (state.power, state.memory, state.vcpus) == ("offline", 0, 0)
+    assert state.disks == (DiskState(offline.id, offline.id, 64),)
     assert state in await harness.engine.list()
     assert await harness.engine.counters(offline.id) is None
 
 
-async def test_create_can_be_repeated(harness: Harness, offline: InstanceSpec) -> None:
-    before = await harness.engine.inspect(offline.id)
-    await harness.engine.create(offline)
-    assert await harness.engine.inspect(offline.id) == before
+async def test_disks_of_a_guest_are_shown_by_id(harness: Harness, offline: InstanceSpec) -> None:
+    first, second = next(ids), next(ids)
+    for disk_id, size in ((second, 8), (first, 4)):
+        await harness.engine.disks.make(DiskSpec(disk_id, offline.id, size, "raw"))
+    state = await harness.engine.inspect(offline.id)
+    assert state is not None
+    assert [(disk.id, disk.size) for disk in state.disks] == [
+        (offline.id, 64),
+        (first, 4),
+        (second, 8),
+    ]
 
 
-async def test_create_leaves_a_running_guest_alone(harness: Harness, running: InstanceSpec) -> None:
-    await harness.engine.create(running)
-    assert await power(harness, running.id) == "running"
-
-
-async def test_an_empty_disk_needs_no_image(harness: Harness, spec: InstanceSpec) -> None:
-    empty = replace(spec, image=None, swap=0)
-    await harness.engine.create(empty)
-    await harness.engine.start(empty)
+async def test_a_guest_boots_from_an_empty_disk(harness: Harness, spec: InstanceSpec) -> None:
+    await harness.engine.disks.make(DiskSpec(spec.id, spec.id, 16, "raw"))
+    await harness.engine.start(spec)
     assert await power(harness, spec.id) == "running"
 
 
@@ -112,25 +83,78 @@ async def test_two_starts_at_once_give_one_guest(harness: Harness, offline: Inst
     assert await power(harness, offline.id) == "offline"
 
 
-async def test_a_guest_without_disks_does_not_start(harness: Harness, spec: InstanceSpec) -> None:
-    with pytest.raises(NoDisksError, match="no disks"):
+async def test_a_guest_without_its_disk_does_not_start(
+    harness: Harness, spec: InstanceSpec
+) -> None:
+    with pytest.raises(NoDisksError):
         await harness.engine.start(spec)
     assert await power(harness, spec.id) is None
 
 
-async def test_a_start_applies_the_new_size(harness: Harness, offline: InstanceSpec) -> None:
-    larger = replace(offline, memory=160, disk=96)
-    await harness.engine.start(larger)
-    state = await harness.engine.inspect(offline.id)
-    assert state is not None
-    assert (state.memory, state.disk) == (160, 96)
+async def test_a_guest_with_nothing_to_boot_from_does_not_start(
+    harness: Harness, offline: InstanceSpec
+) -> None:
+    for spec in (replace(offline, devices=(), root=None), replace(offline, root="sdb")):
+        with pytest.raises(NoDisksError):
+            await harness.engine.start(spec)
+    assert await power(harness, offline.id) == "offline"
 
 
-async def test_a_disk_never_shrinks(harness: Harness, offline: InstanceSpec) -> None:
-    await harness.engine.start(replace(offline, disk=32))
+@pytest.mark.parametrize("device", [DiskDevice("sdb", 1), VolumeDevice(None, 1, "lost")])
+async def test_a_guest_without_a_device_does_not_start(
+    harness: Harness, offline: InstanceSpec, device: DiskDevice | VolumeDevice
+) -> None:
+    with pytest.raises(NoDisksError):
+        await harness.engine.start(replace(offline, devices=(*offline.devices, device)))
+    assert await power(harness, offline.id) == "offline"
+
+
+async def test_a_start_applies_the_size(harness: Harness, offline: InstanceSpec) -> None:
+    await harness.engine.start(replace(offline, memory=160))
     state = await harness.engine.inspect(offline.id)
     assert state is not None
-    assert state.disk == 64
+    assert (state.memory, state.vcpus) == (160, 1)
+    await harness.engine.stop(offline.id, 0)
+    state = await harness.engine.inspect(offline.id)
+    assert state is not None
+    assert (state.memory, state.vcpus) == (160, 1)
+
+
+async def test_a_guest_starts_with_volumes(harness: Harness, offline: InstanceSpec) -> None:
+    volumes = [next(ids) for _ in range(2)]
+    for volume_id in volumes:
+        await harness.volumes.create(VolumeSpec(volume_id, 1))
+    devices = (VolumeDevice("sdc", volumes[0], "slot"), VolumeDevice(None, volumes[1], "loose"))
+    await harness.engine.start(replace(offline, devices=(*offline.devices, *devices)))
+    assert [await _holder(harness, each) for each in volumes] == [offline.id] * 2
+    await harness.engine.delete(offline.id)
+    assert [await _holder(harness, each) for each in volumes] == [None] * 2
+    for volume_id in volumes:
+        await harness.volumes.delete(volume_id)
+
+
+async def test_a_volume_of_another_running_guest_is_refused(
+    harness: Harness, running: InstanceSpec
+) -> None:
+    volume = VolumeSpec(next(ids), 1)
+    await harness.volumes.create(volume)
+    await harness.volumes.plug(volume.id, "taken", running.id)
+    second = harness.spec(next(ids))
+    await harness.engine.disks.make(root_disk(harness, second.id))
+    device = VolumeDevice("sdb", volume.id, "taken")
+    with pytest.raises(EngineError):
+        await harness.engine.start(replace(second, devices=(*second.devices, device)))
+    assert await power(harness, second.id) == "offline"
+    assert await _holder(harness, volume.id) == running.id
+    await harness.engine.delete(second.id)
+
+
+async def test_a_rescue_system_needs_no_root(harness: Harness, offline: InstanceSpec) -> None:
+    await harness.engine.start(replace(offline, root=None, rescue=True))
+    assert await power(harness, offline.id) == "running"
+    await harness.engine.stop(offline.id, 0)
+    await harness.engine.start(offline)
+    assert await power(harness, offline.id) == "running"
 
 
 async def test_a_stopped_guest_is_offline(harness: Harness, running: InstanceSpec) -> None:
@@ -178,35 +202,12 @@ async def test_a_crashed_guest_can_be_deleted(harness: Harness, running: Instanc
 
 
 async def test_a_guest_that_does_not_exist_is_nothing(harness: Harness) -> None:
-    unknown = next(_ids)
+    unknown = next(ids)
     await harness.engine.stop(unknown, _GRACE)
     await harness.engine.delete(unknown)
     assert await harness.engine.inspect(unknown) is None
     assert await harness.engine.counters(unknown) is None
     assert await harness.engine.console(unknown, 100) == b""
-
-
-async def test_an_interrupted_create_is_listed_and_deletable(
-    harness: Harness, spec: InstanceSpec
-) -> None:
-    await _interrupt_create(harness, spec)
-    assert spec.id in [state.id for state in await harness.engine.list()]
-    await harness.engine.delete(spec.id)
-    assert await harness.remains(spec.id) == []
-
-
-async def test_an_interrupted_create_can_be_repeated(harness: Harness, spec: InstanceSpec) -> None:
-    await _interrupt_create(harness, spec)
-    await harness.engine.create(spec)
-    await harness.engine.start(spec)
-    assert await power(harness, spec.id) == "running"
-
-
-async def _interrupt_create(harness: Harness, spec: InstanceSpec) -> None:
-    create = asyncio.create_task(harness.engine.create(spec))
-    await until(lambda: harness.engine.inspect(spec.id), lambda state: state is not None)
-    create.cancel()
-    await asyncio.gather(create, return_exceptions=True)
 
 
 async def test_another_engine_object_controls_a_running_guest(
@@ -250,10 +251,16 @@ async def test_the_console_shows_its_last_bytes(harness: Harness, running: Insta
 
 
 async def test_guests_are_listed_by_id(harness: Harness, spec: InstanceSpec) -> None:
-    second = harness.spec(next(_ids))
-    await harness.engine.create(second)
-    await harness.engine.create(spec)
-    ids = [state.id for state in await harness.engine.list()]
-    assert ids == sorted(ids)
-    assert {spec.id, second.id} <= set(ids)
+    second = harness.spec(next(ids))
+    for each in (second, spec):
+        await harness.engine.disks.make(root_disk(harness, each.id))
+    listed = [state.id for state in await harness.engine.list()]
+    assert listed == sorted(listed)
+    assert {spec.id, second.id} <= set(listed)
     await harness.engine.delete(second.id)
+
+
+async def _holder(harness: Harness, volume_id: int) -> int | None:
+    state = await harness.volumes.inspect(volume_id)
+    assert state is not None
+    return state.compute_id

@@ -192,4 +192,4 @@ def _unplug(documents: Documents, volume_id: int, compute_id: int) -> None:
 
 
 def _state(volume: Volume) -> VolumeState:
-    return VolumeState(volume.id, volume.size, volume.compute_id)
+    return VolumeState(volume.id, volume.size if volume.whole else 0, volume.compute_id)

@@ -31,7 +31,7 @@ class VolumeState:
 
     id: int
     size: int
-    """GiB"""
+    """GiB; 0 of one that is only begun."""
     compute_id: int | None
     """The running guest that has it plugged in."""
 
