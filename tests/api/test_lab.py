@@ -192,7 +192,7 @@ async def ended_ticks(lab: Lab, schedule: str, last: datetime) -> list[datetime]
 async def test_latency(tmp_path: Path, database_url: str) -> None:
     async with running_lab(tmp_path, database_url, simulated_latency=60) as lab:
         rows = (await lab.get("/latency"))["latency"]
-        assert {"region": "local", "operation": "create", "seconds": 60.0} in rows
+        assert {"region": "local", "operation": "disk_make", "seconds": 60.0} in rows
         slow = await lab.create()
         engine = lab.running.roost.bindings.instances[0].engine
         await until(lambda: engine.inspect(slow), lambda guest: guest is not None)
@@ -272,7 +272,7 @@ async def test_a_step_fails_as_often_as_planned(lab: Lab) -> None:
 
 async def test_a_crash_is_recovered_from(lab: Lab) -> None:
     for point in ("before_commit", "after_commit"):
-        body = {"kind": "compute_create", "step": "provision", "point": point, "effect": "crash"}
+        body = {"kind": "compute_create", "step": "make", "point": point, "effect": "crash"}
         await lab.post("/faults/jobs", body)
     await lab.settled(await lab.create())
     assert (await lab.get("/faults"))["jobs"] == []

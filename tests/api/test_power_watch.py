@@ -104,7 +104,8 @@ async def test_what_a_job_works_on_is_left_alone(stage: Stage) -> None:
 
 async def test_region_whose_engine_fails_does_not_hinder_others(stage: Stage) -> None:
     blind = await stage.instance("running", "offline", region="local")
-    await stage.engine("local").create(await stage.spec(blind))
+    [disk, _] = await stage.disks(blind)
+    await stage.engine("local").disks.make(disk.spec)
     await stage.engine("local").plan.fail("inspect", "no power")
     seen = await stage.instance("running", "offline")
     await look(stage)

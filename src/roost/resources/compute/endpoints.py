@@ -9,6 +9,7 @@ from roost.resources.compute import creation, jobs, queries
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
 from roost.resources.compute.configs import choice
+from roost.resources.compute.configs.queries import ConfigName
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import enqueue_power
 from roost.resources.compute.locks import BUSY, lock, lock_idle
@@ -109,9 +110,10 @@ async def delete_instance(call: Call) -> None:
 async def boot_instance(call: Call, body: BootInstance) -> None:
     """Boot a compute instance."""
     facts = await lock_idle(call)
+    config = await choice.choose(call.db, facts, body.config_id)
     if facts.status == "running":
         raise invalid("Compute is already running.")
-    await _boot(call, jobs.BOOT, facts, body)
+    await _power(call, jobs.BOOT, facts, config)
 
 
 @endpoint(
@@ -125,7 +127,7 @@ async def shutdown_instance(call: Call) -> None:
     """Shut down a compute instance."""
     facts = await lock_idle(call)
     _must_run(facts)
-    await enqueue_power(call.get(JobQueue), call.db, jobs.SHUTDOWN, facts, log.Actor.of(call))
+    await _power(call, jobs.SHUTDOWN, facts)
 
 
 @endpoint(
@@ -140,8 +142,9 @@ async def shutdown_instance(call: Call) -> None:
 async def reboot_instance(call: Call, body: BootInstance) -> None:
     """Reboot a compute instance."""
     facts = await lock_idle(call)
+    config = await choice.choose(call.db, facts, body.config_id)
     _must_run(facts)
-    await _boot(call, jobs.REBOOT, facts, body)
+    await _power(call, jobs.REBOOT, facts, config)
 
 
 async def _view(call: Call, compute_id: int) -> bytes:
@@ -153,9 +156,11 @@ def _must_run(facts: InstanceFacts) -> None:
         raise invalid("Compute is not running.")
 
 
-async def _boot(
-    call: Call, kind: JobKind[InstanceArgs], facts: InstanceFacts, body: BootInstance
+async def _power(
+    call: Call,
+    kind: JobKind[InstanceArgs],
+    facts: InstanceFacts,
+    config: ConfigName | None = None,
 ) -> None:
-    config = await choice.choose(call.db, facts, body.config_id)
     queue, actor = call.get(JobQueue), log.Actor.of(call)
     await enqueue_power(queue, call.db, kind, facts, actor, config=config)
