@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from pydantic import BaseModel, Field, TypeAdapter
+from qemu.qmp.qmp_client import ExecuteError
 
 from roost.engines.qemu.devices import FIRST_LOOSE_LUN, volume_drive, volume_name
 from roost.engines.qemu.guests import Guest
@@ -16,6 +17,7 @@ from roost.engines.qemu.volume_files import VolumeFile
 
 _DEVICES = "/machine/peripheral"
 _UNPLUG_SECONDS = 10.0
+_RELEASE_SECONDS = 2.0
 _POLL_SECONDS = 0.02
 
 
@@ -108,10 +110,23 @@ async def count_writes(directory: Path, volume_id: int) -> int:
 async def drop_node(monitor: Monitor, name: str, set_id: int) -> None:
     """Let QEMU close a file that no device has; it writes out all that it holds of it."""
     if name in await _nodes(monitor):
-        await monitor.execute("blockdev-del", {"node-name": name})
+        await _delete_node(monitor, name)
     sets = _FILE_SETS.validate_python(await monitor.execute("query-fdsets"))
     if set_id in [each.id for each in sets]:
         await monitor.execute("remove-fd", {"fdset-id": set_id})
+
+
+async def _delete_node(monitor: Monitor, name: str) -> None:
+    """A device that has just gone holds its node for a moment longer."""
+    deadline = asyncio.get_running_loop().time() + _RELEASE_SECONDS
+    while True:
+        try:
+            await monitor.execute("blockdev-del", {"node-name": name})
+            return
+        except ExecuteError:
+            if asyncio.get_running_loop().time() > deadline:
+                raise
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 async def _devices(monitor: Monitor) -> list[str]:
