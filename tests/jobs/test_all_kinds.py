@@ -15,6 +15,7 @@ from tests.jobs import (
     maintenance_scenarios,
     oauth_scenarios,
     retention_scenarios,
+    volume_scenarios,
 )
 from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
 from tests.support.database import DatabaseServer
@@ -27,6 +28,7 @@ SCENARIOS = (
     *maintenance_scenarios.SCENARIOS,
     *oauth_scenarios.SCENARIOS,
     *retention_scenarios.SCENARIOS,
+    *volume_scenarios.SCENARIOS,
 )
 
 Service = TypeVar("Service")
