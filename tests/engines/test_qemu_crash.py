@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests.engines.harness import root_disk
 from tests.engines.qemu_host import QemuHarness, open_qemu
 from tests.support.images import image_root
 
@@ -18,7 +19,7 @@ import sys
 from pathlib import Path
 import uvloop
 from roost.engines.qemu.images.store import ImageStore
-from tests.engines.harness import Pools
+from tests.engines.harness import Pools, root_disk
 from tests.engines.qemu_host import QemuHarness
 
 async def main():
@@ -26,7 +27,7 @@ async def main():
     harness = QemuHarness(Path(state_dir), ImageStore(Path(images)), Pools(int(number)))
     spec = harness.spec(100_001)
     print("ready", flush=True)
-    await harness.engine.create(spec)
+    await harness.engine.disks.make(root_disk(harness, spec.id))
     await harness.engine.start(spec)
     assert await harness.engine.counters(spec.id) is not None
     await harness.engine.delete(spec.id)
@@ -47,7 +48,7 @@ async def test_the_next_control_plane_takes_over(harness: QemuHarness, moment: f
     """`moment`: seconds of work before the kill."""
     await _work_until_killed(harness, moment)
     spec = harness.spec(100_001)
-    await harness.engine.create(spec)
+    await harness.engine.disks.make(root_disk(harness, spec.id))
     await harness.engine.start(spec)
     state = await harness.engine.inspect(spec.id)
     assert state is not None

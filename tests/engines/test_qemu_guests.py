@@ -1,11 +1,9 @@
 """Real guests: reachable by their addresses, held to them, and safe on their disks."""
 
 import asyncio
-import os
 import shutil
 import stat
-import subprocess
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Address, IPv6Address
@@ -19,8 +17,10 @@ from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.prerequisites import check
+from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import EngineError, InstanceSpec
-from tests.engines.harness import until
+from roost.secrets import hash_guest_password
+from tests.engines.harness import root_disk, until
 from tests.engines.qemu_host import QemuHarness, open_qemu, output, processes_with
 from tests.engines.shell import Shell, make_shell
 from tests.support.images import ensure_mini
@@ -49,12 +49,16 @@ async def pair(
     """Two guests that have booted."""
     first, second = [with_key(harness.spec(number), shell) for number in (100_001, 100_002)]
     for spec in (first, second):
-        await harness.engine.create(spec)
-        await harness.engine.start(spec)
+        await boot(harness, spec)
     await asyncio.gather(shell.booted(ipv4(first)), shell.booted(ipv4(second)))
     yield first, second
     for spec in (first, second):
         await harness.engine.delete(spec.id)
+
+
+async def boot(harness: QemuHarness, spec: InstanceSpec) -> None:
+    await harness.engine.disks.make(root_disk(harness, spec.id))
+    await harness.engine.start(spec)
 
 
 def with_key(spec: InstanceSpec, shell: Shell) -> InstanceSpec:
@@ -122,7 +126,7 @@ async def test_a_guest_runs_as_a_user_of_its_own(
         assert int(fields["CapPrm"], 16) == int(fields["CapBnd"], 16) == 0
         assert fields["NoNewPrivs"] == "1"
         owned = {path.name for path in guest.directory.rglob("*") if path.stat().st_uid == user}
-        assert owned == {"root.qcow2", "swap.raw", "console.log"}
+        assert owned == {f"disk-{spec.id}.qcow2", "console.log"}
         assert stat.filemode(guest.directory.stat().st_mode) == "drwx--x---"
         assert (guest.directory.stat().st_uid, guest.directory.stat().st_gid) == (0, user)
         users.add(user)
@@ -132,8 +136,8 @@ async def test_a_guest_runs_as_a_user_of_its_own(
 async def test_a_private_image_can_be_read_by_its_guest(tmp_path: Path) -> None:
     harness = await open_qemu(tmp_path)
     spec = harness.spec(100_001)
-    await harness.engine.create(spec)
-    for path in (tmp_path / spec.name / "image").iterdir():
+    await harness.engine.disks.make(root_disk(harness, spec.id))
+    for path in Guest(tmp_path, spec.id).disk(spec.id).image_directory.iterdir():
         copy = path.with_suffix(".copy")
         shutil.copyfile(path, copy)
         copy.chmod(0o600)
@@ -159,16 +163,23 @@ async def test_counters_see_the_network_and_the_disk(
 async def test_a_guest_that_shuts_down_keeps_what_it_wrote(
     harness: QemuHarness, shell: Shell
 ) -> None:
+    """Its password too, until that is reset."""
+    password = hash_guest_password("Correct-horse-7")
     spec = with_key(harness.spec(100_003), shell)
-    await harness.engine.create(spec)
-    await harness.engine.start(spec)
+    spec = replace(spec, setup=replace(spec.setup, root_password_hash=password))
+    change = "sed -i s/^root:[^:]*/root:changed/ /etc/shadow"
+    await boot(harness, spec)
     await shell.booted(ipv4(spec))
-    assert await shell.run(ipv4(spec), "echo precious > /root/data") == ""
+    assert await shell.run(ipv4(spec), f"echo precious > /root/data; {change}") == ""
     async with asyncio.timeout(_GRACE / 2):
         await harness.engine.stop(spec.id, _GRACE)
-    await harness.engine.start(spec)
+    reset = replace(spec, setup=replace(spec.setup, password_revision=1))
+    await harness.engine.start(reset)
     await shell.booted(ipv4(spec))
     assert await shell.run(ipv4(spec), "cat /root/data") == "precious\n"
+    shadow = await shell.run(ipv4(spec), "cat /etc/shadow")
+    assert shadow is not None
+    assert f"root:{password}:" in shadow
     await harness.engine.delete(spec.id)
 
 
@@ -188,8 +199,7 @@ async def test_a_guest_that_powers_itself_off_is_offline(
 async def test_shut_down_leaves_no_trace_on_the_host(tmp_path: Path) -> None:
     harness = await open_qemu(tmp_path)
     spec = harness.spec(100_001)
-    await harness.engine.create(spec)
-    await harness.engine.start(spec)
+    await boot(harness, spec)
     await harness.engine.shut_down()
     assert processes_with(harness.network) == []
     assert processes_with(str(tmp_path)) == []
@@ -203,9 +213,8 @@ async def test_shut_down_leaves_no_trace_on_the_host(tmp_path: Path) -> None:
 async def test_a_state_directory_may_be_deep(tmp_path: Path) -> None:
     """The name of a Unix socket may not."""
     harness = await open_qemu(tmp_path / ("d" * 100) / ("e" * 100))
-    spec = replace(harness.spec(100_001), image=None)
-    await harness.engine.create(spec)
-    await harness.engine.start(spec)
+    spec = harness.spec(100_001)
+    await boot(harness, spec)
     assert await harness.engine.counters(spec.id) is not None
     await harness.engine.stop(spec.id, 0)
     await harness.engine.shut_down()
@@ -215,8 +224,8 @@ async def test_a_guest_runs_where_hardware_acceleration_does_not(tmp_path: Path)
     harness = await open_qemu(tmp_path)
     network = NetworkConfig((harness.pools.ipv4,), harness.pools.ipv6)
     engine = QemuInstances(tmp_path, ensure_mini(), network, "kvm")
-    spec = replace(harness.spec(100_001), image=None)
-    await engine.create(spec)
+    spec = harness.spec(100_001)
+    await engine.disks.make(DiskSpec(spec.id, spec.id, 64, "raw"))
     await engine.start(spec)
     state = await engine.inspect(spec.id)
     assert state is not None
@@ -239,7 +248,7 @@ async def test_other_faults_are_not_taken_for_kvms(
     network = NetworkConfig((harness.pools.ipv4,), harness.pools.ipv6)
     engine = QemuInstances(harness.state_dir, ensure_mini(), network, "kvm")
     spec = harness.spec(100_004)
-    await engine.create(spec)
+    await engine.disks.make(root_disk(harness, spec.id))
     with pytest.raises(EngineError, match="out of memory"):
         await engine.start(spec)
     assert len(launches) == 1
@@ -262,7 +271,7 @@ async def test_a_qemu_that_never_answers_does_not_stay(
 async def test_the_power_watch_keeps_consoles_small(harness: QemuHarness) -> None:
     """Its only call that reaches every guest is `list`."""
     spec = harness.spec(100_005)
-    await harness.engine.create(spec)
+    await harness.engine.disks.make(root_disk(harness, spec.id))
     console = harness.state_dir / spec.name / CONSOLE
     console.write_bytes(b"x" * 5_000_000)
     await harness.engine.list()
@@ -270,43 +279,10 @@ async def test_the_power_watch_keeps_consoles_small(harness: QemuHarness) -> Non
     await harness.engine.delete(spec.id)
 
 
-async def test_an_image_that_is_not_here_is_refused(harness: QemuHarness) -> None:
-    spec = replace(harness.spec(100_009), image="roost/unknown")
-    with pytest.raises(EngineError, match="roost/unknown is not available"):
-        await harness.engine.create(spec)
-    assert await harness.engine.inspect(spec.id) is None
-
-
-async def test_a_disk_smaller_than_its_image_is_refused(harness: QemuHarness) -> None:
-    with pytest.raises(EngineError, match="needs a disk of 64 MB"):
-        await harness.engine.create(replace(harness.spec(100_009), disk=32))
-
-
-@pytest.fixture
-def full_disk(tmp_path: Path) -> Iterator[Path]:
-    if os.geteuid() != 0:
-        pytest.skip("mounting needs root")
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path], check=True)
-    yield tmp_path
-    subprocess.run(["umount", tmp_path], check=True)
-
-
-async def test_a_full_disk_is_told_in_plain_words(full_disk: Path) -> None:
-    harness = await open_qemu(full_disk)
-    spec = harness.spec(100_001)
-    with pytest.raises(EngineError) as failed:
-        await harness.engine.create(spec)
-    assert str(failed.value).endswith("the host's disk is full")
-    assert [state.id for state in await harness.engine.list()] == [spec.id]
-    await harness.engine.delete(spec.id)
-    assert await harness.engine.list() == []
-
-
 async def test_this_host_meets_the_prerequisites(harness: QemuHarness, tmp_path: Path) -> None:
     network = NetworkConfig((harness.pools.ipv4,), harness.pools.ipv6)
     assert await check(harness.state_dir, network) is None
-    await harness.engine.create(harness.spec(100_010))
-    await harness.engine.start(harness.spec(100_010))
+    await boot(harness, harness.spec(100_010))
     problem = await check(tmp_path, network)
     assert problem is not None
     assert "overlaps" in problem

@@ -77,7 +77,7 @@ class Port:
 
 @pytest_asyncio.fixture
 async def ports(setting: Setting) -> AsyncIterator[tuple[Port, Port]]:
-    specs = [setting.pools.spec(number, None) for number in (100_001, 100_002)]
+    specs = [setting.pools.spec(number) for number in (100_001, 100_002)]
     first, second = [Port(spec, await setting.network.attach(spec)) for spec in specs]
     yield first, second
     first.close()
@@ -167,7 +167,7 @@ async def test_a_restricted_guest_sends_no_mail(
     setting: Setting, restricted: bool, port: int
 ) -> None:
     specs = [
-        replace(setting.pools.spec(number, None), mail_restricted=restricted)
+        replace(setting.pools.spec(number), mail_restricted=restricted)
         for number in (100_001, 100_002)
     ]
     first, second = [Port(spec, await setting.network.attach(spec)) for spec in specs]
@@ -180,7 +180,7 @@ async def test_a_restricted_guest_sends_no_mail(
 
 async def test_a_guest_without_rules_is_mute(setting: Setting, ports: tuple[Port, Port]) -> None:
     first, second = ports
-    spec = setting.pools.spec(100_003, None)
+    spec = setting.pools.spec(100_003)
     third = Port(spec, await setting.network.attach(spec))
     await setting.network.release(first.spec.id)
     first.send(first.own.udp(b"the frame"))

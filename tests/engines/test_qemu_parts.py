@@ -1,6 +1,7 @@
 """Parts of the QEMU engine that need no guest."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from roost.engines.qemu import kvm, launch
+from roost.engines.qemu.boots import Boot
 from roost.engines.qemu.command import command
+from roost.engines.qemu.devices import volume_drive
+from roost.engines.qemu.diskfiles import DiskFile, Place, disk_ids
 from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.launch import KvmError
 from roost.engines.qemu.network.config import (
@@ -62,6 +66,8 @@ def test_a_process_is_found_until_it_ends_even_if_nobody_buries_it(tmp_path: Pat
         (OSError(errno.ENOSPC, "x", "/secret/path"), "the host's disk is full"),
         (OSError(errno.ENOMEM, "x"), "the host is out of memory"),
         ("qemu-img: /secret/path: Could not open: Input/output error", "disk does not work"),
+        ("qemu: Could not open '/secret/path': No such file or directory", "a file of it is gone"),
+        ("resize2fs: New size smaller than minimum (59854)", "what it holds needs more room"),
         ("qemu: -drive file=/secret/path: strange", "see the log of the host"),
     ],
 )
@@ -79,7 +85,7 @@ def test_faults_are_told_without_paths_of_the_host(fault: str | OSError, words: 
         ("q: error: failed to set MSR 0x10a to 0x0", KvmError),
         ("q: kvm_init_vcpu: kvm_get_vcpu failed (0): Cannot allocate memory", EngineError),
         ('q: kvm warning\nq: -device x: Failed to get "write" lock', BusyError),
-        ("q: kvm warning\nq: -drive file=root.qcow2: strange", EngineError),
+        ("q: kvm warning\nq: -blockdev disk-1.qcow2: strange", EngineError),
         ("", EngineError),
     ],
 )
@@ -128,11 +134,11 @@ def test_a_talkative_console_is_cut_to_its_end(tmp_path: Path) -> None:
 
 def test_translated_guests_get_no_more_processors_than_there_are(tmp_path: Path) -> None:
     guest = Guest(tmp_path, 100_001)
-    spec = Pools(0).spec(100_001, None)
-    many = replace(spec, vcpus=512)
-    arguments = command(guest, many, "tcg", 5, 6)
+    many = replace(Pools(0).spec(100_001), vcpus=512)
+    boot = Boot((), None, 0)
+    arguments = command(guest, many, "tcg", boot, 5, 6)
     assert arguments[arguments.index("-smp") + 1] == str(os.cpu_count())
-    arguments = command(guest, many, "kvm", 5, 6)
+    arguments = command(guest, many, "kvm", boot, 5, 6)
     assert arguments[arguments.index("-smp") + 1] == "512"
 
 
@@ -148,3 +154,31 @@ def test_the_cable_avoids_reserved_addresses(tmp_path: Path) -> None:
     networks = set(islice(ipv4_links(tmp_path), 20_000))
     assert len(networks) == 16384 - 3 * 64
     assert IPv4Network("169.254.169.252/30") not in networks
+
+
+def test_drives_are_described_alike_on_the_command_line_and_to_the_monitor() -> None:
+    drive = volume_drive(100_007, "one-two_3", 16)
+    _, node, _, device = drive.arguments()
+    assert json.loads(node) == drive.node()
+    assert json.loads(device) == drive.device()
+    assert drive.node()["node-name"] == drive.device()["drive"] == "volume-100007"
+    names = [drive.device()[key] for key in ("vendor", "product", "device_id")]
+    assert names == ["Roost", "Volume", "one-two_3"]
+    assert "bootindex" not in drive.device()
+    assert volume_drive(100_007, "one-two_3", 0, boots=True).device()["bootindex"] == 1
+
+
+def test_a_disk_that_is_being_replaced_is_the_new_one(tmp_path: Path) -> None:
+    place = Place(tmp_path, 100_001)
+    assert disk_ids(tmp_path / "nowhere") == disk_ids(tmp_path) == []
+    place.part("raw").write_bytes(b"new")
+    place.path("qcow2").write_bytes(b"old")
+    assert place.find() == DiskFile(place.path("qcow2"), "qcow2")
+    place.put("raw")
+    assert place.find() == DiskFile(place.path("raw"), "raw")
+    assert disk_ids(tmp_path) == [100_001]
+    assert not place.path("qcow2").exists()
+    Place(tmp_path, 10_000).remove()
+    assert place.find() is not None
+    place.remove()
+    assert list(tmp_path.iterdir()) == []

@@ -16,6 +16,7 @@ def test_every_item_of_a_full_specification() -> None:
     assert fw_cfg_files(spec, dns) == {
         "opt/roost/hostname": b"web1\n",
         "opt/roost/password": HASH.encode() + b"\n",
+        "opt/roost/password_revision": b"0\n",
         "opt/roost/authorized_keys": KEY.encode() + b"\n",
         "opt/roost/addresses": b"192.0.2.10/24\n192.168.128.5/17\n",
         "opt/roost/gateway": b"192.0.2.1\n",

@@ -59,7 +59,9 @@ class QemuBackups:
         with faults(doing):
             open_directory(guest)
             async with locked(guest.directory):
-                await _restore(guest, saved, target, progress, doing)
+                if guest.disk(target.id).find() is None:
+                    with guest.disk(target.id).begun():
+                        await _restore(guest, saved, target, progress, doing)
 
     async def delete(self, backup_id: int) -> None:
         whole = self._path(backup_id)

@@ -9,6 +9,8 @@ A file appears under its name only when it is whole; what is being made ends wit
 import re
 import shutil
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +80,18 @@ class Place:
         for each in _FORMATS:
             if each != image_format:
                 self.path(each).unlink(missing_ok=True)
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """Nothing that the block has begun stays when it fails, so that it takes no room."""
+        try:
+            yield
+        except BaseException:
+            if self.find() is None:
+                self.remove()
+            for each in _FORMATS:
+                self.part(each).unlink(missing_ok=True)
+            raise
 
     def remove(self) -> None:
         """Also what is left of one that was only begun."""

@@ -33,10 +33,11 @@ class QemuDisks:
             async with locked(guest.directory):
                 if guest.disk(disk.id).find() is not None:
                     return
-                if image is None:
-                    await patiently(lambda: make_empty(guest, disk))
-                else:
-                    await patiently(lambda: make_from_image(guest, disk, image))
+                with guest.disk(disk.id).begun():
+                    if image is None:
+                        await make_empty(guest, disk)
+                    else:
+                        await make_from_image(guest, disk, image)
 
     async def resize(self, disk: DiskSpec) -> None:
         doing = "The disk could not be resized"
@@ -47,7 +48,8 @@ class QemuDisks:
                 if guest.disk_state(disk.id).size == disk.size:
                     return
                 _refuse_running(guest, disk.id, doing)
-                await patiently(lambda: resize_disk(guest, disk, found))
+                with guest.disk(disk.id).begun():
+                    await patiently(lambda: resize_disk(guest, disk, found))
 
     async def copy(self, source: DiskSpec, target: DiskSpec, progress: Progress) -> None:
         doing = "The disk could not be copied"
@@ -60,10 +62,11 @@ class QemuDisks:
                 if guest.disk(target.id).find() is not None:
                     return
                 found = _whole(origin, source.id)
-                async with begin_copy(guest, target, found.size(), doing) as sink:
-                    await copy_disks(origin, {source.id: sink}, progress, doing)
-                image = origin.disk(source.id).image()
-                await end_copy(guest, target, found.size(), image, doing)
+                with guest.disk(target.id).begun():
+                    async with begin_copy(guest, target, found.size(), doing) as sink:
+                        await copy_disks(origin, {source.id: sink}, progress, doing)
+                    image = origin.disk(source.id).image()
+                    await end_copy(guest, target, found.size(), image, doing)
 
     async def delete(self, compute_id: int, disk_id: int) -> None:
         guest = self._guest(compute_id)

@@ -36,6 +36,7 @@ from roost.resources.compute.engine import (
     Health,
     InstanceSpec,
     InstanceState,
+    NoDisksError,
 )
 
 _SHUT_DOWN_GRACE = 30.0
@@ -79,7 +80,12 @@ class QemuInstances:
         with faults("The instance could not be started"):
             open_directory(guest)
             async with locked(guest.directory):
-                await patiently(lambda: self._start(guest, spec))
+                try:
+                    await patiently(lambda: self._start(guest, spec))
+                except NoDisksError:
+                    with suppress(OSError):
+                        guest.directory.rmdir()  # Empty only when there is nothing of the guest.
+                    raise
 
     async def stop(self, compute_id: int, grace: float) -> None:
         await power_off(self._guest(compute_id), grace)
