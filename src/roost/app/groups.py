@@ -13,6 +13,10 @@ from roost.resources.compute import fsck_addresses
 from roost.resources.compute import jobs as compute_jobs
 from roost.resources.compute import notices as compute_notices
 from roost.resources.compute import watch as compute_watch
+from roost.resources.compute.configs import endpoints as configs
+from roost.resources.compute.configs import interface_endpoints as interfaces
+from roost.resources.compute.disks import endpoints as disks
+from roost.resources.compute.disks import jobs as disk_jobs
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute_types import endpoints as compute_types
 from roost.resources.devices import endpoints as devices
@@ -57,10 +61,13 @@ ENDPOINT_MODULES = (
     child_accounts,
     compute,
     compute_types,
+    configs,
     devices,
+    disks,
     events,
     explain,
     images,
+    interfaces,
     kernels,
     logins,
     maintenance,
@@ -90,6 +97,7 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
 JOB_KINDS = (
     *compute_jobs.KINDS,
     compute_watch.WATCH,
+    *disk_jobs.KINDS,
     event_jobs.RETENTION,
     login_jobs.RETENTION,
     maintenance_jobs.DUE,

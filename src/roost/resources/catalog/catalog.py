@@ -34,6 +34,9 @@ class Catalog:
         """A public image."""
         return self._images.get(image_id)
 
+    def has_kernel(self, kernel_id: str) -> bool:
+        return any(kernel.id == kernel_id for kernel in self.entries.kernels)
+
     def type(self, type_id: str) -> PlanEntry:
         """Raises KeyError when there is no such plan."""
         return self._types[type_id]

@@ -18,7 +18,18 @@ Label = Annotated[str, Length(3, 64), Pattern(rules.LABEL_PATTERN, rules.LABEL_R
 Id = Annotated[int, Between(1, 2**63 - 1)]
 Number = Annotated[int, Between(0, 2**31 - 1)]
 
+RootPassword = Annotated[str, Length(7, 128), AfterValidator(rules.strong_password)]
+
 MAX_STACKSCRIPT_DATA = 65535
+
+
+def check_stackscript(value: object) -> object:
+    """`stackscript_id` and `stackscript_data`: there are no StackScripts yet."""
+    if isinstance(value, dict) and len(orjson.dumps(value)) > MAX_STACKSCRIPT_DATA:
+        raise refuse(f"Must be at most {MAX_STACKSCRIPT_DATA} characters of JSON")
+    if value is not None:
+        raise refuse("StackScripts are not available")
+    return value
 
 
 class Metadata(Body):
@@ -35,9 +46,7 @@ class CreateInstance(Body):
     type: str
     region: str
     image: str | None = None
-    root_pass: Annotated[str, Length(7, 128), AfterValidator(rules.strong_password)] | None = Field(
-        default=None, validate_default=True
-    )
+    root_pass: RootPassword | None = Field(default=None, validate_default=True)
     label: Label | None = None
     tags: Tags = []
     group: Annotated[str, Length(0, 50)] = ""
@@ -149,11 +158,7 @@ class CreateInstance(Body):
     @field_validator("stackscript_id", "stackscript_data")
     @classmethod
     def _check_stackscript(cls, value: object) -> object:
-        if isinstance(value, dict) and len(orjson.dumps(value)) > MAX_STACKSCRIPT_DATA:
-            raise refuse(f"Must be at most {MAX_STACKSCRIPT_DATA} characters of JSON")
-        if value is not None:
-            raise refuse("StackScripts are not available")
-        return value
+        return check_stackscript(value)
 
     @field_validator("swap_size")
     @classmethod

@@ -16,6 +16,8 @@ Purpose = Literal["public", "vlan", "vpc"]
 
 MAX_INTERFACES = 3
 
+ONLY_VPC = "Must be null or empty unless the purpose is vpc"
+
 
 class InterfaceIpv4(Body):
     """Addresses of a vpc interface."""

@@ -29,15 +29,16 @@ async def lock(call: Call) -> InstanceFacts:
 
 
 async def lock_idle(call: Call) -> InstanceFacts:
-    """Only one change at a time: 400 while a job works on the instance or a volume of it."""
+    """The same, with nothing else on its way; 404, or 400 when it is busy."""
     facts = await lock(call)
-    if facts.status == "deleting" or await is_busy(call, facts.id):
-        raise invalid(BUSY)
+    await check_idle(call, facts)
     return facts
 
 
-async def is_busy(call: Call, compute_id: int) -> bool:
-    """Whether a job works on the instance or on a volume of it."""
-    if await call.get(JobQueue).busy(call.db, resource_of(compute_id)):
-        return True
-    return await call.get(InstanceVolumes).busy(call.db, compute_id)
+async def check_idle(call: Call, facts: InstanceFacts) -> None:
+    """Only one change at a time: 400 while a job works on the instance or a volume of it."""
+    busy = facts.status == "deleting" or await call.get(JobQueue).busy(
+        call.db, resource_of(facts.id)
+    )
+    if busy or await call.get(InstanceVolumes).busy(call.db, facts.id):
+        raise invalid(BUSY)

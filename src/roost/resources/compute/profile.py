@@ -9,7 +9,8 @@ from roost.errors import invalid
 from roost.resources.account.queries import network_helper
 from roost.resources.catalog import Catalog
 from roost.resources.compute import profile_queries
-from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers
+from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers, profile_label
+from roost.resources.compute.disks.rules import image_label
 from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.interfaces import Interface
 from roost.resources.compute.profile_queries import Profile
@@ -18,9 +19,6 @@ from roost.secrets import Box
 from roost.web.call import Call
 
 NO_KEYS = "Each must be a user of the account with stored SSH keys"
-
-MAX_LABEL = 48
-"""Characters of a label of a disk or config (reference: Disk, Config)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Wanted:
 async def give_profile(call: Call, compute_id: int, wanted: Wanted) -> int:
     """Main disk, swap and a config with both (spec B, Compute rule 2); the config's id."""
     image = call.get(Catalog).find_image(wanted.image)
-    label = image_disk_label(wanted.image if image is None else image.label)
+    label = image_label(wanted.image if image is None else image.label)
     helpers = default_helpers(await network_helper(call.db, call.account_id))
     profile = Profile(
         compute_id=compute_id,
@@ -48,16 +46,12 @@ async def give_profile(call: Call, compute_id: int, wanted: Wanted) -> int:
         setup=wanted.setup.seal(call.get(Box)),
         swap_label=f"{wanted.swap_size} MB Swap Image",
         swap_size=wanted.swap_size,
-        config_label=f"My {label[: MAX_LABEL - 11]} Profile",
+        config_label=profile_label(label),
         kernel=DEFAULT_KERNEL,
         helpers=orjson.dumps(helpers).decode(),
         interfaces=orjson.dumps([each.model_dump() for each in wanted.interfaces]).decode(),
     )
     return await profile_queries.insert(call.db, profile)
-
-
-def image_disk_label(image_label: str) -> str:
-    return f"{image_label[: MAX_LABEL - 5]} Disk"
 
 
 async def stored_keys(call: Call, keys: list[str], usernames: list[str]) -> list[str]:

@@ -22,7 +22,7 @@ from roost.web.grant_queries import forget_entity
 GRACE = 60.0
 """Seconds that a guest has to power itself off."""
 
-_IMAGE_POLL = 1.0
+IMAGE_POLL = 1.0
 """Seconds between two looks for an image that is being built."""
 
 
@@ -45,7 +45,7 @@ async def make(run: Run[InstanceArgs]) -> Verdict:
     """
     setups = await _make(run)
     if setups is None:
-        return again(_IMAGE_POLL)
+        return again(IMAGE_POLL)
 
     async def write(db: Queries) -> None:
         await disks.set_made(db, setups, run.clock.now())
@@ -57,7 +57,7 @@ async def make_ready(run: Run[InstanceArgs]) -> Verdict:
     """The same, and let go of volumes that were attached for the last boot only."""
     setups = await _make(run)
     if setups is None:
-        return again(_IMAGE_POLL)
+        return again(IMAGE_POLL)
 
     async def write(db: Queries) -> None:
         await go_off(run, db)

@@ -3,12 +3,20 @@
 from roost.resources.compute.configs.records import Helpers, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot
 
+MAX_LABEL = 48
+
 DEFAULT_KERNEL = "roost/latest-64bit"
 DEFAULT_ROOT = "/dev/sda"
 
 ROOT_DEVICES = tuple(f"/dev/{slot}" for slot in SLOTS)
 
+NO_SLOT = "A fullvirt config has no devices beyond sdd"
 _FULLVIRT_SLOTS = 4
+
+
+def profile_label(disk_label: str) -> str:
+    """The label of the config that boots an image's disk of this label."""
+    return f"My {disk_label[: MAX_LABEL - len('My  Profile')]} Profile"
 
 
 def default_helpers(network: bool) -> Helpers:

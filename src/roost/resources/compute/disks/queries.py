@@ -40,7 +40,11 @@ class DiskFacts:
 
     @property
     def spec(self) -> DiskSpec:
-        return DiskSpec(self.id, self.compute_id, self.size, self.filesystem, self.image)
+        return self.of_size(self.size)
+
+    def of_size(self, size: int) -> DiskSpec:
+        """The same with another size in MB."""
+        return DiskSpec(self.id, self.compute_id, size, self.filesystem, self.image)
 
 
 _COLUMNS = """
@@ -181,6 +185,11 @@ async def set_lost(db: Queries, compute_id: int, kept: Collection[int] = ()) -> 
         compute_id,
         list(kept),
     )
+
+
+async def set_unmade(db: Queries, disk_id: int) -> None:
+    """The engine does not hold the disk."""
+    await db.execute("update compute_disk set made = false where id = $1", disk_id)
 
 
 async def settle(db: Queries, compute_id: int) -> None:

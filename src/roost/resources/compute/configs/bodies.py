@@ -1,0 +1,158 @@
+"""Request bodies of configs (reference: Config, operations)."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+
+from roost.resources.catalog import Catalog
+from roost.resources.compute.configs import examples, rules
+from roost.resources.compute.configs.records import Helpers, RunLevel, VirtMode
+from roost.resources.compute.engine import SLOTS, Slot
+from roost.resources.compute.interfaces import Interface, check_together
+from roost.services import Services
+from roost.web.bodies import Body
+from roost.web.fields import Between, Length, refuse
+
+Label = Annotated[str, Length(1, rules.MAX_LABEL)]
+Id = Annotated[int, Between(1, 2**63 - 1)]
+Megabytes = Annotated[int, Between(0, 2**31 - 1)]
+
+MAX_COMMENTS = 65535
+
+
+class Device(Body):
+    """A disk or a volume at a slot."""
+
+    disk_id: Id | None = None
+    volume_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _check_one(self) -> "Device":
+        if (self.disk_id is None) == (self.volume_id is None):
+            raise refuse("Must name either a disk_id or a volume_id")
+        return self
+
+
+class Devices(Body):
+    """What is at each slot; null for nothing."""
+
+    sda: Device | None = None
+    sdb: Device | None = None
+    sdc: Device | None = None
+    sdd: Device | None = None
+    sde: Device | None = None
+    sdf: Device | None = None
+    sdg: Device | None = None
+    sdh: Device | None = None
+
+    def taken(self) -> Iterator[tuple[Slot, Device]]:
+        """The slots that are not empty, in their order."""
+        for slot in SLOTS:
+            device: Device | None = getattr(self, slot)
+            if device is not None:
+                yield slot, device
+
+    @model_validator(mode="after")
+    def _check_once(self) -> "Devices":
+        named = [(device.disk_id, device.volume_id) for _, device in self.taken()]
+        if len(set(named)) < len(named):
+            raise refuse("A disk or volume can be at one slot only")
+        return self
+
+
+class HelpersBody(Body):
+    """What is set up inside the guest; what is omitted keeps its value."""
+
+    updatedb_disabled: bool | None = None
+    distro: bool | None = None
+    modules_dep: bool | None = None
+    network: bool | None = None
+    devtmpfs_automount: bool | None = None
+
+    def over(self, former: Helpers) -> Helpers:
+        """All five: those of the body, else the former ones."""
+        return {
+            "updatedb_disabled": _either(self.updatedb_disabled, former["updatedb_disabled"]),
+            "distro": _either(self.distro, former["distro"]),
+            "modules_dep": _either(self.modules_dep, former["modules_dep"]),
+            "network": _either(self.network, former["network"]),
+            "devtmpfs_automount": _either(self.devtmpfs_automount, former["devtmpfs_automount"]),
+        }
+
+
+def _either(value: bool | None, former: bool) -> bool:
+    return former if value is None else value
+
+
+class _Fields(Body):
+    """What both bodies check."""
+
+    @field_validator("root_device", check_fields=False)
+    @classmethod
+    def _check_root_device(cls, value: str | None) -> str | None:
+        if value is not None and value not in rules.ROOT_DEVICES:
+            raise refuse("Must be one of " + ", ".join(rules.ROOT_DEVICES))
+        return value
+
+    @field_validator("interfaces", check_fields=False)
+    @classmethod
+    def _check_interfaces(cls, value: list[Interface] | None) -> list[Interface] | None:
+        check_together(value or ())
+        return value
+
+
+class CreateConfig(_Fields):
+    """POST …/configs. The order of the fields is the order of their errors."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
+
+    label: Label
+    virt_mode: VirtMode = "paravirt"
+    devices: Devices
+    kernel: str = rules.DEFAULT_KERNEL
+    comments: Annotated[str, Length(0, MAX_COMMENTS)] | None = None
+    memory_limit: Megabytes = 0
+    run_level: RunLevel = "default"
+    root_device: str = rules.DEFAULT_ROOT
+    interfaces: list[Interface] = []
+    helpers: HelpersBody = Field(default_factory=HelpersBody)
+
+    @field_validator("devices")
+    @classmethod
+    def _check_devices(cls, value: Devices, info: ValidationInfo) -> Devices:
+        check_slots(value, info.data.get("virt_mode", "paravirt"))
+        return value
+
+    @field_validator("kernel")
+    @classmethod
+    def _check_kernel(cls, value: str, info: ValidationInfo) -> str:
+        services = info.context
+        assert isinstance(services, Services)
+        if value != rules.DEFAULT_KERNEL and not services.get(Catalog).has_kernel(value):
+            raise refuse("kernel is not valid")
+        return value
+
+
+class UpdateConfig(_Fields):
+    """PUT …/configs/{configId}; what is omitted stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
+
+    label: Label | None = None
+    virt_mode: VirtMode | None = None
+    devices: Devices | None = None
+    kernel: str | None = None
+    comments: Annotated[str, Length(0, MAX_COMMENTS)] | None = None
+    memory_limit: Megabytes | None = None
+    run_level: RunLevel | None = None
+    root_device: str | None = None
+    interfaces: list[Interface] | None = None
+    helpers: HelpersBody | None = None
+
+
+def check_slots(devices: Devices, virt_mode: VirtMode) -> None:
+    """Raises for a device where such a config can have none."""
+    for slot, _ in devices.taken():
+        if slot not in rules.slots_of(virt_mode):
+            raise refuse(rules.NO_SLOT, slot)

@@ -1,0 +1,124 @@
+"""Changes of configs: their rules, rows and events."""
+
+from collections.abc import Sequence
+
+from roost.errors import Problem, invalid, invalid_fields
+from roost.resources.account.queries import network_helper
+from roost.resources.catalog import Catalog
+from roost.resources.compute.configs import interface_queries, rules
+from roost.resources.compute.configs import write_queries as queries
+from roost.resources.compute.configs.bodies import CreateConfig, Devices, UpdateConfig
+from roost.resources.compute.configs.entity import config_entity
+from roost.resources.compute.configs.interface_queries import InterfaceFacts
+from roost.resources.compute.configs.queries import ConfigName
+from roost.resources.compute.configs.records import VirtMode
+from roost.resources.compute.configs.write_queries import ConfigFacts
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.interfaces import Interface
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.volumes import InstanceVolumes
+from roost.resources.events import log
+from roost.web.call import Call
+
+
+async def create(call: Call, instance: InstanceFacts, body: CreateConfig) -> int:
+    """The new config's id."""
+    check_vlans(call, instance, body.interfaces, "interfaces")
+    default = rules.default_helpers(await network_helper(call.db, call.account_id))
+    helpers = body.helpers.over(default)
+    await _check_devices(call, instance, body.devices)
+    now = call.clock.seconds()
+    config_id = await queries.insert(call.db, instance.id, body, helpers, now)
+    await queries.set_devices(call.db, config_id, body.devices)
+    await interface_queries.replace(call.db, config_id, body.interfaces)
+    await notify(call, "compute_config_create", instance, ConfigName(config_id, body.label))
+    return config_id
+
+
+async def update(
+    call: Call, instance: InstanceFacts, config: ConfigFacts, body: UpdateConfig
+) -> None:
+    """Interfaces and devices are replaced as a whole; what a guest runs with stays until then."""
+    check_vlans(call, instance, body.interfaces or (), "interfaces")
+    _check_kernel(call, config, body.kernel)
+    await _check_mode(call, config, body)
+    helpers = body.helpers.over(config.helpers) if body.helpers else config.helpers
+    await queries.update(call.db, config.id, body, helpers, call.clock.seconds())
+    if body.devices is not None:
+        await _check_devices(call, instance, body.devices)
+        await queries.set_devices(call.db, config.id, body.devices)
+    if body.interfaces is not None:
+        await _replace_interfaces(call, config, body.interfaces)
+    name = ConfigName(config.id, body.label or config.label)
+    await notify(call, "compute_config_update", instance, name)
+
+
+async def delete(call: Call, instance: InstanceFacts, config: ConfigFacts) -> None:
+    await queries.delete(call.db, config.id)
+    name = ConfigName(config.id, config.label)
+    await notify(call, "compute_config_delete", instance, name)
+
+
+async def notify(call: Call, action: str, instance: InstanceFacts, config: ConfigName) -> None:
+    entity = COMPUTE.entity(instance.id, instance.label)
+    second = config_entity(instance.id, config)
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity, second)
+
+
+def check_vlans(
+    call: Call, instance: InstanceFacts, interfaces: Sequence[Interface], field: str
+) -> None:
+    """400 for a vlan interface where there are no VLANs."""
+    region = call.get(Catalog).find_region(instance.region)
+    wants_vlan = any(interface.purpose == "vlan" for interface in interfaces)
+    if region is not None and wants_vlan and "Vlans" not in region.capabilities:
+        raise invalid("The region does not offer VLANs", field)
+
+
+async def _check_devices(call: Call, instance: InstanceFacts, devices: Devices) -> None:
+    """400 for disks of others; volumes become the instance's."""
+    own = {disk.id for disk in await disks.of_instance(call.db, instance.id)}
+    wrong = [
+        Problem("disk_id is not valid", f"devices.{slot}.disk_id")
+        for slot, device in devices.taken()
+        if device.disk_id is not None and device.disk_id not in own
+    ]
+    if wrong:
+        raise invalid_fields(wrong)
+    volumes = {device.volume_id for _, device in devices.taken() if device.volume_id is not None}
+    if volumes:
+        claim = call.get(InstanceVolumes).claim
+        await claim(call.db, instance.id, volumes, call.clock.now())
+
+
+def _check_kernel(call: Call, config: ConfigFacts, kernel: str | None) -> None:
+    """One that the catalogue no longer has may stay."""
+    if kernel in (None, config.kernel, rules.DEFAULT_KERNEL):
+        return
+    if not call.get(Catalog).has_kernel(str(kernel)):
+        raise invalid("kernel is not valid", "kernel")
+
+
+async def _check_mode(call: Call, config: ConfigFacts, body: UpdateConfig) -> None:
+    """400 when devices would be where the mode has none."""
+    mode: VirtMode = body.virt_mode or config.virt_mode
+    if body.devices is not None:
+        taken = [slot for slot, _ in body.devices.taken()]
+    else:
+        taken = await queries.slots_taken(call.db, config.id)
+    for slot in taken:
+        if slot not in rules.slots_of(mode):
+            field = f"devices.{slot}" if body.devices is not None else "virt_mode"
+            raise invalid(rules.NO_SLOT, field)
+
+
+async def _replace_interfaces(call: Call, config: ConfigFacts, wanted: Sequence[Interface]) -> None:
+    """Sent back as they are, they keep their ids."""
+    held = await interface_queries.of_config(call.db, config.id)
+    if [_text(each) for each in held] != [_text(each) for each in wanted]:
+        await interface_queries.replace(call.db, config.id, wanted)
+
+
+def _text(each: Interface | InterfaceFacts) -> tuple[str, str | None, str | None, bool]:
+    return (each.purpose, each.label, each.ipam_address, each.primary)

@@ -1,0 +1,34 @@
+"""Request bodies of config interfaces (reference: Interface, operations)."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict
+
+from roost.resources.compute.configs import examples
+from roost.resources.compute.interfaces import Interface, InterfaceIpv4
+from roost.web.bodies import Body
+from roost.web.fields import Between
+
+
+class AddInterface(Interface):
+    """POST …/interfaces."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.ADD_INTERFACE})
+
+
+class UpdateInterface(Body):
+    """PUT …/interfaces/{interfaceId}; what is omitted stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE_INTERFACE})
+
+    primary: bool | None = None
+    ipv4: InterfaceIpv4 | None = None
+    ip_ranges: list[str] | None = None
+
+
+class OrderInterfaces(Body):
+    """POST …/interfaces/order: the ids of all interfaces, the one that is to be eth0 first."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.ORDER})
+
+    ids: list[Annotated[int, Between(1, 2**63 - 1)]]

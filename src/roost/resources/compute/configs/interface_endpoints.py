@@ -1,0 +1,144 @@
+"""What the API offers: network interfaces of configs (spec B, Network interface object)."""
+
+from roost.errors import invalid, invalid_fields, not_found
+from roost.resources.compute.configs import changes, interface_queries
+from roost.resources.compute.configs import write_queries as configs
+from roost.resources.compute.configs.interface_bodies import (
+    AddInterface,
+    OrderInterfaces,
+    UpdateInterface,
+)
+from roost.resources.compute.configs.interface_queries import InterfaceFacts
+from roost.resources.compute.configs.interface_rules import adding_problem, updating_problem
+from roost.resources.compute.configs.listings import INTERFACES
+from roost.resources.compute.configs.locks import find_config, lock_config
+from roost.resources.compute.configs.queries import ConfigName
+from roost.resources.compute.configs.records import InterfaceRow
+from roost.resources.compute.configs.write_queries import ConfigFacts
+from roost.resources.compute.locks import check_exists, check_idle, lock
+from roost.resources.compute.queries import InstanceFacts
+from roost.web.call import Call
+from roost.web.grants import Read, Write
+from roost.web.registry import Array, endpoint
+
+_READ = ("computes:read_only",)
+_WRITE = ("computes:read_write",)
+_ALL = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
+_ONE = f"{_ALL}/{{interfaceId:int}}"
+_EVENTS = ("compute_config_update",)
+
+ACTIVE = "The Compute runs with this config: shut it down first."
+
+
+@endpoint("GET", _ALL, scopes=_READ, grant=Read("compute"), returns=Array(InterfaceRow))
+async def list_interfaces(call: Call) -> str:
+    """List the interfaces of a config."""
+    await check_exists(call)
+    config = await find_config(call)
+    return await interface_queries.records(call.db, INTERFACES.record_text, config.id)
+
+
+@endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=InterfaceRow)
+async def view_interface(call: Call) -> bytes:
+    """View an interface."""
+    return await _view(call, call.number("interfaceId"))
+
+
+@endpoint(
+    "POST",
+    _ALL,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=AddInterface,
+    of=list_interfaces,
+    returns=InterfaceRow,
+    events=_EVENTS,
+)
+async def add_interface(call: Call, body: AddInterface) -> bytes:
+    """Add an interface to a config, after those that it has."""
+    instance, config = await lock_config(call)
+    changes.check_vlans(call, instance, (body,), "purpose")
+    others = await interface_queries.of_config(call.db, config.id)
+    problem = adding_problem(others, body)
+    if problem is not None:
+        raise invalid_fields([problem])
+    interface_id = await interface_queries.add(call.db, config.id, body)
+    await _changed(call, instance, config)
+    return await _view(call, interface_id)
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=UpdateInterface,
+    of=view_interface,
+    returns=InterfaceRow,
+    events=_EVENTS,
+)
+async def update_interface(call: Call, body: UpdateInterface) -> bytes:
+    """Update an interface."""
+    instance, config, interface = await _lock(call)
+    others = await interface_queries.of_config(call.db, config.id)
+    problem = updating_problem(others, interface, body)
+    if problem is not None:
+        raise invalid_fields([problem])
+    if body.primary is not None:
+        await interface_queries.set_primary(call.db, interface.id, body.primary)
+    await _changed(call, instance, config)
+    return await _view(call, interface.id)
+
+
+@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=_EVENTS)
+async def delete_interface(call: Call) -> None:
+    """Delete an interface."""
+    instance, config, interface = await _lock(call)
+    if config.active:
+        raise invalid(ACTIVE)
+    await interface_queries.delete(call.db, interface.id)
+    await _changed(call, instance, config)
+
+
+@endpoint(
+    "POST",
+    f"{_ALL}/order",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=OrderInterfaces,
+    of=list_interfaces,
+    events=_EVENTS,
+)
+async def order_interfaces(call: Call, body: OrderInterfaces) -> None:
+    """Order the interfaces of a config."""
+    instance, config = await lock_config(call)
+    held = await interface_queries.of_config(call.db, config.id)
+    if sorted(body.ids) != sorted(interface.id for interface in held):
+        raise invalid("Must name each interface of the config once", "ids")
+    if config.active:
+        raise invalid(ACTIVE)
+    await interface_queries.reorder(call.db, body.ids)
+    await _changed(call, instance, config)
+
+
+async def _lock(call: Call) -> tuple[InstanceFacts, ConfigFacts, InterfaceFacts]:
+    """All three; 404 for what is not there, 400 when the instance is busy."""
+    instance, config = await lock(call), await find_config(call)
+    for interface in await interface_queries.of_config(call.db, config.id):
+        if interface.id == call.number("interfaceId"):
+            await check_idle(call, instance)
+            return instance, config, interface
+    raise not_found()
+
+
+async def _changed(call: Call, instance: InstanceFacts, config: ConfigFacts) -> None:
+    await configs.touch(call.db, config.id, call.clock.seconds())
+    name = ConfigName(config.id, config.label)
+    await changes.notify(call, "compute_config_update", instance, name)
+
+
+async def _view(call: Call, interface_id: int) -> bytes:
+    config_id = call.number("configId")
+    return await call.record(
+        interface_id, INTERFACES, call.account_id, call.number("computeId"), config_id
+    )

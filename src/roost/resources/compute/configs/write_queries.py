@@ -1,0 +1,125 @@
+"""SQL that changes configs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+from roost.resources.compute.configs.bodies import CreateConfig, Devices, UpdateConfig
+from roost.resources.compute.configs.records import Helpers, VirtMode
+from roost.resources.compute.engine import Slot
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFacts:
+    """What rules need of a config."""
+
+    id: int
+    label: str
+    kernel: str
+    virt_mode: VirtMode
+    helpers: Helpers
+    active: bool
+    """Whether the instance runs with it."""
+
+
+async def find(db: Queries, compute_id: int, config_id: int) -> ConfigFacts | None:
+    """A config of the instance."""
+    row = await db.fetchrow(
+        """
+        select c.id, c.label, c.kernel, c.virt_mode, c.helpers,
+            coalesce(i.config_id = c.id and i.status = 'running', false) as active
+        from compute_config c join compute_instance i on i.id = c.compute_id
+        where c.compute_id = $1 and c.id = $2
+        """,
+        compute_id,
+        config_id,
+    )
+    if row is None:
+        return None
+    return ConfigFacts(**{**row, "helpers": orjson.loads(row["helpers"])})
+
+
+async def insert(
+    db: Queries, compute_id: int, body: CreateConfig, helpers: Helpers, now: datetime
+) -> int:
+    config_id: int = await db.fetchval(
+        """
+        insert into compute_config (compute_id, label, comments, kernel, memory_limit, run_level,
+            virt_mode, root_device, helpers, created, updated)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) returning id
+        """,
+        compute_id,
+        body.label,
+        body.comments or "",
+        body.kernel,
+        body.memory_limit,
+        body.run_level,
+        body.virt_mode,
+        body.root_device,
+        orjson.dumps(helpers).decode(),
+        now,
+    )
+    return config_id
+
+
+async def update(
+    db: Queries, config_id: int, body: UpdateConfig, helpers: Helpers, now: datetime
+) -> None:
+    """Change the columns that the body names."""
+    await db.execute(
+        """
+        update compute_config set label = coalesce($2, label), comments = coalesce($3, comments),
+            kernel = coalesce($4, kernel), memory_limit = coalesce($5, memory_limit),
+            run_level = coalesce($6, run_level), virt_mode = coalesce($7, virt_mode),
+            root_device = coalesce($8, root_device),
+            helpers = $9,
+            updated = $10
+        where id = $1
+        """,
+        config_id,
+        body.label,
+        body.comments,
+        body.kernel,
+        body.memory_limit,
+        body.run_level,
+        body.virt_mode,
+        body.root_device,
+        orjson.dumps(helpers).decode(),
+        now,
+    )
+
+
+async def delete(db: Queries, config_id: int) -> None:
+    """The config; nothing is the config of the instance's last boot then, if it was this."""
+    await db.execute("delete from compute_config where id = $1", config_id)
+
+
+async def touch(db: Queries, config_id: int, now: datetime) -> None:
+    await db.execute("update compute_config set updated = $2 where id = $1", config_id, now)
+
+
+async def slots_taken(db: Queries, config_id: int) -> list[Slot]:
+    """Where the config has something."""
+    rows = await db.fetch(
+        "select slot from compute_config_device where config_id = $1 order by slot", config_id
+    )
+    return [row["slot"] for row in rows]
+
+
+async def set_devices(db: Queries, config_id: int, devices: Devices) -> None:
+    """Replace what is at the config's slots."""
+    taken = list(devices.taken())
+    await db.execute("delete from compute_config_device where config_id = $1", config_id)
+    await db.execute(
+        """
+        insert into compute_config_device (config_id, slot, disk_id, volume_id)
+        select $1, slot, disk_id, volume_id
+        from unnest($2::text[], $3::bigint[], $4::bigint[]) as d (slot, disk_id, volume_id)
+        """,
+        config_id,
+        [slot for slot, _ in taken],
+        [device.disk_id for _, device in taken],
+        [device.volume_id for _, device in taken],
+    )

@@ -1,0 +1,105 @@
+"""Request bodies of disks (reference: Disk, operations)."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+
+from roost.resources.catalog import Catalog
+from roost.resources.catalog.entries import ImageEntry
+from roost.resources.compute.bodies import RootPassword, check_stackscript
+from roost.resources.compute.disks import examples, rules
+from roost.resources.compute.disks.engine import Filesystem
+from roost.resources.ssh_keys.rules import public_key
+from roost.services import Services
+from roost.web.bodies import Body
+from roost.web.fields import Between, Length, refuse
+
+Label = Annotated[str, Length(1, rules.MAX_LABEL)]
+Size = Annotated[int, Between(1, rules.MAX_SIZE)]
+
+
+class CreateDisk(Body):
+    """POST …/disks. The order of the fields is the order of their errors."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
+
+    image: str | None = None
+    size: Size
+    label: Label | None = Field(default=None, validate_default=True)
+    filesystem: Filesystem = "ext4"
+    root_pass: RootPassword | None = Field(default=None, validate_default=True)
+    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
+    authorized_users: list[str] = []
+    stackscript_id: Annotated[int, Between(1, 2**63 - 1)] | None = None
+    stackscript_data: dict[str, object] | None = None
+
+    @field_validator("image")
+    @classmethod
+    def _check_image(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and _image(info, value) is None:
+            raise refuse("image is not valid")
+        return value
+
+    @field_validator("size")
+    @classmethod
+    def _check_size(cls, value: int, info: ValidationInfo) -> int:
+        image = _image(info, info.data.get("image"))
+        if image is not None and value < image.size:
+            raise refuse(f"Must be at least {image.size}, the size of the image")
+        return value
+
+    @field_validator("label")
+    @classmethod
+    def _check_label(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and "image" in info.data and info.data["image"] is None:
+            raise refuse("label is required")
+        return value
+
+    @field_validator("filesystem")
+    @classmethod
+    def _check_filesystem(cls, value: Filesystem, info: ValidationInfo) -> Filesystem:
+        if info.data.get("image") is not None and value != "ext4":
+            raise refuse("Must be ext4 for a disk with an image")
+        return value
+
+    @field_validator("root_pass")
+    @classmethod
+    def _check_root_pass(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and info.data.get("image") is not None:
+            raise refuse("root_pass is required")
+        return value
+
+    @field_validator("stackscript_id", "stackscript_data")
+    @classmethod
+    def _check_stackscript(cls, value: object) -> object:
+        return check_stackscript(value)
+
+
+class UpdateDisk(Body):
+    """PUT …/disks/{diskId}; what is omitted stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
+
+    label: Label | None = None
+
+
+class ResizeDisk(Body):
+    """POST …/disks/{diskId}/resize; MB."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
+
+    size: Size
+
+
+class SetPassword(Body):
+    """POST …/disks/{diskId}/password."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.PASSWORD})
+
+    password: RootPassword
+
+
+def _image(info: ValidationInfo, image_id: str | None) -> ImageEntry | None:
+    services = info.context
+    assert isinstance(services, Services)
+    return None if image_id is None else services.get(Catalog).find_image(image_id)

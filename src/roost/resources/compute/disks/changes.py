@@ -1,0 +1,146 @@
+"""Changes of disks: their rules, rows, events and jobs."""
+
+import asyncio
+
+from roost.errors import invalid
+from roost.jobs.queue import JobQueue
+from roost.resources.catalog import Catalog
+from roost.resources.compute.configs import queries as configs
+from roost.resources.compute.disks import jobs, queries, rules
+from roost.resources.compute.disks.bodies import CreateDisk
+from roost.resources.compute.disks.entity import disk_entity
+from roost.resources.compute.disks.queries import DiskFacts, NewDisk
+from roost.resources.compute.disks.steps import CloneArgs, DiskArgs, ResizeArgs
+from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.guest import SealedSetup
+from roost.resources.compute.profile import stored_keys
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.events import log
+from roost.secrets import Box, hash_guest_password
+from roost.web.call import Call
+
+
+async def create(call: Call, instance: InstanceFacts, body: CreateDisk) -> int:
+    """The new disk's id."""
+    keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
+    await check_image(call, instance, body.image)
+    await check_space(call, instance, body.size)
+    setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
+    new = NewDisk(
+        compute_id=instance.id,
+        label=body.label or _image_label(call, body.image),
+        size=body.size,
+        filesystem=body.filesystem,
+        image=body.image,
+        setup=setup.seal(call.get(Box)) if body.image else None,
+    )
+    disk = await queries.insert(call.db, new, call.clock.now())
+    args = DiskArgs(compute_id=instance.id, username=_username(call), disk_id=disk.id)
+    await jobs.enqueue(call.get(JobQueue), call.db, jobs.CREATE, args, instance, disk)
+    return disk.id
+
+
+async def clone(call: Call, instance: InstanceFacts, source: DiskFacts) -> int:
+    """The copy's id; it gets the set-up of its source too."""
+    _check_ready(source)
+    await check_space(call, instance, source.size, field=None)
+    new = NewDisk(
+        compute_id=instance.id,
+        label=rules.copy_label(source.label),
+        size=source.size,
+        filesystem=source.filesystem,
+        image=source.image,
+        setup=source.setup,
+        password_revision=source.password_revision,
+    )
+    disk = await queries.insert(call.db, new, call.clock.now())
+    args = CloneArgs(
+        compute_id=instance.id, username=_username(call), disk_id=disk.id, source_id=source.id
+    )
+    await jobs.enqueue(call.get(JobQueue), call.db, jobs.DUPLICATE, args, instance, disk)
+    return disk.id
+
+
+async def resize(call: Call, instance: InstanceFacts, disk: DiskFacts, size: int) -> None:
+    """One in use is accepted here, and refused by the engine (reference: disk resize)."""
+    _check_ready(disk)
+    await check_space(call, instance, size - disk.size)
+    args = ResizeArgs(
+        compute_id=instance.id,
+        username=_username(call),
+        disk_id=disk.id,
+        size=size,
+        former=disk.size,
+    )
+    await jobs.enqueue(call.get(JobQueue), call.db, jobs.RESIZE, args, instance, disk)
+
+
+async def delete(call: Call, instance: InstanceFacts, disk: DiskFacts) -> None:
+    await check_unused(call, instance, disk)
+    args = DiskArgs(compute_id=instance.id, username=_username(call), disk_id=disk.id)
+    await jobs.enqueue(call.get(JobQueue), call.db, jobs.DELETE, args, instance, disk)
+
+
+async def hash_password(password: str) -> str:
+    return await asyncio.to_thread(hash_guest_password, password)
+
+
+async def set_password(call: Call, instance: InstanceFacts, disk: DiskFacts, hashed: str) -> None:
+    """The next boot from the disk applies it."""
+    if not rules.can_have_password(disk.filesystem):
+        raise invalid("A disk of this file system has no root password.")
+    await check_unused(call, instance, disk)
+    box = call.get(Box)
+    setup = SealedSetup() if disk.setup is None else SealedSetup.unseal(box, disk.setup)
+    new = setup.model_copy(update={"root_pass": None, "root_password_hash": hashed})
+    revision = disk.password_revision + 1
+    await queries.set_setup(call.db, disk.id, new.seal(box), revision, call.clock.now())
+    await notify(call, "password_reset", instance, disk.id, disk.label)
+
+
+async def check_image(call: Call, instance: InstanceFacts, image: str | None) -> None:
+    """400 when the instance's region does not have the image."""
+    if image is not None and not call.get(Catalog).offers_image(instance.region, image):
+        raise invalid("The region does not have this image", "image")
+
+
+async def check_space(
+    call: Call, instance: InstanceFacts, wanted: int, field: str | None = "size"
+) -> None:
+    """400 unless `wanted` MB fit in the plan beside what is allocated."""
+    allocated = await queries.allocated(call.db, instance.id)
+    reason = rules.space_reason(instance.disk, allocated, wanted)
+    if wanted > 0 and reason is not None:
+        raise invalid(reason, field)
+
+
+async def check_unused(call: Call, instance: InstanceFacts, disk: DiskFacts) -> None:
+    """400 when the instance runs with the disk."""
+    if instance.status != "running" or instance.config_id is None:
+        return
+    config = await configs.find_boot(call.db, instance.config_id)
+    if config is not None and any(slot.disk_id == disk.id for slot in config.slots):
+        raise invalid("The disk is in use: shut the Compute down first.")
+
+
+async def notify(
+    call: Call, action: str, instance: InstanceFacts, disk_id: int, label: str
+) -> None:
+    entity = COMPUTE.entity(instance.id, instance.label)
+    second = disk_entity(instance.id, disk_id, label)
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity, second)
+
+
+def _check_ready(disk: DiskFacts) -> None:
+    if disk.status != "ready":
+        raise invalid("The disk is not ready.")
+
+
+def _image_label(call: Call, image_id: str | None) -> str:
+    image = call.get(Catalog).find_image(image_id or "")
+    assert image is not None
+    return rules.image_label(image.label)
+
+
+def _username(call: Call) -> str:
+    return call.identity.username

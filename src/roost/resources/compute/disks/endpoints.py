@@ -1,0 +1,145 @@
+"""What the API offers: disks of instances (reference: operations, Compute instances)."""
+
+from roost.errors import not_found
+from roost.resources.compute.disks import changes, queries
+from roost.resources.compute.disks.bodies import CreateDisk, ResizeDisk, SetPassword, UpdateDisk
+from roost.resources.compute.disks.queries import DISKS, DiskFacts
+from roost.resources.compute.disks.records import DiskRow
+from roost.resources.compute.locks import check_exists, check_idle, lock, lock_idle
+from roost.resources.compute.queries import InstanceFacts
+from roost.web.call import Call
+from roost.web.grants import Read, Write
+from roost.web.registry import Page, endpoint
+
+_READ = ("computes:read_only",)
+_WRITE = ("computes:read_write",)
+_ALL = "/compute/instances/{computeId:int}/disks"
+_ONE = f"{_ALL}/{{diskId:int}}"
+
+
+@endpoint(
+    "GET",
+    _ALL,
+    scopes=_READ,
+    grant=Read("compute"),
+    returns=Page(DiskRow),
+    filters=DISKS.columns,
+)
+async def list_disks(call: Call) -> bytes:
+    """List the disks of a compute instance."""
+    return await call.collection(DISKS, call.account_id, await check_exists(call))
+
+
+@endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=DiskRow)
+async def view_disk(call: Call) -> bytes:
+    """View a disk."""
+    return await _view(call, call.number("diskId"))
+
+
+@endpoint(
+    "POST",
+    _ALL,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=CreateDisk,
+    of=list_disks,
+    returns=DiskRow,
+    events=("disk_create",),
+)
+async def create_disk(call: Call, body: CreateDisk) -> bytes:
+    """Create a disk."""
+    return await _view(call, await changes.create(call, await lock_idle(call), body))
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=UpdateDisk,
+    of=view_disk,
+    returns=DiskRow,
+    events=("disk_update",),
+)
+async def update_disk(call: Call, body: UpdateDisk) -> bytes:
+    """Update a disk."""
+    instance, disk = await _lock(call)
+    label, now = body.label or disk.label, call.clock.now()
+    await queries.set_label(call.db, disk.id, label, now)
+    await changes.notify(call, "disk_update", instance, disk.id, label)
+    return await _view(call, disk.id)
+
+
+@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("disk_delete",))
+async def delete_disk(call: Call) -> None:
+    """Delete a disk."""
+    instance, disk = await _lock_idle(call)
+    await changes.delete(call, instance, disk)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/clone",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    returns=DiskRow,
+    events=("disk_duplicate",),
+)
+async def clone_disk(call: Call) -> bytes:
+    """Clone a disk."""
+    instance, disk = await _lock_idle(call)
+    return await _view(call, await changes.clone(call, instance, disk))
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/resize",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=ResizeDisk,
+    of=view_disk,
+    events=("disk_resize",),
+)
+async def resize_disk(call: Call, body: ResizeDisk) -> None:
+    """Resize a disk."""
+    instance, disk = await _lock_idle(call)
+    await changes.resize(call, instance, disk, body.size)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/password",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=SetPassword,
+    of=view_disk,
+    events=("password_reset",),
+)
+async def reset_disk_password(call: Call, body: SetPassword) -> None:
+    """Reset the root password on a disk.
+
+    It applies to the next boot from the disk.
+    """
+    hashed = await changes.hash_password(body.password)
+    instance, disk = await _lock_idle(call)
+    await changes.set_password(call, instance, disk, hashed)
+
+
+async def _view(call: Call, disk_id: int) -> bytes:
+    return await call.record(disk_id, DISKS, call.account_id, call.number("computeId"))
+
+
+async def _lock(call: Call) -> tuple[InstanceFacts, DiskFacts]:
+    """Instance and disk; 404 for what is not there."""
+    instance = await lock(call)
+    disk = await queries.find(call.db, instance.id, call.number("diskId"))
+    if disk is None:
+        raise not_found()
+    return instance, disk
+
+
+async def _lock_idle(call: Call) -> tuple[InstanceFacts, DiskFacts]:
+    """The same, with nothing else on its way; 400 when the instance is busy."""
+    instance, disk = await _lock(call)
+    await check_idle(call, instance)
+    return instance, disk

@@ -1,0 +1,121 @@
+"""Long-running work on disks, as tables of steps.
+
+kind             while it runs    done         failed
+disk_create      not ready        ready        gone
+disk_delete      deleting         gone         ready; not ready when nothing of it is left
+disk_resize      not ready        ready        ready, of its former size
+disk_duplicate   not ready        ready        gone; its source stays ready all the time
+"""
+
+from typing import TypeVar
+
+from roost.jobs.kinds import JobKind, Retry, Step
+from roost.jobs.model import Job
+from roost.jobs.queue import JobQueue
+from roost.resources.compute.disks import queries
+from roost.resources.compute.disks.entity import disk_entity
+from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.disks.steps import (
+    CloneArgs,
+    DiskArgs,
+    ResizeArgs,
+    copy,
+    discard,
+    inspect,
+    make,
+    remove,
+    resize,
+    shrink_back,
+)
+from roost.resources.compute.entity import COMPUTE, resource_of
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.events import log
+from roost.store import Queries
+
+A = TypeVar("A", bound=DiskArgs)
+
+_RETRY = Retry(attempts=3)
+"""What an engine refuses it seldom does later."""
+
+
+async def _begin_delete(db: Queries, job: Job, args: DiskArgs) -> None:
+    await queries.set_status(db, args.disk_id, "deleting", job.created)
+
+
+async def _begin_resize(db: Queries, job: Job, args: DiskArgs) -> None:
+    await queries.set_status(db, args.disk_id, "not ready", job.created)
+
+
+async def _forget(db: Queries, job: Job, args: DiskArgs) -> None:
+    await queries.delete(db, args.disk_id)
+
+
+async def _settle(db: Queries, job: Job, args: DiskArgs) -> None:
+    await queries.settle(db, args.compute_id)
+
+
+CREATE = JobKind(
+    "disk_create",
+    DiskArgs,
+    steps=(Step("make", make, undo=discard, timeout=900),),
+    retry=_RETRY,
+    on_failed=_forget,
+)
+
+DELETE = JobKind(
+    "disk_delete",
+    DiskArgs,
+    steps=(Step("remove", remove, undo=inspect),),
+    retry=_RETRY,
+    on_enqueued=_begin_delete,
+    on_done=_forget,
+    on_failed=_settle,
+)
+
+RESIZE = JobKind(
+    "disk_resize",
+    ResizeArgs,
+    steps=(Step("resize", resize, undo=shrink_back, timeout=900),),
+    retry=_RETRY,
+    on_enqueued=_begin_resize,
+    on_done=_settle,
+    on_failed=_settle,
+)
+
+DUPLICATE = JobKind(
+    "disk_duplicate",
+    CloneArgs,
+    steps=(Step("copy", copy, undo=discard, timeout=3600),),
+    retry=_RETRY,
+    on_failed=_forget,
+)
+
+KINDS = (CREATE, DELETE, RESIZE, DUPLICATE)
+
+
+async def enqueue(
+    queue: JobQueue,
+    db: Queries,
+    kind: JobKind[A],
+    args: A,
+    instance: InstanceFacts,
+    disk: DiskFacts,
+) -> None:
+    """Enqueue a job on a disk, with its event; `args.username` is who wants it."""
+    actor = log.Actor(instance.account_id, args.username)
+    event_id = await log.schedule(
+        db,
+        queue.clock.now(),
+        actor,
+        kind.name,
+        COMPUTE.entity(instance.id, instance.label),
+        disk_entity(instance.id, disk.id, disk.label),
+    )
+    await queue.enqueue(
+        db,
+        kind,
+        args,
+        resource=resource_of(instance.id),
+        account_id=instance.account_id,
+        event_id=event_id,
+    )

@@ -1,0 +1,104 @@
+"""Steps of jobs on disks, and what takes them back."""
+
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Fatal, Verdict, again, next_step
+from roost.resources.compute import making
+from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.disks import queries
+from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.steps import IMAGE_POLL, engine_of, facts_of
+from roost.store import Queries
+
+
+class DiskArgs(InstanceArgs):
+    disk_id: int
+
+
+class ResizeArgs(DiskArgs):
+    """Sizes in MB."""
+
+    size: int
+    former: int
+
+
+class CloneArgs(DiskArgs):
+    """`disk_id` is the copy."""
+
+    source_id: int
+
+
+async def _disk(run: Run[DiskArgs]) -> DiskFacts:
+    disk = await queries.find(run.store, run.args.compute_id, run.args.disk_id)
+    if disk is None:
+        raise Fatal("The disk is gone.")
+    return disk
+
+
+async def make(run: Run[DiskArgs]) -> Verdict:
+    """Make the disk, from its image or empty."""
+    facts, disk = await facts_of(run), await _disk(run)
+    if making.awaits_image(run.tools.services, facts.region, [disk]):
+        return again(IMAGE_POLL)
+    setups = await making.make(run.tools.services, engine_of(run, facts), [disk])
+
+    async def write(db: Queries) -> None:
+        await queries.set_made(db, setups, run.clock.now())
+
+    return next_step(write)
+
+
+async def copy(run: Run[CloneArgs]) -> Verdict:
+    """Make the disk with the content of its source as of one moment."""
+    facts, disk = await facts_of(run), await _disk(run)
+    source = await queries.find(run.store, facts.id, run.args.source_id)
+    if source is None:
+        raise Fatal("The disk that was to be copied is gone.")
+    await engine_of(run, facts).disks.copy(source.spec, disk.spec, run.progress)
+
+    async def write(db: Queries) -> None:
+        await queries.set_made(db, {disk.id: disk.setup}, run.clock.now())
+
+    return next_step(write)
+
+
+async def discard(run: Run[DiskArgs]) -> Verdict:
+    """Remove what was made, wholly or in part."""
+    facts = await facts_of(run)
+    await engine_of(run, facts).disks.delete(facts.id, run.args.disk_id)
+    return next_step()
+
+
+async def remove(run: Run[DiskArgs]) -> Verdict:
+    """Remove the disk and what it holds."""
+    return await discard(run)
+
+
+async def inspect(run: Run[DiskArgs]) -> Verdict:
+    """See whether anything is left of a disk that was to be deleted."""
+    facts = await facts_of(run)
+    state = await engine_of(run, facts).disks.inspect(facts.id, run.args.disk_id)
+
+    async def write(db: Queries) -> None:
+        if state is None:
+            await queries.set_unmade(db, run.args.disk_id)
+
+    return next_step(write)
+
+
+async def resize(run: Run[ResizeArgs]) -> Verdict:
+    """Bring the disk, and its file system, to its new size."""
+    return await _resize(run, run.args.size)
+
+
+async def shrink_back(run: Run[ResizeArgs]) -> Verdict:
+    return await _resize(run, run.args.former)
+
+
+async def _resize(run: Run[ResizeArgs], size: int) -> Verdict:
+    facts, disk = await facts_of(run), await _disk(run)
+    await engine_of(run, facts).disks.resize(disk.of_size(size))
+
+    async def write(db: Queries) -> None:
+        await queries.set_size(db, disk.id, size)
+
+    return next_step(write)
