@@ -43,6 +43,29 @@ async def _instance(client: Client, roost: Roost, account: Account) -> Value:
     return int((await made(client, tags=["blue"]))["id"])
 
 
+async def _newest(client: Client, roost: Roost, account: Account) -> str:
+    """The path of the instance that a path names before what is part of it."""
+    rows = (await client.get("/compute/instances?page_size=500"))["data"]
+    compute_id = rows[-1]["id"] if rows else await _instance(client, roost, account)
+    return f"/compute/instances/{compute_id}"
+
+
+async def _disk(client: Client, roost: Roost, account: Account) -> Value:
+    path = await _newest(client, roost, account)
+    return int((await client.get(f"{path}/disks"))["data"][0]["id"])
+
+
+async def _config(client: Client, roost: Roost, account: Account) -> Value:
+    path = await _newest(client, roost, account)
+    return int((await client.get(f"{path}/configs"))["data"][0]["id"])
+
+
+async def _interface(client: Client, roost: Roost, account: Account) -> Value:
+    config_id = await _config(client, roost, account)
+    path = f"{await _newest(client, roost, account)}/configs/{config_id}/interfaces"
+    return int((await client.post(path, {"purpose": "public"}))["id"])
+
+
 async def _maintenance(client: Client, roost: Roost, account: Account) -> Value:
     compute_id = int((await made(client))["id"])
     async with roost.store.transaction() as db:
@@ -133,10 +156,13 @@ SAMPLES = {
     "appId": Sample(_app, 999_999_999),
     "clientId": Sample(_oauth_client, "0" * 20),
     "computeId": Sample(_instance, 999_999_999),
+    "configId": Sample(_config, 999_999_999),
     "deviceId": Sample(_device, 999_999_999),
+    "diskId": Sample(_disk, 999_999_999),
     "euuid": Sample(_child, new_uuid()),
     "eventId": Sample(_event, 999_999_999),
     "imageId": Sample(_image, "private/999999999"),
+    "interfaceId": Sample(_interface, 999_999_999),
     "kernelId": _shared("roost/grub2", "roost/none"),
     "loginId": Sample(_login, 999_999_999),
     "regionId": _shared("us-lake", "nowhere"),

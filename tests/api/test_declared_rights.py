@@ -25,6 +25,8 @@ CHILD_READ = (("child_account:read_only",), False, Global("child_account_access"
 CHILD_WRITE = (("child_account:read_write",), False, Global("child_account_access"))
 IMAGES = (("images:read_only",), True, Anyone())
 
+INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
+
 RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /regions": PUBLIC,
     "GET /regions/availability": PUBLIC,
@@ -48,6 +50,25 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /compute/instances/{computeId:int}/boot": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/reboot": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/shutdown": COMPUTE_WRITE,
+    "GET /compute/instances/{computeId:int}/configs": COMPUTE_READ,
+    "POST /compute/instances/{computeId:int}/configs": COMPUTE_WRITE,
+    "GET /compute/instances/{computeId:int}/configs/{configId:int}": COMPUTE_READ,
+    "PUT /compute/instances/{computeId:int}/configs/{configId:int}": COMPUTE_WRITE,
+    "DELETE /compute/instances/{computeId:int}/configs/{configId:int}": COMPUTE_WRITE,
+    f"GET {INTERFACES}": COMPUTE_READ,
+    f"POST {INTERFACES}": COMPUTE_WRITE,
+    f"POST {INTERFACES}/order": COMPUTE_WRITE,
+    f"GET {INTERFACES}/{{interfaceId:int}}": COMPUTE_READ,
+    f"PUT {INTERFACES}/{{interfaceId:int}}": COMPUTE_WRITE,
+    f"DELETE {INTERFACES}/{{interfaceId:int}}": COMPUTE_WRITE,
+    "GET /compute/instances/{computeId:int}/disks": COMPUTE_READ,
+    "POST /compute/instances/{computeId:int}/disks": COMPUTE_WRITE,
+    "GET /compute/instances/{computeId:int}/disks/{diskId:int}": COMPUTE_READ,
+    "PUT /compute/instances/{computeId:int}/disks/{diskId:int}": COMPUTE_WRITE,
+    "DELETE /compute/instances/{computeId:int}/disks/{diskId:int}": COMPUTE_WRITE,
+    "POST /compute/instances/{computeId:int}/disks/{diskId:int}/clone": COMPUTE_WRITE,
+    "POST /compute/instances/{computeId:int}/disks/{diskId:int}/password": COMPUTE_WRITE,
+    "POST /compute/instances/{computeId:int}/disks/{diskId:int}/resize": COMPUTE_WRITE,
     "GET /account": ACCOUNT_READ,
     "PUT /account": ACCOUNT_WRITE,
     "GET /account/availability": ACCOUNT_READ,
