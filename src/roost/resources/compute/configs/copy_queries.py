@@ -1,0 +1,67 @@
+"""SQL that reads configs as a whole, and writes them again."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from roost.store import Queries
+
+
+async def read(db: Queries, compute_id: int, config_ids: Collection[int] | None) -> str:
+    """A JSON array of SavedConfig."""
+    found: str = await db.fetchval(
+        """
+        select coalesce(json_agg(saved order by id), '[]') from (
+            select c.id, c.label, c.comments, c.kernel, c.memory_limit, c.run_level, c.virt_mode,
+                c.root_device, c.helpers,
+                (select coalesce(json_agg(json_build_object('purpose', f.purpose, 'label', f.label,
+                        'ipam_address', f.ipam_address, 'primary', f."primary")
+                        order by f.position), '[]')
+                    from compute_interface f where f.config_id = c.id) as interfaces,
+                (select coalesce(json_object_agg(d.slot, d.disk_id), '{}')
+                    from compute_config_device d
+                    where d.config_id = c.id and d.disk_id is not null) as disks
+            from compute_config c
+            where c.compute_id = $1 and ($2::bigint[] is null or c.id = any($2))) saved
+        """,
+        compute_id,
+        None if config_ids is None else list(config_ids),
+    )
+    return found
+
+
+async def write(
+    db: Queries, compute_id: int, config: str, disks: Mapping[str, int], now: datetime
+) -> int:
+    """A config from the JSON of a SavedConfig, with these disks at its slots; its id."""
+    config_id: int = await db.fetchval(
+        """
+        with config as (
+            insert into compute_config (compute_id, label, comments, kernel, memory_limit,
+                run_level, virt_mode, root_device, helpers, created, updated)
+            select $1, label, comments, kernel, memory_limit, run_level, virt_mode, root_device,
+                helpers, $3, $3
+            from json_to_record($2) as (label text, comments text, kernel text, memory_limit int,
+                run_level text, virt_mode text, root_device text, helpers json)
+            returning id
+        ), slots as (
+            insert into compute_config_device (config_id, slot, disk_id)
+            select config.id, given.slot, given.disk_id
+            from config, unnest($4::text[], $5::bigint[]) as given (slot, disk_id)
+        ), interfaces as (
+            insert into compute_interface (config_id, position, purpose, label, ipam_address,
+                "primary")
+            select config.id, given.position, given.purpose, given.label, given.ipam_address,
+                given."primary"
+            from config, rows from (json_to_recordset($2::json -> 'interfaces') as
+                    (purpose text, label text, ipam_address text, "primary" boolean))
+                with ordinality as given (purpose, label, ipam_address, "primary", position)
+        )
+        select id from config
+        """,
+        compute_id,
+        config,
+        now,
+        list(disks),
+        list(disks.values()),
+    )
+    return config_id
