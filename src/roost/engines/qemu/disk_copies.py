@@ -11,7 +11,7 @@ from roost.engines.qemu.diskfiles import MB, DiskFile, Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.images.store import GuestImage
 from roost.engines.qemu.live_copies import copy_live
-from roost.engines.qemu.programs import run
+from roost.engines.qemu.programs import patiently, run
 from roost.engines.qemu.resizing import resize_copy
 from roost.engines.qemu.tools import run_for
 from roost.engines.qemu.users import give, user_of
@@ -32,7 +32,7 @@ async def sink(place: Place, size: int, doing: str) -> AsyncIterator[int]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         create = ("qemu-img", "create", "-q", "-f", "qcow2", path.name, str(size))
-        await run(doing, *create, cwd=path.parent)
+        await patiently(lambda: run(doing, *create, cwd=path.parent))
         yield descriptor
         await asyncio.to_thread(os.fsync, descriptor)
     except BaseException:

@@ -37,7 +37,7 @@ class QemuDisks:
                     if image is None:
                         await make_empty(guest, disk)
                     else:
-                        await make_from_image(guest, disk, image)
+                        await patiently(lambda: make_from_image(guest, disk, image))
 
     async def resize(self, disk: DiskSpec) -> None:
         doing = "The disk could not be resized"

@@ -44,12 +44,13 @@ class BusyError(EngineError):
     """Something is still in use, perhaps by what a killed control plane began."""
 
 
-async def patiently(work: Callable[[], Awaitable[None]]) -> None:
+async def patiently(work: Callable[[], Awaitable[object]]) -> None:
     """Do re-runnable work, again and again for some seconds while something is in use."""
     deadline = asyncio.get_running_loop().time() + _PATIENCE_SECONDS
     while True:
         try:
-            return await work()
+            await work()
+            return
         except BusyError:
             if asyncio.get_running_loop().time() > deadline:
                 raise
