@@ -1,0 +1,279 @@
+"""What only the simulated engines do: planned faults, latencies, marks, and saved states."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import pytest_asyncio
+
+from roost.clock import Clock
+from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.plane import Operation
+from roost.engines.simulated.volumes import SimulatedVolumes
+from roost.resources.compute.disks.engine import DiskSpec
+from roost.resources.compute.engine import EngineError, InstanceSpec, MountedError
+from roost.resources.volumes.engine import VolumeSpec, VolumeState
+from tests.engines.harness import Pools, ignore, until
+
+ID = 100_001
+DISK = DiskSpec(ID, ID, 64, "ext4", "roost/mini")
+COPY = DiskSpec(ID + 1, ID, 64, "ext4")
+VOLUME, CLONE = VolumeSpec(ID, 20), VolumeSpec(ID + 1, 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A guest with one disk, off, and a volume."""
+
+    instances: SimulatedInstances
+    volumes: SimulatedVolumes
+
+    async def call(self, operation: Operation) -> None:
+        engine, volumes = self.instances, self.volumes
+        calls: dict[Operation, Callable[[], Awaitable[object]]] = {
+            "start": lambda: engine.start(SPEC),
+            "stop": lambda: engine.stop(ID, 0),
+            "delete": lambda: engine.delete(ID),
+            "inspect": lambda: engine.inspect(ID),
+            "disk_make": lambda: engine.disks.make(DISK),
+            "disk_resize": lambda: engine.disks.resize(DISK),
+            "disk_copy": lambda: engine.disks.copy(DISK, COPY, ignore),
+            "disk_delete": lambda: engine.disks.delete(ID, ID),
+            "disk_inspect": lambda: engine.disks.inspect(ID, ID),
+            "backup_save": lambda: engine.backups.save(ID, [DISK], ignore),
+            "backup_restore": lambda: engine.backups.restore(ID, ID, DISK, ignore),
+            "backup_delete": lambda: engine.backups.delete(ID),
+            "volume_create": lambda: volumes.create(VOLUME),
+            "volume_copy": lambda: volumes.copy(ID, CLONE, ignore),
+            "volume_resize": lambda: volumes.resize(VOLUME),
+            "volume_delete": lambda: volumes.delete(ID),
+            "volume_plug": lambda: volumes.plug(ID, "label", ID),
+            "volume_unplug": lambda: volumes.unplug(ID, ID),
+            "volume_inspect": lambda: volumes.inspect(ID),
+        }
+        await calls[operation]()
+
+    async def close(self) -> None:
+        await self.instances.close()
+        await self.volumes.close()
+
+
+SPEC = Pools(0).spec(ID)
+
+
+def open_region(state_dir: Path) -> Region:
+    instances = SimulatedInstances(state_dir, latency=0, clock=Clock())
+    return Region(instances, SimulatedVolumes(state_dir, latency=0))
+
+
+@pytest_asyncio.fixture
+async def region(tmp_path: Path) -> AsyncIterator[Region]:
+    region = open_region(tmp_path)
+    await region.instances.disks.make(DISK)
+    await region.volumes.create(VOLUME)
+    yield region
+    await region.close()
+
+
+@pytest.fixture
+def engine(region: Region) -> SimulatedInstances:
+    return region.instances
+
+
+@pytest.fixture
+def spec() -> InstanceSpec:
+    return SPEC
+
+
+@pytest.mark.parametrize("operation", get_args(Operation))
+async def test_a_planned_fault_fails_as_many_calls_as_asked(
+    region: Region, operation: Operation
+) -> None:
+    before = await region.instances.list(), await region.volumes.list()
+    await region.instances.plan.fail(operation, "The disk is full", calls=2)
+    for _ in range(2):
+        with pytest.raises(EngineError, match=r"^The disk is full$"):
+            await region.call(operation)
+    assert (await region.instances.list(), await region.volumes.list()) == before
+    await region.call(operation)
+
+
+async def test_a_fault_without_end_holds_until_it_is_mended(
+    engine: SimulatedInstances, spec: InstanceSpec
+) -> None:
+    await engine.plan.fail("start", "No capacity")
+    assert (await engine.plan.faults())["start"].reason == "No capacity"
+    for _ in range(3):
+        with pytest.raises(EngineError):
+            await engine.start(spec)
+    await engine.plan.mend("start")
+    await engine.start(spec)
+
+
+async def test_a_fault_reaches_the_engine_of_another_process(
+    engine: SimulatedInstances, spec: InstanceSpec, tmp_path: Path
+) -> None:
+    program = (
+        "import asyncio, sys, pathlib; from roost.clock import Clock;"
+        "from roost.engines.simulated.instances import SimulatedInstances;"
+        "engine = SimulatedInstances(pathlib.Path(sys.argv[1]), 0, Clock());"
+        "asyncio.run(engine.plan.fail('start', 'from afar', 1))"
+    )
+    await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", program, str(tmp_path)], check=True
+    )
+    with pytest.raises(EngineError, match="from afar"):
+        await engine.start(spec)
+    await engine.start(spec)
+
+
+async def test_calls_from_two_engines_share_the_planned_failures(
+    engine: SimulatedInstances, spec: InstanceSpec, tmp_path: Path
+) -> None:
+    other = SimulatedInstances(tmp_path, latency=0, clock=Clock())
+    await engine.plan.fail("start", "busy", calls=3)
+    calls = [each.start(spec) for each in (engine, other) for _ in range(4)]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    assert sum(isinstance(result, EngineError) for result in results) == 3
+    await other.close()
+
+
+async def test_latency_is_set_while_running(region: Region) -> None:
+    plan, disks = region.instances.plan, region.instances.disks
+    await plan.set_latency(60)
+    await plan.set_latency(0, "disk_delete")
+    assert await plan.latency("start") == 60
+    slow = asyncio.create_task(disks.copy(DISK, COPY, ignore))
+    await until(lambda: disks.inspect(ID, COPY.id), lambda state: state is not None)
+    assert not slow.done()
+    slow.cancel()
+    await asyncio.wait_for(disks.delete(ID, COPY.id), 5)
+    assert await disks.inspect(ID, COPY.id) is None
+
+
+async def test_a_plan_refuses_nonsense(engine: SimulatedInstances) -> None:
+    with pytest.raises(ValueError, match="calls"):
+        await engine.plan.fail("start", "x", calls=0)
+    with pytest.raises(ValueError, match="negative"):
+        await engine.plan.set_latency(-1)
+
+
+async def test_a_stop_takes_no_longer_than_its_grace(
+    engine: SimulatedInstances, spec: InstanceSpec
+) -> None:
+    await engine.start(spec)
+    await engine.plan.set_latency(60)
+    await asyncio.wait_for(engine.stop(spec.id, 0.01), 5)
+
+
+async def test_a_guest_deleted_during_its_start_stays_gone(
+    engine: SimulatedInstances, spec: InstanceSpec
+) -> None:
+    await engine.plan.set_latency(0.2, "start")
+    start = asyncio.create_task(engine.start(spec))
+    await asyncio.sleep(0)
+    await engine.delete(spec.id)
+    with pytest.raises(EngineError):
+        await start
+    assert await engine.list() == []
+
+
+async def test_a_snapshot_brings_back_guests_and_plans(
+    engine: SimulatedInstances, spec: InstanceSpec
+) -> None:
+    await engine.start(spec)
+    await engine.plan.fail("stop", "stuck")
+    saved = await engine.snapshot()
+    before = await engine.list()
+    await engine.reset()
+    assert await engine.list() == []
+    assert await engine.plan.faults() == {}
+    await engine.restore(saved)
+    assert await engine.list() == before
+    with pytest.raises(EngineError, match="stuck"):
+        await engine.stop(spec.id, 0)
+
+
+async def test_a_broken_snapshot_changes_nothing(
+    engine: SimulatedInstances, spec: InstanceSpec
+) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        await engine.restore(b"not a snapshot")
+    assert len(await engine.list()) == 1
+
+
+async def test_a_snapshot_of_instances_has_the_volumes_too(region: Region) -> None:
+    await region.instances.start(SPEC)
+    await region.volumes.plug(ID, "label", ID)
+    await region.volumes.write(ID, "before")
+    saved = await region.instances.snapshot()
+    await region.volumes.write(ID, "after")
+    await region.instances.reset()
+    assert await region.volumes.list() == []
+    await region.instances.restore(saved)
+    assert await region.volumes.read(ID) == "before"
+    assert await region.volumes.list() == [VolumeState(ID, 20, ID)]
+
+
+async def test_a_mounted_volume_is_not_unplugged(region: Region) -> None:
+    with pytest.raises(EngineError, match="No running instance has the volume"):
+        await region.volumes.mount(ID)
+    await region.instances.start(SPEC)
+    await region.volumes.plug(ID, "label", ID)
+    await region.volumes.mount(ID)
+    with pytest.raises(MountedError, match="unmount it first, or shut the instance down"):
+        await region.volumes.unplug(ID, ID)
+    assert await region.volumes.inspect(ID) == VolumeState(ID, 20, ID)
+    await region.volumes.mount(ID, mounted=False)
+    await region.volumes.unplug(ID, ID)
+    assert await region.volumes.inspect(ID) == VolumeState(ID, 20, None)
+
+
+async def test_a_guest_that_ends_has_nothing_mounted(region: Region) -> None:
+    for _ in range(2):
+        await region.instances.start(SPEC)
+        await region.volumes.plug(ID, "label", ID)
+        await region.volumes.mount(ID)
+        await region.instances.crash(ID)
+    await region.instances.start(SPEC)
+    await region.volumes.plug(ID, "label", ID)
+    await region.volumes.unplug(ID, ID)
+
+
+async def test_a_disk_keeps_the_room_that_its_content_needs(region: Region) -> None:
+    disks = region.instances.disks
+    await disks.write(ID, ID, "much", used=50)
+    with pytest.raises(EngineError, match="needs more room"):
+        await disks.resize(DiskSpec(ID, ID, 49, "ext4"))
+    await disks.copy(DISK, COPY, ignore)
+    with pytest.raises(EngineError, match="needs more room"):
+        await disks.resize(DiskSpec(COPY.id, ID, 49, "ext4"))
+    await disks.resize(DiskSpec(ID, ID, 50, "ext4"))
+    assert await disks.read(ID, ID) == "much"
+
+
+async def test_what_vanishes_is_missed(region: Region) -> None:
+    await region.volumes.lose(ID)
+    assert await region.volumes.inspect(ID) is None
+    await region.instances.disks.lose(ID, ID)
+    assert await region.instances.list() == []
+
+
+async def test_counters_follow_the_clock(tmp_path: Path, spec: InstanceSpec) -> None:
+    clock = Clock()
+    engine = SimulatedInstances(tmp_path, latency=0, clock=clock)
+    await engine.disks.make(DISK)
+    await engine.start(spec)
+    clock.advance(timedelta(days=1))
+    counters = await engine.counters(spec.id)
+    assert counters is not None
+    assert counters.network_out_bytes >= 11_000 * 86_400
+    await engine.shut_down()
+    assert await engine.counters(spec.id) is None
+    await engine.close()
