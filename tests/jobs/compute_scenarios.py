@@ -46,41 +46,44 @@ class InstanceCase:
     failed: tuple[Outcome, ...]
 
     async def check_done(self) -> None:
-        await self._check_event("finished")
+        await check_event(self.stage, self.job_id, "finished")
         await finish_jobs(self.stage)
         assert await self._outcome() == self.done
-        await self._check_traces()
+        await check_traces(self.stage, self.compute_id)
 
     async def check_failed(self) -> None:
         resource = resource_of(self.compute_id)
         assert await self.stage.roost.store.fetchval(_UNFINISHED, resource) == 0
-        await self._check_event("failed")
+        await check_event(self.stage, self.job_id, "failed")
         assert await self._outcome() in self.failed
-        await self._check_traces()
+        await check_traces(self.stage, self.compute_id)
 
     async def _outcome(self) -> Outcome:
         return await self.stage.status(self.compute_id), await self.stage.power(self.compute_id)
 
-    async def _check_event(self, status: str) -> None:
-        event = await self.stage.roost.store.fetchrow(
-            "select e.status, e.percent_complete, e.ended from job j"
-            " join event e on e.id = j.event_id where j.id = $1",
-            self.job_id,
-        )
-        assert event is not None
-        assert event["status"] == status
-        assert event["ended"] is not None
-        assert (event["percent_complete"] == 100) == (status == "finished")
 
-    async def _check_traces(self) -> None:
-        """Rows, guests and addresses belong together, and nothing goes on."""
-        store = self.stage.roost.store
-        lines: list[str] = []
-        await check_all(self.stage.roost, False, lines.append)
-        assert [line for line in lines if str(self.compute_id) in line] == []
-        exists = await self.stage.status(self.compute_id) is not None
-        assert await store.fetchval(_HELD, self.compute_id) == (1 if exists else 0)
-        assert await store.fetchval(_OPEN_EVENTS, str(self.compute_id)) == 0
+async def check_event(stage: Stage, job_id: int, status: str) -> None:
+    """The job's event says how it ended."""
+    event = await stage.roost.store.fetchrow(
+        "select e.status, e.percent_complete, e.ended from job j"
+        " join event e on e.id = j.event_id where j.id = $1",
+        job_id,
+    )
+    assert event is not None
+    assert event["status"] == status
+    assert event["ended"] is not None
+    assert (event["percent_complete"] == 100) == (status == "finished")
+
+
+async def check_traces(stage: Stage, compute_id: int) -> None:
+    """Rows, guests, disks and addresses belong together, and nothing goes on."""
+    store = stage.roost.store
+    lines: list[str] = []
+    await check_all(stage.roost, False, lines.append)
+    assert [line for line in lines if str(compute_id) in line] == []
+    exists = await stage.status(compute_id) is not None
+    assert await store.fetchval(_HELD, compute_id) == (1 if exists else 0)
+    assert await store.fetchval(_OPEN_EVENTS, str(compute_id)) == 0
 
 
 async def finish_jobs(stage: Stage) -> None:

@@ -11,6 +11,7 @@ from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (
     compute_scenarios,
+    disk_scenarios,
     forgetting_scenarios,
     maintenance_scenarios,
     oauth_scenarios,
@@ -24,6 +25,7 @@ from tests.support.stage import Stage
 
 SCENARIOS = (
     *compute_scenarios.SCENARIOS,
+    *disk_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,
     *maintenance_scenarios.SCENARIOS,
     *oauth_scenarios.SCENARIOS,
