@@ -24,6 +24,7 @@ from tests.support.families import adopt
 from tests.support.instances import made
 from tests.support.keys import KEY
 from tests.support.pictures import picture
+from tests.support.volumes import attached, made_volume
 
 Value = int | str
 Maker = Callable[[Client, Roost, Account], Awaitable[Value]]
@@ -64,6 +65,16 @@ async def _interface(client: Client, roost: Roost, account: Account) -> Value:
     config_id = await _config(client, roost, account)
     path = f"{await _newest(client, roost, account)}/configs/{config_id}/interfaces"
     return int((await client.post(path, {"purpose": "public"}))["id"])
+
+
+async def _volume(client: Client, roost: Roost, account: Account) -> Value:
+    return int((await made_volume(client, label=f"v{new_uuid()[:8]}", tags=["blue"]))["id"])
+
+
+async def _attached_volume(client: Client, roost: Roost, account: Account) -> Value:
+    volume_id = int(await _volume(client, roost, account))
+    compute_id = (await _newest(client, roost, account)).rpartition("/")[2]
+    return int((await attached(client, volume_id, int(compute_id)))["id"])
 
 
 async def _maintenance(client: Client, roost: Roost, account: Account) -> Value:
@@ -170,12 +181,14 @@ SAMPLES = {
     "tokenId": Sample(_token, 999_999_999),
     "typeId": _shared("g1-nano-1", "none"),
     "username": Sample(_username, "nobody"),
+    "volumeId": Sample(_volume, 999_999_999),
 }
 
 ROWS: dict[str, Maker] = {
     "list_maintenance": _maintenance,
     "list_notifications": _maintenance,
     "list_region_availability": SAMPLES["regionId"].make,
+    "list_volumes_of_instance": _attached_volume,
 }
 """What makes a row of a list, by its name; where no endpoint shows one row alone."""
 

@@ -13,6 +13,10 @@ from roost.web.registry import Registry
 PUBLIC = ((), True, Anyone())
 COMPUTE_READ = (("computes:read_only",), False, Read("compute"))
 COMPUTE_WRITE = (("computes:read_write",), False, Write("compute"))
+VOLUME_READ = (("volumes:read_only",), False, Read("volume"))
+VOLUME_WRITE = (("volumes:read_write",), False, Write("volume"))
+NEW_VOLUME = (("volumes:read_write",), False, Global("add_volumes"))
+BOTH_WRITE = (("volumes:read_write", "computes:read_write"), False, Write("volume"))
 EVENTS = (("events:read_only",), False, Anyone())  # The events themselves are limited by grants.
 ANY_TOKEN = ((), False, Anyone())
 OWN_READ = (("account:read_only",), False, Anyone())
@@ -125,6 +129,16 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /profile/tokens/{tokenId:int}": OWN_READ,
     "PUT /profile/tokens/{tokenId:int}": OWN_WRITE,
     "DELETE /profile/tokens/{tokenId:int}": OWN_WRITE,
+    "GET /volumes": VOLUME_READ,
+    "POST /volumes": NEW_VOLUME,
+    "GET /volumes/{volumeId:int}": VOLUME_READ,
+    "PUT /volumes/{volumeId:int}": VOLUME_WRITE,
+    "DELETE /volumes/{volumeId:int}": VOLUME_WRITE,
+    "POST /volumes/{volumeId:int}/attach": BOTH_WRITE,
+    "POST /volumes/{volumeId:int}/detach": BOTH_WRITE,
+    "POST /volumes/{volumeId:int}/clone": NEW_VOLUME,
+    "POST /volumes/{volumeId:int}/resize": VOLUME_WRITE,
+    "GET /compute/instances/{computeId:int}/volumes": COMPUTE_READ,
 }
 
 ALL_BUT_PARENTS: tuple[UserType, ...] = ("default", "child", "proxy")

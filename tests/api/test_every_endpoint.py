@@ -108,7 +108,11 @@ async def test_odd_ids_name_nothing(
         assert answer.body["errors"]
 
 
-UNFIT = ("Compute is not running.", "Must name each interface of the config once")
+UNFIT = (
+    "Compute is not running.",
+    "Must name each interface of the config once",
+    "Volume is not attached.",
+)
 """What examples are refused for that mean other things than the samples."""
 
 

@@ -71,8 +71,9 @@ every = pytest.mark.parametrize("endpoint", LISTS, ids=lambda e: e.name)
 async def path(endpoint: Endpoint, client: Client, roost: Roost, account: Account) -> str:
     """The list's path; the account has something to list."""
     await become_welcome(endpoint, client, roost, account)
+    path = await sample_path(endpoint, client, roost, account)
     await row_maker(endpoint, ENDPOINTS)(client, roost, account)
-    return await sample_path(endpoint, client, roost, account)
+    return path
 
 
 async def filtered(client: Client, path: str, wanted: Json) -> Answer:

@@ -129,7 +129,6 @@ async def test_a_clone_shows_no_secrets(client: Client, user: Restricted) -> Non
     await rested(client, volume["id"])
 
 
-@pytest.mark.spec("B tags 1")
 async def test_tags_are_for_unrestricted_users(client: Client, user: Restricted) -> None:
     volume = await made_volume(client, tags=["blue"])
     await user.may(volume=on(volume, "read_write"), **{"global": {"add_volumes": True}})
