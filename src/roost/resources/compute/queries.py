@@ -19,9 +19,12 @@ INSTANCES = Listing(
             select i.disk, i.memory, i.vcpus, i.gpus, i.transfer) specs) as specs,
         i.alerts,
         (select row_to_json(backups) from (
-            select false as enabled, false as available,
-                json '{"day":null,"window":null}' as schedule, null as last_successful
-            ) backups) as backups,
+            select i.backups_enabled as enabled, i.backups_last is not null as available,
+                (select row_to_json(schedule) from (
+                    select case when i.backups_enabled then i.backup_day end as day,
+                        case when i.backups_enabled then i.backup_window end as "window"
+                    ) schedule) as schedule,
+                i.backups_last as last_successful) backups) as backups,
         'kvm' as hypervisor, i.watchdog_enabled, i.tags, i.host_uuid, i.has_user_data
         """,
     source="compute_instance i",

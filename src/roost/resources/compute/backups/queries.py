@@ -1,9 +1,257 @@
 """SQL of backups."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.resources.compute.backups.records import BackupStatus, BackupType
+from roost.resources.compute.backups.rules import Kept
 from roost.store import Queries
+from roost.store.paging import Listing
+
+_UNFINISHED = "('pending', 'running', 'needsPostProcessing')"
+
+BACKUPS = Listing(
+    record="""
+        b.id, b.type, b.status, b.status = 'successful' as available, b.created, b.updated,
+        b.finished, b.label,
+        (select coalesce(json_agg(c ->> 'label'), '[]') from json_array_elements(b.configs) c)
+            as configs,
+        (select coalesce(json_agg(json_build_object('size', (d ->> 'size')::int, 'filesystem',
+                d ->> 'filesystem', 'label', d ->> 'label')), '[]')
+            from json_array_elements(b.disks) d) as disks,
+        b.region
+        """,
+    source="compute_backup b join compute_instance i on i.id = b.compute_id",
+    scope="i.account_id = $1 and b.compute_id = $2",
+    key="b.id",
+    columns={},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewBackup:
+    """A row to insert, of a backup that is about to be made."""
+
+    compute_id: int
+    type: BackupType
+    label: str | None
+    region: str
+    engine: str
+    configs: str
+    """JSON of SavedConfig."""
+    disks: str
+    """JSON of SavedDisk."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    compute_id: int
+    account_id: int
+    type: BackupType
+    status: BackupStatus
+    region: str
+    engine: str
+    configs: str
+    disks: str
+
+
+async def insert(db: Queries, new: NewBackup, now: datetime) -> int:
+    backup_id: int = await db.fetchval(
+        """
+        insert into compute_backup (compute_id, type, status, label, region, engine, configs, disks,
+            created, updated)
+        values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $8) returning id
+        """,
+        new.compute_id,
+        new.type,
+        new.label,
+        new.region,
+        new.engine,
+        new.configs,
+        new.disks,
+        now.replace(microsecond=0),
+    )
+    return backup_id
+
+
+async def find(db: Queries, backup_id: int) -> BackupFacts | None:
+    """A backup of any account."""
+    row = await db.fetchrow(
+        """
+        select b.id, b.compute_id, i.account_id, b.type, b.status, b.region, b.engine, b.configs,
+            b.disks
+        from compute_backup b join compute_instance i on i.id = b.compute_id where b.id = $1
+        """,
+        backup_id,
+    )
+    return None if row is None else BackupFacts(**row)
 
 
 async def ids_of(db: Queries, compute_id: int) -> list[int]:
     """The backups of an instance."""
     rows = await db.fetch("select id from compute_backup where compute_id = $1", compute_id)
+    return [row["id"] for row in rows]
+
+
+async def all_of(db: Queries, compute_id: int) -> str:
+    """The record of all backups: automatic ones from the newest on, and snapshots."""
+    found: str = await db.fetchval(
+        f"""
+        with b as (
+            select b.*, {BACKUPS.record_text}::json as record
+            from compute_backup b where b.compute_id = $1
+        )
+        select json_build_object(
+            'automatic', (select coalesce(json_agg(record order by id desc), '[]')
+                from b where type = 'auto'),
+            'snapshot', json_build_object(
+                'current', (select record from b
+                    where type = 'snapshot' and status not in {_UNFINISHED}
+                    order by status = 'successful' desc, id desc limit 1),
+                'in_progress', (select record from b
+                    where type = 'snapshot' and status in {_UNFINISHED} limit 1)))
+        """,  # noqa: S608 - constants
+        compute_id,
+    )
+    return found
+
+
+async def set_status(db: Queries, backup_id: int, status: BackupStatus, now: datetime) -> None:
+    """`finished` is when it became successful or failed."""
+    await db.execute(
+        """
+        update compute_backup set status = $2, updated = $3,
+            finished = case when $2 in ('successful', 'failed') then $3::timestamp end
+        where id = $1
+        """,
+        backup_id,
+        status,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_success(db: Queries, backup_id: int, now: datetime) -> None:
+    """The backup is whole; the instance shows when it got its last one."""
+    await set_status(db, backup_id, "successful", now)
+    await db.execute(
+        """
+        update compute_instance set backups_last = $2
+        where id = (select compute_id from compute_backup where id = $1)
+        """,
+        backup_id,
+        now.replace(microsecond=0),
+    )
+
+
+async def finished_snapshots(db: Queries, compute_id: int, but: int) -> list[int]:
+    """All save one."""
+    rows = await db.fetch(
+        f"""
+        select id from compute_backup
+        where compute_id = $1 and id <> $2 and type = 'snapshot' and status not in {_UNFINISHED}
+        """,  # noqa: S608 - a constant
+        compute_id,
+        but,
+    )
+    return [row["id"] for row in rows]
+
+
+async def finished_automatic(
+    db: Queries, compute_id: int, but: int
+) -> tuple[list[Kept], list[int]]:
+    """The successful automatic backups, and the ids of the others that are over, save one."""
+    rows = await db.fetch(
+        f"""
+        select id, created, status from compute_backup
+        where compute_id = $1 and id <> $2 and type = 'auto' and status not in {_UNFINISHED}
+        """,  # noqa: S608 - a constant
+        compute_id,
+        but,
+    )
+    whole = [Kept(row["id"], row["created"]) for row in rows if row["status"] == "successful"]
+    return whole, [row["id"] for row in rows if row["status"] != "successful"]
+
+
+async def created(db: Queries, backup_id: int) -> datetime:
+    when: datetime = await db.fetchval(
+        "select created from compute_backup where id = $1", backup_id
+    )
+    return when
+
+
+async def delete(db: Queries, backup_ids: Sequence[int]) -> None:
+    await db.execute("delete from compute_backup where id = any($1)", list(backup_ids))
+
+
+async def is_enabled(db: Queries, compute_id: int) -> bool:
+    enabled: bool = await db.fetchval(
+        "select backups_enabled from compute_instance where id = $1", compute_id
+    )
+    return enabled
+
+
+async def week_day(db: Queries, compute_id: int) -> str | None:
+    """The day whose backups are kept for longer, when one was chosen."""
+    day: str | None = await db.fetchval(
+        "select backup_day from compute_instance where id = $1", compute_id
+    )
+    return day
+
+
+async def enable(db: Queries, compute_id: int) -> bool:
+    """False when they were enabled before."""
+    enabled = await db.fetchval(
+        """
+        update compute_instance set backups_enabled = true, backup_day = 'Scheduling',
+            backup_window = 'Scheduling'
+        where id = $1 and not backups_enabled returning true
+        """,
+        compute_id,
+    )
+    return enabled is not None
+
+
+async def set_enabled(db: Queries, compute_id: int, enabled: bool) -> None:
+    """Leaves the schedule as it is."""
+    await db.execute(
+        "update compute_instance set backups_enabled = $2 where id = $1", compute_id, enabled
+    )
+
+
+async def forget(db: Queries, compute_id: int) -> None:
+    """All backups of an instance are gone, and their schedule."""
+    await db.execute("delete from compute_backup where compute_id = $1", compute_id)
+    await db.execute(
+        """
+        update compute_instance set backup_day = null, backup_window = null, backups_last = null
+        where id = $1
+        """,
+        compute_id,
+    )
+
+
+async def due(db: Queries, window: str, number: int, opened: datetime) -> list[int]:
+    """Instances whose window is open and that have had no automatic backup in it.
+
+    Where no window was chosen, the id gives one of the twelve.
+    """
+    rows = await db.fetch(
+        """
+        select i.id from compute_instance i
+        where i.backups_enabled
+            and (i.backup_window = $1 or (i.backup_window = 'Scheduling' and i.id % 12 = $2))
+            and i.status in ('running', 'offline')
+            and exists (select from compute_disk d where d.compute_id = i.id and d.made)
+            and not exists (select from compute_backup b
+                where b.compute_id = i.id and b.type = 'auto' and b.created >= $3)
+        order by i.id
+        """,
+        window,
+        number,
+        opened,
+    )
     return [row["id"] for row in rows]

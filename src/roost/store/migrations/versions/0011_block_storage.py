@@ -121,7 +121,9 @@ alter table compute_instance
     add column user_data bytea,
     add column backups_enabled boolean not null default false,
     add column backup_day text,
-    add column backup_window text;
+    add column backup_window text,
+    add column backups_last timestamp(0);
+create index on compute_instance (backup_window, id) where backups_enabled;
 comment on column compute_instance.config_id is 'Of the last boot, or of the one that is on its way';
 comment on column compute_instance.user_data is 'Sealed';
 
@@ -175,7 +177,8 @@ alter table compute_instance
     add column provisioned boolean not null default false,
     add column setup bytea not null default '',
     drop column config_id, drop column user_data, drop column backups_enabled,
-    drop column backup_day, drop column backup_window;
+    drop column backup_day, drop column backup_window,
+    drop column backups_last;
 alter table compute_instance
     alter column swap_size drop default, alter column setup drop default;
 update compute_instance i set setup = d.setup, provisioned = d.made
