@@ -221,6 +221,8 @@ async def test_a_guest_on_a_full_host_goes_on_with_a_failing_disk(small_disk: Pa
     await shell.booted(ipv4(spec))
     fill = "dd if=/dev/urandom of=/dev/sdb bs=1M conv=fsync 2>/dev/null"
     assert await shell.run(ipv4(spec), f"{fill} || echo failed") == "failed\n"
+    with pytest.raises(EngineError, match="backup could not be made: the host's disk is full"):
+        await harness.engine.backups.save(1, [root_disk(harness, ID)], ignore)
     assert await shell.run(ipv4(spec), "echo alive") == "alive\n"
     await harness.engine.delete(ID)
     await harness.engine.shut_down()

@@ -42,7 +42,8 @@ class QemuBackups:
             await asyncio.to_thread(shutil.rmtree, part, ignore_errors=True)
             part.mkdir(mode=0o700, parents=True)
             try:
-                await self._save(part, disks, progress, doing)
+                if disks:
+                    await self._save(part, disks, progress, doing)
             except BaseException:
                 shutil.rmtree(part, ignore_errors=True)
                 raise

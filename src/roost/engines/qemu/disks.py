@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from roost.engines.qemu.disk_copies import begin_copy, copy_disks, end_copy
-from roost.engines.qemu.diskfiles import DiskFile
+from roost.engines.qemu.diskfiles import DiskFile, disk_ids
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.locks import all_locked, locked
@@ -78,10 +78,8 @@ class QemuDisks:
                 await asyncio.to_thread(guest.disk(disk_id).remove)
 
     async def inspect(self, compute_id: int, disk_id: int) -> DiskState | None:
-        states = self._guest(compute_id).state()
-        if states is None:
-            return None
-        return next((disk for disk in states.disks if disk.id == disk_id), None)
+        guest = self._guest(compute_id)
+        return guest.disk_state(disk_id) if disk_id in disk_ids(guest.directory) else None
 
     def _guest(self, compute_id: int) -> Guest:
         return Guest(self._state_dir, compute_id)

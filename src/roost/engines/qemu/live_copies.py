@@ -4,11 +4,14 @@ The guest goes on: before it changes a block that is not copied yet, QEMU copies
 """
 
 import asyncio
+import errno
+import os
 from collections.abc import Mapping
 
 from pydantic import BaseModel, Field, TypeAdapter
 
 from roost.engines.qemu.devices import Options, block_node
+from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import Monitor, MonitorError, connected
 from roost.engines.qemu.programs import failure
@@ -17,6 +20,8 @@ from roost.resources.compute.engine import EngineError
 
 _PREFIX = "copy-"
 _POLL_SECONDS = 0.1
+_BLOCK = 512
+"""Bytes of the unit in which the host counts what a file takes."""
 
 
 class _Job(BaseModel):
@@ -40,6 +45,7 @@ async def copy_live(guest: Guest, sinks: Mapping[int, int], progress: Progress, 
 
     QEMU serves one client at a time, so it is asked anew for every look at the copies.
     """
+    _check_room(guest, sinks, doing)
     try:
         await _drop(guest)
         try:
@@ -51,6 +57,23 @@ async def copy_live(guest: Guest, sinks: Mapping[int, int], progress: Progress, 
         if guest.process() is None:
             raise EngineError(f"{doing}: the instance went off meanwhile") from error
         raise failure(doing, str(error)) from error
+
+
+def _check_room(guest: Guest, sinks: Mapping[int, int], doing: str) -> None:
+    """When the old block cannot be copied any more, QEMU lets the guest's own write fail."""
+    wanted = sum(_held(guest.disk(disk_id)) for disk_id in sinks)
+    for descriptor in sinks.values():
+        host = os.fstatvfs(descriptor)
+        if host.f_bavail * host.f_frsize < wanted:
+            raise failure(doing, OSError(errno.ENOSPC, "too little room for copies"))
+
+
+def _held(place: Place) -> int:
+    """Bytes of the host that a disk takes, with the image that it rests on."""
+    found, image = place.find(), place.image()
+    files = [file.path for file in (found,) if file is not None]
+    files += [links.root for links in (image,) if links is not None and links.root.exists()]
+    return sum(file.stat().st_blocks * _BLOCK for file in files)
 
 
 async def _begin(guest: Guest, sinks: Mapping[int, int]) -> None:

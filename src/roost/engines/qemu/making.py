@@ -29,10 +29,7 @@ def find_image(images: ImageStore, disk: DiskSpec) -> GuestImage | None:
     """The image that the disk is to start as; EngineError when this host does not have it."""
     if disk.image is None:
         return None
-    try:
-        image = images.find(disk.image)
-    except ImageError as error:
-        raise failure(f"The image {disk.image} cannot be used", str(error)) from error
+    image = load_image(images, disk.image)
     if image is None:
         raise EngineError(f"The image {disk.image} is not available in this region")
     if disk.size < image.info.virtual_size:
@@ -40,6 +37,14 @@ def find_image(images: ImageStore, disk: DiskSpec) -> GuestImage | None:
             f"The image {disk.image} needs a disk of {image.info.virtual_size} MB or more"
         )
     return image
+
+
+def load_image(images: ImageStore, image_id: str) -> GuestImage | None:
+    """None when this host does not have it."""
+    try:
+        return images.find(image_id)
+    except ImageError as error:
+        raise failure(f"The image {image_id} cannot be used", str(error)) from error
 
 
 async def make_from_image(guest: Guest, disk: DiskSpec, image: GuestImage) -> None:

@@ -4,6 +4,7 @@ A disk shrinks, or grows with its file system, as a copy that then takes its pla
 fails or fills up in the middle leaves the disk as it was.
 """
 
+import asyncio
 import os
 import struct
 from collections.abc import Iterator
@@ -47,7 +48,8 @@ async def resize_copy(guest: Guest, disk: DiskSpec, source: str, found: DiskFile
     if _holds_ext(part):
         await _fit_ext(guest, place, disk.size * MB)
     else:
-        _cut(part, disk.size * MB)
+        await asyncio.to_thread(_cut, part, disk.size * MB)
+    await asyncio.to_thread(_write_out, part)
 
 
 def _grows_in_place(guest: Guest, disk: DiskSpec, found: DiskFile) -> bool:
@@ -72,6 +74,11 @@ def _cut(part: Path, size: int) -> None:
         if any(piece.strip(b"\0") for piece in _pieces(file.fileno(), size)):
             raise EngineError(f"{_DOING}: what it holds needs more room")
     os.truncate(part, size)
+
+
+def _write_out(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _pieces(descriptor: int, start: int) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ from roost.engines.qemu.images.mini import MINI
 from roost.engines.qemu.images.nocloud import nocloud_iso
 from roost.engines.qemu.images.setup import RESCUE, fw_cfg_files
 from roost.engines.qemu.images.store import GuestImage, ImageStore
+from roost.engines.qemu.making import load_image
 from roost.engines.qemu.programs import run
 from roost.resources.compute.engine import EngineError, InstanceSpec
 
@@ -41,7 +42,7 @@ async def write_setup(
 async def make_rescue(guest: Guest, images: ImageStore) -> GuestImage:
     """A rescue system as new: `roost/mini` on a disk of its own."""
     remove_rescue(guest)
-    found = images.find(MINI.id)
+    found = load_image(images, MINI.id)
     if found is None or not found.info.any_lun:
         raise EngineError(f"This region has no rescue system; it is part of the image {MINI.id}")
     image = await asyncio.to_thread(found.link, guest.directory / RESCUE_IMAGE)
