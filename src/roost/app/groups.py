@@ -13,6 +13,10 @@ from roost.resources.compute import fsck_addresses
 from roost.resources.compute import jobs as compute_jobs
 from roost.resources.compute import notices as compute_notices
 from roost.resources.compute import watch as compute_watch
+from roost.resources.compute.backups import endpoints as backups
+from roost.resources.compute.backups import fsck as backup_fsck
+from roost.resources.compute.backups import jobs as backup_jobs
+from roost.resources.compute.backups import schedule as backup_schedule
 from roost.resources.compute.configs import endpoints as configs
 from roost.resources.compute.configs import interface_endpoints as interfaces
 from roost.resources.compute.disks import endpoints as disks
@@ -58,6 +62,7 @@ from roost.web import jobs as web_jobs
 ENDPOINT_MODULES = (
     account,
     apps,
+    backups,
     child_accounts,
     compute,
     compute_types,
@@ -97,6 +102,8 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
 JOB_KINDS = (
     *compute_jobs.KINDS,
     compute_watch.WATCH,
+    *backup_jobs.KINDS,
+    backup_schedule.DUE,
     *disk_jobs.KINDS,
     event_jobs.RETENTION,
     login_jobs.RETENTION,
@@ -109,6 +116,7 @@ JOB_KINDS = (
 )
 
 SCHEDULES: tuple[AnySchedule, ...] = (
+    backup_schedule.EVERY_TEN_MINUTES,
     compute_watch.EVERY_MINUTE,
     event_jobs.NIGHTLY,
     login_jobs.NIGHTLY,
@@ -123,6 +131,7 @@ AT_START: tuple[AnySchedule, ...] = (compute_watch.EVERY_MINUTE,)
 
 CHECKS: tuple[Check, ...] = (
     compute_fsck.check_instances,
+    backup_fsck.check_backups,
     fsck_addresses.check_addresses,
     fsck_slots.check_slots,
     volume_fsck.check_volumes,

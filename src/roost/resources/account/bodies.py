@@ -77,13 +77,6 @@ class UpdateSettings(Body):
     backups_enabled: bool | None = None
     network_helper: bool | None = None
 
-    @field_validator("backups_enabled")
-    @classmethod
-    def _check_backups_enabled(cls, value: bool | None) -> bool | None:
-        if value:
-            raise refuse("Backups are not available")
-        return value
-
 
 def _refuse(reason: str | None) -> None:
     if reason is not None:

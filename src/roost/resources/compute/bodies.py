@@ -7,6 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_va
 
 from roost.resources.catalog import Catalog
 from roost.resources.compute import examples, rules
+from roost.resources.compute.backups.rules import Day, Window
 from roost.resources.compute.interfaces import Interface, check_together
 from roost.resources.ssh_keys.rules import public_key
 from roost.resources.tags.labels import Tags
@@ -50,10 +51,10 @@ class CreateInstance(Body):
     label: Label | None = None
     tags: Tags = []
     group: Annotated[str, Length(0, 50)] = ""
+    backup_id: Id | None = None
     booted: bool | None = None
     authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
     authorized_users: list[str] = []
-    backup_id: Id | None = None
     backups_enabled: bool = False
     firewall_id: Id | None = None
     interfaces: list[Interface] = []
@@ -105,22 +106,23 @@ class CreateInstance(Body):
     @field_validator("booted")
     @classmethod
     def _check_booted(cls, value: bool | None, info: ValidationInfo) -> bool | None:
-        if value and "image" in info.data and info.data["image"] is None:
+        if value and not _boots(info):
             raise refuse("An instance without an image has nothing to boot")
         return value
 
     @field_validator("backup_id")
     @classmethod
-    def _check_backup(cls, value: int | None) -> int | None:
-        if value is not None:
-            raise refuse("backup_id is not valid")
+    def _check_backup(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is not None and info.data.get("image") is not None:
+            raise refuse("backup_id cannot be given with an image")
         return value
 
     @field_validator("backups_enabled")
     @classmethod
-    def _check_backups_enabled(cls, value: bool) -> bool:
-        if value:
-            raise refuse("Backups are not available")
+    def _check_backups_enabled(cls, value: bool, info: ValidationInfo) -> bool:
+        region = _catalog(info).find_region(info.data.get("region", ""))
+        if value and region is not None and "Backups" not in region.capabilities:
+            raise refuse("The region does not offer backups")
         return value
 
     @field_validator("firewall_id")
@@ -182,17 +184,10 @@ class UpdateAlerts(Body):
 
 
 class UpdateSchedule(Body):
-    """When backups are made; there are none yet, so only null can be sent back."""
+    """When backups are made, once they are enabled."""
 
-    day: str | None = None
-    window: str | None = None
-
-    @field_validator("day", "window")
-    @classmethod
-    def _check_enabled(cls, value: str | None) -> str | None:
-        if value is not None:
-            raise refuse("Backups are not enabled")
-        return value
+    day: Day | None = None
+    window: Window | None = None
 
 
 class UpdateBackups(Body):
@@ -224,3 +219,9 @@ def _catalog(info: ValidationInfo) -> Catalog:
     services = info.context
     assert isinstance(services, Services)
     return services.get(Catalog)
+
+
+def _boots(info: ValidationInfo) -> bool:
+    """Whether there is going to be a disk; yes when what would say so was itself refused."""
+    sources = ("image", "backup_id")
+    return any(source not in info.data or info.data[source] is not None for source in sources)

@@ -1,12 +1,17 @@
 """Making an instance: its rows, its addresses, and the job that makes its disks."""
 
+from typing import TypeVar
+
 from roost.errors import invalid
 from roost.ids import new_uuid
+from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import allocation
 from roost.resources.catalog import Catalog
 from roost.resources.compute import queries, rules
 from roost.resources.compute.args import CreateArgs
+from roost.resources.compute.backups import restoring
+from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
 from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.guest import InstanceEngines, SealedSetup
@@ -19,6 +24,8 @@ from roost.resources.tags.labels import check_tags
 from roost.secrets import Box
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
+
+A = TypeVar("A", bound=CreateArgs)
 
 LABEL_TAKEN = "Label must be unique among your computes"
 
@@ -35,25 +42,34 @@ async def create(call: Call, body: CreateInstance) -> str:
         wanted = Wanted(body.image, new["disk"], body.swap_size, setup, body.interfaces)
         await give_profile(call, compute_id, wanted)
     await give_to_creator(call, COMPUTE.name, compute_id)
-    actor = log.Actor.of(call)
+    booted = body.booted is not False and (body.image or body.backup_id) is not None
+    args = CreateArgs(compute_id=compute_id, username=call.identity.username, booted=booted)
+    if body.backup_id is None:
+        await _enqueue(call, CREATE, args, new)
+    else:
+        restored = await restoring.place_in_new(call, body.backup_id, new, args)
+        await _enqueue(call, CREATE_FROM_BACKUP, restored, new)
+    return record
+
+
+async def _enqueue(call: Call, kind: JobKind[A], args: A, new: queries.NewInstance) -> None:
+    actor, image = log.Actor.of(call), new["image"]
     event_id = await log.schedule(
         call.db,
         call.clock.now(),
         actor,
         CREATE.name,
-        COMPUTE.entity(compute_id, new["label"]),
-        IMAGE.entity(body.image, body.image) if body.image else None,
+        COMPUTE.entity(args.compute_id, new["label"]),
+        IMAGE.entity(image, image) if image else None,
     )
-    booted = body.image is not None and body.booted is not False
     await call.get(JobQueue).enqueue(
         call.db,
-        CREATE,
-        CreateArgs(compute_id=compute_id, username=actor.username, booted=booted),
-        resource=resource_of(compute_id),
+        kind,
+        args,
+        resource=resource_of(args.compute_id),
         account_id=actor.account_id,
         event_id=event_id,
     )
-    return record
 
 
 async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) -> str:
@@ -93,6 +109,7 @@ def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> 
         "transfer": plan.transfer,
         "alerts": default_alerts(plan.vcpus),
         "host_uuid": new_uuid(),
+        "backups_enabled": body.backups_enabled,
         "engine": call.get(InstanceEngines).of(body.region).name,
         "user_data": call.get(Box).seal(user_data.encode()) if user_data else None,
     }

@@ -7,6 +7,7 @@ from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import creation, jobs, queries
 from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.backups import changes as backups
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
 from roost.resources.compute.configs import choice
 from roost.resources.compute.configs.queries import ConfigName
@@ -79,6 +80,8 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
         await queries.update(call.db, facts.id, body, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
+    if body.backups is not None and body.backups.schedule is not None:
+        await backups.set_schedule(call, facts, body.backups.schedule)
     entity = COMPUTE.entity(facts.id, body.label or facts.label)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), "compute_update", entity)
     return await _view(call, facts.id)

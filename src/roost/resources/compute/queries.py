@@ -65,6 +65,7 @@ class NewInstance(TypedDict):
     transfer: int
     alerts: Alerts
     host_uuid: str
+    backups_enabled: bool
     engine: str
     user_data: bytes | None
     """Sealed."""
@@ -116,9 +117,12 @@ async def next_id(db: Queries) -> int:
 _INSERT = f"""
     insert into compute_instance as i (id, account_id, label, "group", tags, region, image, type,
         status, created, updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, alerts,
-        has_user_data, host_uuid, engine, user_data)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $21::bytea is not null, $19, $20, $21)
+        has_user_data, host_uuid, engine, user_data, backups_enabled, backup_day, backup_window)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+        $21::bytea is not null, $19, $20, $21, backups.enabled,
+        case when backups.enabled then 'Scheduling' end,
+        case when backups.enabled then 'Scheduling' end
+    from (select $22 or a.backups_enabled as enabled from account a where a.id = $2) backups
     on conflict (account_id, label) do nothing returning {INSTANCES.record_text}
 """  # noqa: S608 - constants
 
@@ -148,6 +152,7 @@ async def insert(db: Queries, new: NewInstance) -> str | None:
         new["host_uuid"],
         new["engine"],
         new["user_data"],
+        new["backups_enabled"],
     )
     return record
 

@@ -215,6 +215,20 @@ async def enable(db: Queries, compute_id: int) -> bool:
     return enabled is not None
 
 
+async def set_schedule(db: Queries, compute_id: int, day: str | None, window: str | None) -> None:
+    """None leaves one as it is."""
+    await db.execute(
+        """
+        update compute_instance set backup_day = coalesce($2, backup_day),
+            backup_window = coalesce($3, backup_window)
+        where id = $1
+        """,
+        compute_id,
+        day,
+        window,
+    )
+
+
 async def set_enabled(db: Queries, compute_id: int, enabled: bool) -> None:
     """Leaves the schedule as it is."""
     await db.execute(
@@ -254,4 +268,9 @@ async def due(db: Queries, window: str, number: int, opened: datetime) -> list[i
         number,
         opened,
     )
+    return [row["id"] for row in rows]
+
+
+async def in_region(db: Queries, region: str) -> list[int]:
+    rows = await db.fetch("select id from compute_backup where region = $1", region)
     return [row["id"] for row in rows]

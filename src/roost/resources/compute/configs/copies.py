@@ -44,6 +44,11 @@ async def read(
     return CONFIGS.validate_json(await copy_queries.read(db, compute_id, config_ids))
 
 
+async def delete_all(db: Queries, compute_id: int) -> None:
+    """Every config of an instance."""
+    await copy_queries.delete_all(db, compute_id)
+
+
 async def write(
     db: Queries,
     compute_id: int,

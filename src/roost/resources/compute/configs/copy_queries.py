@@ -29,6 +29,10 @@ async def read(db: Queries, compute_id: int, config_ids: Collection[int] | None)
     return found
 
 
+async def delete_all(db: Queries, compute_id: int) -> None:
+    await db.execute("delete from compute_config where compute_id = $1", compute_id)
+
+
 async def write(
     db: Queries, compute_id: int, config: str, disks: Mapping[str, int], now: datetime
 ) -> int:

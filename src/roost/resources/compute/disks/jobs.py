@@ -34,7 +34,7 @@ from roost.store import Queries
 
 A = TypeVar("A", bound=DiskArgs)
 
-_RETRY = Retry(attempts=3)
+_RETRY = Retry(attempts=3, base=0.25)
 """What an engine refuses it seldom does later."""
 
 

@@ -206,3 +206,8 @@ async def settle(db: Queries, compute_id: int) -> None:
 async def delete(db: Queries, disk_id: int) -> None:
     """The row, and what configs say of it."""
     await db.execute("delete from compute_disk where id = $1", disk_id)
+
+
+async def delete_all(db: Queries, disk_ids: Collection[int]) -> None:
+    """Several rows, and what configs say of them."""
+    await db.execute("delete from compute_disk where id = any($1)", list(disk_ids))

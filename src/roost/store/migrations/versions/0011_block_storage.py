@@ -124,7 +124,7 @@ alter table compute_instance
     add column backup_window text,
     add column backups_last timestamp(0);
 create index on compute_instance (backup_window, id) where backups_enabled;
-comment on column compute_instance.config_id is 'Of the last boot, or of the one that is on its way';
+comment on column compute_instance.config_id is 'Of the last boot, or of one that is on its way';
 comment on column compute_instance.user_data is 'Sealed';
 
 with root as (

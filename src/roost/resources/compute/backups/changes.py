@@ -1,0 +1,157 @@
+"""Changes of backups: their rules, rows, events and jobs."""
+
+from typing import TypeVar
+
+from roost.errors import invalid
+from roost.jobs.kinds import JobKind
+from roost.jobs.queue import JobQueue
+from roost.resources.catalog import Catalog
+from roost.resources.compute import queries as instances
+from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.backups import jobs, queries, restoring, saved
+from roost.resources.compute.backups.args import BackupArgs, RestoreArgs
+from roost.resources.compute.backups.bodies import RestoreBackup
+from roost.resources.compute.backups.queries import NewBackup
+from roost.resources.compute.backups.records import BackupType
+from roost.resources.compute.bodies import UpdateSchedule
+from roost.resources.compute.configs import copies
+from roost.resources.compute.disks import changes as disk_changes
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.entity import COMPUTE, resource_of
+from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.locks import check_idle
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.events import log
+from roost.store import Queries
+from roost.web.call import Call
+from roost.web.grants import Write, require
+
+A = TypeVar("A", bound=InstanceArgs)
+
+
+async def enable(call: Call, instance: InstanceFacts) -> None:
+    """Nothing happens when they are enabled."""
+    region = call.get(Catalog).find_region(instance.region)
+    if region is None or "Backups" not in region.capabilities:
+        raise invalid("The region does not offer backups")
+    if await queries.enable(call.db, instance.id):
+        entity = COMPUTE.entity(instance.id, instance.label)
+        await log.notify(call.db, call.clock.now(), log.Actor.of(call), "backups_enable", entity)
+
+
+async def set_schedule(call: Call, instance: InstanceFacts, body: UpdateSchedule) -> None:
+    """400 for a time that is chosen before backups are enabled."""
+    chosen = body.model_dump(exclude_none=True)
+    if chosen and not await queries.is_enabled(call.db, instance.id):
+        field = f"backups.schedule.{next(iter(chosen))}"
+        raise invalid("Backups are not enabled", field)
+    await queries.set_schedule(call.db, instance.id, body.day, body.window)
+
+
+async def cancel(call: Call, instance: InstanceFacts) -> None:
+    """All backups go; the caller holds an idle instance."""
+    if not await queries.is_enabled(call.db, instance.id):
+        raise invalid("Backups are not enabled.")
+    args = InstanceArgs(compute_id=instance.id)
+    await _enqueue(call.get(JobQueue), call.db, jobs.CANCEL, args, instance, log.Actor.of(call))
+
+
+async def take_snapshot(call: Call, instance: InstanceFacts, label: str) -> int:
+    """The backup's id; the caller holds an idle instance."""
+    if not await queries.is_enabled(call.db, instance.id):
+        raise invalid("Backups are not enabled.")
+    if not await _saveable(call.db, instance):
+        raise invalid("The Compute has no disks to back up.")
+    engine = call.get(InstanceEngines).holding(instance).name
+    return await begin(
+        call.get(JobQueue), call.db, instance, engine, log.Actor.of(call), "snapshot", label
+    )
+
+
+async def begin(
+    queue: JobQueue,
+    db: Queries,
+    instance: InstanceFacts,
+    engine: str,
+    actor: log.Actor,
+    kind: BackupType,
+    label: str | None = None,
+) -> int:
+    """A new backup's row and job; returns its id."""
+    configs = await copies.read(db, instance.id)
+    new = NewBackup(
+        compute_id=instance.id,
+        type=kind,
+        label=label,
+        region=instance.region,
+        engine=engine,
+        configs=copies.CONFIGS.dump_json(configs).decode(),
+        disks=saved.save(await _saveable(db, instance)),
+    )
+    backup_id = await queries.insert(db, new, queue.clock.now())
+    args = BackupArgs(compute_id=instance.id, backup_id=backup_id)
+    await _enqueue(queue, db, jobs.SNAPSHOT, args, instance, actor)
+    return backup_id
+
+
+async def restore(call: Call, backup_id: int, body: RestoreBackup) -> None:
+    """Its disks and configs come to an instance, beside or in place of those that are there."""
+    target = await _lock_both(call, body.compute_id)
+    backup = await restoring.find_usable(call, backup_id)
+    if backup.region != target.region:
+        raise invalid("Backup and Compute must be in the same region.", "compute_id")
+    held = saved.DISKS.validate_json(backup.disks)
+    size = sum(disk.size for disk in held)
+    if not body.overwrite:
+        await disk_changes.check_space(call, target, size, field=None)
+    elif size > target.disk:
+        raise invalid(f"The backup needs {size} MB of disk, but the plan has {target.disk} MB")
+    args = RestoreArgs(
+        compute_id=target.id,
+        backup_id=backup.id,
+        disks=await restoring.place(call, held, target.id),
+        overwrite=body.overwrite,
+        former=target.status,
+    )
+    await _enqueue(call.get(JobQueue), call.db, jobs.RESTORE, args, target, log.Actor.of(call))
+
+
+async def _saveable(db: Queries, instance: InstanceFacts) -> list[disks.DiskFacts]:
+    return [disk for disk in await disks.of_instance(db, instance.id) if disk.made]
+
+
+async def _lock_both(call: Call, target_id: int) -> InstanceFacts:
+    """The target, with the backup's own instance, both idle and held in the order of their ids.
+
+    Raises 403 without write access to the target, 400 when the account has none of this id.
+    """
+    await require(Write(COMPUTE.name), call.identity, {"computeId": target_id}, call.db)
+    found = dict[int, InstanceFacts]()
+    for compute_id in sorted({target_id, call.number("computeId")}):
+        instance = await instances.lock(call.db, call.account_id, compute_id)
+        if instance is None:
+            raise invalid("compute_id is not valid", "compute_id")
+        found[compute_id] = instance
+    for instance in found.values():
+        await check_idle(call, instance)
+    return found[target_id]
+
+
+async def _enqueue(
+    queue: JobQueue,
+    db: Queries,
+    kind: JobKind[A],
+    args: A,
+    instance: InstanceFacts,
+    actor: log.Actor,
+) -> None:
+    entity = COMPUTE.entity(instance.id, instance.label)
+    event_id = await log.schedule(db, queue.clock.now(), actor, kind.name, entity)
+    await queue.enqueue(
+        db,
+        kind,
+        args,
+        resource=resource_of(instance.id),
+        account_id=instance.account_id,
+        event_id=event_id,
+    )

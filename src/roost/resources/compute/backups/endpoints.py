@@ -1,0 +1,96 @@
+"""What the API offers: backups of instances (reference: operations, Compute instances)."""
+
+from roost.errors import not_found
+from roost.resources.compute.backups import changes, queries
+from roost.resources.compute.backups.bodies import RestoreBackup, TakeSnapshot
+from roost.resources.compute.backups.queries import BACKUPS
+from roost.resources.compute.backups.records import BackupRow, BackupsRow
+from roost.resources.compute.locks import check_exists, lock, lock_idle
+from roost.web.call import Call
+from roost.web.grants import Read, Write
+from roost.web.registry import endpoint
+
+_READ = ("computes:read_only",)
+_WRITE = ("computes:read_write",)
+_ALL = "/compute/instances/{computeId:int}/backups"
+_ONE = f"{_ALL}/{{backupId:int}}"
+
+
+@endpoint("GET", _ALL, scopes=_READ, grant=Read("compute"), returns=BackupsRow)
+async def list_backups(call: Call) -> str:
+    """List the backups of a compute instance."""
+    return await queries.all_of(call.db, await check_exists(call))
+
+
+@endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=BackupRow)
+async def view_backup(call: Call) -> bytes:
+    """View a backup."""
+    return await _view(call, call.number("backupId"))
+
+
+@endpoint(
+    "POST",
+    _ALL,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=TakeSnapshot,
+    of=list_backups,
+    returns=BackupRow,
+    events=("compute_snapshot",),
+)
+async def take_snapshot(call: Call, body: TakeSnapshot) -> bytes:
+    """Take a snapshot of a compute instance.
+
+    It takes the place of the snapshot before it.
+    """
+    return await _view(call, await changes.take_snapshot(call, await lock_idle(call), body.label))
+
+
+@endpoint(
+    "POST",
+    f"{_ALL}/enable",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    events=("backups_enable",),
+)
+async def enable_backups(call: Call) -> None:
+    """Enable the backups of a compute instance."""
+    await changes.enable(call, await lock(call))
+
+
+@endpoint(
+    "POST",
+    f"{_ALL}/cancel",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    events=("backups_cancel",),
+)
+async def cancel_backups(call: Call) -> None:
+    """Cancel the backups of a compute instance.
+
+    All that were made are deleted.
+    """
+    await changes.cancel(call, await lock_idle(call))
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/restore",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=RestoreBackup,
+    of=view_backup,
+    events=("backups_restore",),
+)
+async def restore_backup(call: Call, body: RestoreBackup) -> None:
+    """Restore a backup to a compute instance."""
+    backup_id = call.number("backupId")
+    found = await queries.find(call.db, backup_id)
+    own = found is not None and found.compute_id == call.number("computeId")
+    if found is None or not own or found.account_id != call.account_id:
+        raise not_found()
+    await changes.restore(call, backup_id, body)
+
+
+async def _view(call: Call, backup_id: int) -> bytes:
+    return await call.record(backup_id, BACKUPS, call.account_id, call.number("computeId"))

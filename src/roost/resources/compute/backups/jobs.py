@@ -1,0 +1,118 @@
+"""Long-running work on backups, as tables of steps.
+
+kind                         the instance    done                     failed
+compute_snapshot             as before       the backup successful    the backup failed
+backups_cancel               as before       no backups               enabled, with those left
+backups_restore              restoring       as before; offline when its disks were replaced
+compute_create_from_backup   provisioning    offline, then booted     offline, without disks
+"""
+
+from roost.jobs.kinds import JobKind, Retry, Step
+from roost.jobs.model import Job
+from roost.resources.compute import queries as instances
+from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.backups import queries
+from roost.resources.compute.backups.args import (
+    BackupArgs,
+    CopyArgs,
+    CreateFromBackupArgs,
+    RestoreArgs,
+)
+from roost.resources.compute.backups.steps import (
+    begin,
+    clear,
+    copy,
+    discard,
+    keep_rest,
+    power_off,
+    prune,
+    remove_all,
+    save,
+    uncopy,
+)
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.jobs import becomes, settle
+from roost.store import Queries
+
+_RETRY = Retry(attempts=3)
+"""What an engine refuses it seldom does later."""
+
+_COPY_SECONDS = 3600
+
+
+async def _fail(db: Queries, job: Job, args: BackupArgs) -> None:
+    await queries.set_status(db, args.backup_id, "failed", job.finished or job.created)
+
+
+async def _disable(db: Queries, job: Job, args: InstanceArgs) -> None:
+    await queries.set_enabled(db, args.compute_id, enabled=False)
+
+
+async def _enable(db: Queries, job: Job, args: InstanceArgs) -> None:
+    await queries.set_enabled(db, args.compute_id, enabled=True)
+
+
+async def _restored(db: Queries, job: Job, args: RestoreArgs) -> None:
+    status = "offline" if args.overwrite else args.former
+    await instances.set_status(db, args.compute_id, status, job.finished or job.created)
+
+
+async def _drop(db: Queries, job: Job, args: CopyArgs) -> None:
+    await disks.delete_all(db, args.disks.values())
+
+
+async def _not_restored(db: Queries, job: Job, args: RestoreArgs) -> None:
+    await _drop(db, job, args)
+    await _restored(db, job, args)
+
+
+async def _not_created(db: Queries, job: Job, args: CreateFromBackupArgs) -> None:
+    """Without disks, as a boot would make them empty."""
+    await _drop(db, job, args)
+    await instances.set_status(db, args.compute_id, "offline", job.finished or job.created)
+
+
+SNAPSHOT = JobKind(
+    "compute_snapshot",
+    BackupArgs,
+    steps=(
+        Step("begin", begin),
+        Step("save", save, undo=discard, timeout=_COPY_SECONDS),
+        Step("prune", prune),
+    ),
+    retry=_RETRY,
+    on_failed=_fail,
+)
+
+CANCEL = JobKind(
+    "backups_cancel",
+    InstanceArgs,
+    steps=(Step("remove", remove_all, undo=keep_rest, timeout=600),),
+    retry=_RETRY,
+    on_enqueued=_disable,
+    on_failed=_enable,
+)
+
+RESTORE = JobKind(
+    "backups_restore",
+    RestoreArgs,
+    steps=(
+        Step("power_off", power_off, timeout=180),
+        Step("clear", clear),
+        Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
+    ),
+    retry=_RETRY,
+    on_enqueued=becomes("restoring"),
+    on_done=_restored,
+    on_failed=_not_restored,
+)
+
+CREATE: JobKind[CreateFromBackupArgs] = JobKind(
+    "compute_create_from_backup",
+    CreateFromBackupArgs,
+    steps=(Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS), Step("settle", settle)),
+    retry=_RETRY,
+    on_failed=_not_created,
+)
+
+KINDS = (SNAPSHOT, CANCEL, RESTORE, CREATE)

@@ -1,0 +1,53 @@
+"""Which backups can be restored where, and the disks that an instance gets from one."""
+
+from collections.abc import Sequence
+
+from roost.errors import invalid
+from roost.resources.compute.args import CreateArgs
+from roost.resources.compute.backups import queries
+from roost.resources.compute.backups.args import CreateFromBackupArgs
+from roost.resources.compute.backups.queries import BackupFacts
+from roost.resources.compute.backups.saved import DISKS, SavedDisk
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.queries import NewInstance
+from roost.web.call import Call
+from roost.web.grants import Write, require
+
+
+async def find_usable(call: Call, backup_id: int) -> BackupFacts:
+    """A successful backup of the account; 400."""
+    backup = await queries.find(call.db, backup_id)
+    if backup is None or backup.account_id != call.account_id:
+        raise invalid("backup_id is not valid", "backup_id")
+    if backup.status != "successful":
+        raise invalid("The backup is not successful", "backup_id")
+    return backup
+
+
+async def place(call: Call, held: Sequence[SavedDisk], compute_id: int) -> dict[int, int]:
+    """Rows for the disks of a backup; the new disks' ids by those that it holds."""
+    now, places = call.clock.now(), dict[int, int]()
+    for disk in held:
+        new = await disks.insert(call.db, disk.for_instance(compute_id), now)
+        places[disk.id] = new.id
+    return places
+
+
+async def place_in_new(
+    call: Call, backup_id: int, new: NewInstance, args: CreateArgs
+) -> CreateFromBackupArgs:
+    """What the job needs that makes a new instance from a backup (spec B, Create body fields)."""
+    backup = await find_usable(call, backup_id)
+    await require(Write(COMPUTE.name), call.identity, {"computeId": backup.compute_id}, call.db)
+    if backup.region != new["region"]:
+        raise invalid("The backup is in another region", "backup_id")
+    held = DISKS.validate_json(backup.disks)
+    size = sum(disk.size for disk in held)
+    if size > new["disk"]:
+        raise invalid(f"The backup needs {size} MB of disk, the plan has {new['disk']}", "type")
+    return CreateFromBackupArgs(
+        **args.model_dump(),
+        backup_id=backup.id,
+        disks=await place(call, held, new["id"]),
+    )

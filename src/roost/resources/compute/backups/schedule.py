@@ -1,0 +1,57 @@
+"""Automatic backups: each day in the window that was chosen (spec B, Compute instance)."""
+
+import structlog
+
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
+from roost.jobs.queue import JobQueue
+from roost.jobs.run import Run
+from roost.jobs.schedules import Schedule
+from roost.jobs.verdicts import Verdict, next_step
+from roost.resources.compute import queries as instances
+from roost.resources.compute.backups import changes, queries, rules
+from roost.resources.compute.engine import EngineError
+from roost.resources.compute.entity import resource_of
+from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.volumes import InstanceVolumes
+from roost.resources.events import log
+
+_log = structlog.get_logger(__name__)
+
+
+class DueArgs(JobArgs):
+    """Every instance with backups."""
+
+
+async def begin_due(run: Run[DueArgs]) -> Verdict:
+    """Begin the backups of the window that is open; a busy instance gets its turn later in it."""
+    window, number, opened = rules.window_at(run.clock.now())
+    for compute_id in await queries.due(run.store, window, number, opened):
+        try:
+            await _begin(run, compute_id)
+        except EngineError as error:
+            _log.warning("backup_not_begun", compute=compute_id, reason=str(error))
+    return next_step()
+
+
+async def _begin(run: Run[DueArgs], compute_id: int) -> None:
+    queue, volumes = run.get(JobQueue), run.get(InstanceVolumes)
+    async with run.store.transaction() as db:
+        instance = await instances.lock_any(db, compute_id)
+        if instance is None or instance.status not in ("running", "offline"):
+            return
+        busy = await queue.busy(db, resource_of(compute_id)) or await volumes.busy(db, compute_id)
+        if not busy:
+            engine = run.get(InstanceEngines).holding(instance).name
+            actor = log.Actor(instance.account_id, None)
+            await changes.begin(queue, db, instance, engine, actor, "auto")
+
+
+DUE = JobKind(
+    "backups_due",
+    DueArgs,
+    steps=(Step("begin", begin_due),),
+    retry=Retry(attempts=2),
+    deadline=600,
+)
+
+EVERY_TEN_MINUTES = Schedule("backups_due", "*/10 * * * *", DUE, DueArgs())

@@ -1,0 +1,173 @@
+"""Steps of jobs on backups, and what takes them back."""
+
+from functools import partial
+
+import structlog
+
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.backups import queries, rules
+from roost.resources.compute.backups.args import BackupArgs, CopyArgs, RestoreArgs
+from roost.resources.compute.backups.queries import BackupFacts
+from roost.resources.compute.backups.saved import DISKS
+from roost.resources.compute.configs import copies
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.engine import DiskSpec, Progress
+from roost.resources.compute.engine import EngineError
+from roost.resources.compute.steps import GRACE, engine_of, facts_of, go_off
+from roost.store import Queries
+
+_log = structlog.get_logger(__name__)
+
+
+async def _backup(run: Run[BackupArgs]) -> BackupFacts:
+    backup = await queries.find(run.store, run.args.backup_id)
+    if backup is None:
+        raise Fatal("The backup is gone.")
+    return backup
+
+
+async def begin(run: Run[BackupArgs]) -> Verdict:
+    """Show that the backup is being made."""
+
+    async def write(db: Queries) -> None:
+        await queries.set_status(db, run.args.backup_id, "running", run.clock.now())
+
+    return next_step(write)
+
+
+async def save(run: Run[BackupArgs]) -> Verdict:
+    """Copy the disks as of one moment."""
+    facts, backup = await facts_of(run), await _backup(run)
+    saved = DISKS.validate_json(backup.disks)
+    specs = [DiskSpec(d.id, facts.id, d.size, d.filesystem, d.image) for d in saved]
+    await engine_of(run, facts).backups.save(backup.id, specs, run.progress)
+
+    async def write(db: Queries) -> None:
+        await queries.set_status(db, backup.id, "needsPostProcessing", run.clock.now())
+
+    return next_step(write)
+
+
+async def discard(run: Run[BackupArgs]) -> Verdict:
+    """Remove what was saved, wholly or in part."""
+    facts = await facts_of(run)
+    await engine_of(run, facts).backups.delete(run.args.backup_id)
+    return next_step()
+
+
+async def prune(run: Run[BackupArgs]) -> Verdict:
+    """Remove the backups in whose place this one comes. Those that resist go another time."""
+    facts, backup = await facts_of(run), await _backup(run)
+    engine, removed = engine_of(run, facts).backups, list[int]()
+    for backup_id in await _outdated(run, backup):
+        try:
+            await engine.delete(backup_id)
+        except EngineError as error:
+            _log.warning("backup_not_removed", backup=backup_id, reason=str(error))
+        else:
+            removed.append(backup_id)
+
+    async def write(db: Queries) -> None:
+        await queries.delete(db, removed)
+        await queries.set_success(db, backup.id, run.clock.now())
+
+    return next_step(write)
+
+
+async def _outdated(run: Run[BackupArgs], backup: BackupFacts) -> list[int]:
+    """A snapshot takes the place of all others; automatic ones are kept for a while."""
+    db, compute_id = run.store, backup.compute_id
+    if backup.type == "snapshot":
+        return await queries.finished_snapshots(db, compute_id, but=backup.id)
+    whole, failed = await queries.finished_automatic(db, compute_id, but=backup.id)
+    own = rules.Kept(backup.id, await queries.created(db, backup.id))
+    day = await queries.week_day(db, compute_id)
+    return failed + rules.outdated([*whole, own], day, compute_id, run.clock.now())
+
+
+async def remove_all(run: Run[InstanceArgs]) -> Verdict:
+    """Remove every backup of the instance."""
+    facts = await facts_of(run)
+    engine = engine_of(run, facts).backups
+    for backup_id in await queries.ids_of(run.store, facts.id):
+        await engine.delete(backup_id)
+
+    async def write(db: Queries) -> None:
+        await queries.forget(db, facts.id)
+
+    return next_step(write)
+
+
+async def keep_rest(run: Run[InstanceArgs]) -> Verdict:
+    """Forget the backups that are gone; the others stay."""
+    facts = await facts_of(run)
+    held = {state.id for state in await engine_of(run, facts).backups.list()}
+    gone = [each for each in await queries.ids_of(run.store, facts.id) if each not in held]
+
+    async def write(db: Queries) -> None:
+        await queries.delete(db, gone)
+
+    return next_step(write)
+
+
+async def power_off(run: Run[RestoreArgs]) -> Verdict:
+    """A guest whose disks are to be replaced goes off first."""
+    if not run.args.overwrite:
+        return next_step()
+    facts = await facts_of(run)
+    await engine_of(run, facts).stop(facts.id, GRACE)
+    return next_step(partial(go_off, run))
+
+
+async def clear(run: Run[RestoreArgs]) -> Verdict:
+    """Remove the disks and configs that the backup's take the place of."""
+    if not run.args.overwrite:
+        return next_step()
+    facts = await facts_of(run)
+    engine, new = engine_of(run, facts).disks, set(run.args.disks.values())
+    old = [d.id for d in await disks.of_instance(run.store, facts.id) if d.id not in new]
+    for disk_id in old:
+        await engine.delete(facts.id, disk_id)
+
+    async def write(db: Queries) -> None:
+        await copies.delete_all(db, facts.id)
+        await disks.delete_all(db, old)
+
+    return next_step(write)
+
+
+async def copy(run: Run[CopyArgs]) -> Verdict:
+    """Make the new disks with what the backup holds, and the configs that it remembers."""
+    facts, backup = await facts_of(run), await _backup(run)
+    engine, places = engine_of(run, facts).backups, run.args.disks
+    new = {d.id: d for d in await disks.of_instance(run.store, facts.id)}
+    for number, (saved_id, disk_id) in enumerate(sorted(places.items())):
+        part = _part(run.progress, number, len(places))
+        await engine.restore(backup.id, saved_id, new[disk_id].spec, part)
+    saved = copies.CONFIGS.validate_json(backup.configs)
+
+    async def write(db: Queries) -> None:
+        now = run.clock.now()
+        await disks.set_made(db, {each: new[each].setup for each in places.values()}, now)
+        await copies.write(db, facts.id, saved, places, now)
+
+    return next_step(write)
+
+
+async def uncopy(run: Run[CopyArgs]) -> Verdict:
+    """Remove the new disks, whole or begun."""
+    facts = await facts_of(run)
+    for disk_id in run.args.disks.values():
+        await engine_of(run, facts).disks.delete(facts.id, disk_id)
+    return next_step()
+
+
+def _part(progress: Progress, number: int, count: int) -> Progress:
+    """The progress of one copy of several, as a part of the whole."""
+
+    async def report(percent: int) -> None:
+        await progress((100 * number + percent) // count)
+
+    return report
