@@ -3,12 +3,14 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from tests.engines.harness import root_disk
+from roost.resources.compute.disks.engine import DiskSpec
+from tests.engines.harness import ignore, root_disk
 from tests.engines.qemu_host import QemuHarness, open_qemu
 from tests.support.images import image_root
 
@@ -19,21 +21,40 @@ import sys
 from pathlib import Path
 import uvloop
 from roost.engines.qemu.images.store import ImageStore
-from tests.engines.harness import Pools, root_disk
+from tests.engines.harness import Pools
 from tests.engines.qemu_host import QemuHarness
+from tests.engines.test_qemu_crash import remove, work
 
 async def main():
     state_dir, images, number = sys.argv[1:]
     harness = QemuHarness(Path(state_dir), ImageStore(Path(images)), Pools(int(number)))
-    spec = harness.spec(100_001)
     print("ready", flush=True)
-    await harness.engine.disks.make(root_disk(harness, spec.id))
-    await harness.engine.start(spec)
-    assert await harness.engine.counters(spec.id) is not None
-    await harness.engine.delete(spec.id)
+    await work(harness)
+    assert await harness.engine.counters(100_001) is not None
+    await remove(harness)
 
 uvloop.run(main())
 """
+
+
+async def work(harness: QemuHarness) -> None:
+    """A guest with a disk of each origin, one of them restored from a backup."""
+    disks, backups, spec = harness.engine.disks, harness.engine.backups, harness.spec(100_001)
+    root = root_disk(harness, spec.id)
+    copy, restored = replace(root, id=100_002), replace(root, id=100_003)
+    data = DiskSpec(100_004, spec.id, 32, "ext4")
+    for disk in (root, data):
+        await disks.make(disk)
+    await disks.copy(root, copy, ignore)
+    await backups.save(spec.id, [root, copy], ignore)
+    await backups.restore(spec.id, copy.id, restored, ignore)
+    await disks.resize(replace(data, size=48))
+    await harness.engine.start(spec)
+
+
+async def remove(harness: QemuHarness) -> None:
+    await harness.engine.delete(100_001)
+    await harness.engine.backups.delete(100_001)
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -43,25 +64,25 @@ async def harness(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Qem
     await harness.engine.shut_down()
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.01, 0.02, 0.04, 0.06, 0.09, 0.12, 0.16, 0.2, 0.25])
+@pytest.mark.parametrize("moment", [0.0, 0.02, 0.04, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5])
 async def test_the_next_control_plane_takes_over(harness: QemuHarness, moment: float) -> None:
     """`moment`: seconds of work before the kill."""
     await _work_until_killed(harness, moment)
-    spec = harness.spec(100_001)
-    await harness.engine.disks.make(root_disk(harness, spec.id))
-    await harness.engine.start(spec)
-    state = await harness.engine.inspect(spec.id)
+    await work(harness)
+    state = await harness.engine.inspect(100_001)
     assert state is not None
     assert state.power == "running"
-    await harness.engine.delete(spec.id)
-    assert await harness.remains(spec.id) == []
+    assert [disk.size for disk in state.disks] == [64, 64, 64, 48]
+    await remove(harness)
+    assert await harness.remains(100_001) == []
 
 
-@pytest.mark.parametrize("moment", [0.02, 0.06, 0.12, 0.2])
+@pytest.mark.parametrize("moment", [0.02, 0.06, 0.12, 0.2, 0.4])
 async def test_what_the_dead_one_left_can_be_deleted(harness: QemuHarness, moment: float) -> None:
     await _work_until_killed(harness, moment)
-    await harness.engine.delete(100_001)
+    await remove(harness)
     assert await harness.remains(100_001) == []
+    assert await harness.engine.backups.list() == []
 
 
 async def test_undisturbed_it_comes_to_its_end(harness: QemuHarness) -> None:
