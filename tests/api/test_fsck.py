@@ -9,6 +9,7 @@ import pytest
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
 from roost.resources.addresses import allocation
+from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.jobs import BOOT, enqueue_power
 from roost.resources.events.log import Actor
 from tests.support.client import until
@@ -65,7 +66,28 @@ async def _shrunk(stage: Stage) -> int:
     return compute_id
 
 
+async def _stray(stage: Stage) -> int:
+    compute_id = await stage.instance("running", "running")
+    await stage.engine().disks.make(DiskSpec(999_999, compute_id, 10, "raw"))
+    return compute_id
+
+
+async def _lost(stage: Stage) -> int:
+    compute_id = await stage.instance("offline", "offline")
+    [_, swap] = await stage.disks(compute_id)
+    await stage.engine().disks.lose(compute_id, swap.id)
+    return compute_id
+
+
+async def _resized(stage: Stage) -> int:
+    compute_id = await stage.instance("offline", "offline")
+    [_, swap] = await stage.disks(compute_id)
+    await stage.engine().disks.resize(swap.of_size(100))
+    return compute_id
+
+
 CASES = [
+    (_stray, "holds disk 999999, which does not exist", "deleted it", "running", "running"),
     (_orphan, "has a guest, but does not exist", "deleted the guest", None, None),
     (
         lambda stage: stage.instance("offline", "offline", made=False),
@@ -162,6 +184,48 @@ async def test_drift_and_repair(
     assert await stage.status(compute_id) == status
     assert await stage.power(compute_id) == power
     assert (await stage.status(well), await stage.power(well)) == ("running", "running")
+
+
+async def test_a_lost_disk(stage: Stage) -> None:
+    compute_id = await _lost(stage)
+    [_, swap] = await stage.disks(compute_id)
+    text = f"instance {compute_id} of region us-lake has lost disk {swap.id}"
+    assert await fsck(stage) == [text, "1 found, 0 repaired"]
+    assert await fsck(stage, repair=True) == [
+        f"{text}; made it again, without what it held",
+        "1 found and repaired",
+    ]
+    assert await stage.engine().disks.read(compute_id, swap.id) == "empty swap"
+    assert await fsck(stage) == ["clean"]
+
+
+async def test_a_lost_disk_of_a_guest_that_runs(stage: Stage) -> None:
+    compute_id = await stage.instance("running", "running")
+    [root, _] = await stage.disks(compute_id)
+    await stage.engine().disks.lose(compute_id, root.id)
+    assert await fsck(stage, repair=True) == [
+        f"instance {compute_id} of region us-lake has lost disk {root.id}; not repaired: "
+        "what it held is lost when the instance stops",
+        "1 found, 0 repaired",
+    ]
+
+
+async def test_a_disk_of_another_size(stage: Stage) -> None:
+    compute_id = await _resized(stage)
+    [_, swap] = await stage.disks(compute_id)
+    text = f"instance {compute_id} of region us-lake has disk {swap.id} with 100 MB instead of 512"
+    assert await fsck(stage) == [text, "1 found, 0 repaired"]
+    repaired = [f"{text}; made it 512 MB large", "1 found and repaired"]
+    assert await fsck(stage, repair=True) == repaired
+    assert await fsck(stage) == ["clean"]
+
+
+async def test_disks_of_a_status_that_no_job_ends(stage: Stage) -> None:
+    compute_id = await stage.instance("shutting_down", "offline")
+    change = "update compute_disk set status = 'deleting' where compute_id = $1"
+    await stage.roost.store.execute(change, compute_id)
+    assert (await fsck(stage, repair=True))[-1] == "1 found and repaired"
+    assert [disk.status for disk in await stage.disks(compute_id)] == ["ready", "ready"]
 
 
 async def test_what_a_job_works_on_is_left_alone(stage: Stage) -> None:

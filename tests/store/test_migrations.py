@@ -1,6 +1,7 @@
 """Every migration, up and down; many processes at once; nothing to do."""
 
 import asyncio
+import json
 import runpy
 import sys
 from collections.abc import AsyncIterator
@@ -48,6 +49,64 @@ async def test_each_step_down_takes_back_exactly_its_step_up(empty_url: str) -> 
     for revision in REVISIONS[:-1]:
         await migrate.upgrade(empty_url, revision)
         assert await describe(empty_url) == after[revision], revision
+
+
+async def test_instances_get_disks_and_a_config(empty_url: str) -> None:
+    """Revision 0011, with an instance of each kind, and back again."""
+    await migrate.upgrade(empty_url, "0010")
+    connection = await connect(empty_url)
+    try:
+        await connection.execute(_INSTANCES)
+        before = await connection.fetch(_OLD_COLUMNS)
+        await migrate.upgrade(empty_url)
+        assert [tuple(row) for row in await connection.fetch(_DISKS)] == [
+            ("web", "sda", "Debian 12 Disk", "ready", 25088, "ext4", True, b"x"),
+            ("web", "sdb", "512 MB Swap Image", "ready", 512, "swap", True, None),
+            ("new", "sda", "other/image Disk", "not ready", 25600, "ext4", False, b"y"),
+        ]
+        assert [tuple(row) for row in await connection.fetch(_CONFIGS)] == [
+            ("web", "My Debian 12 Disk Profile", True, ["public", "vlan back 10.0.0.1/24"]),
+            ("new", "My other/image Disk Profile", True, []),
+        ]
+        await migrate.downgrade(empty_url, "0010")
+        rows = await connection.fetch(_OLD_COLUMNS)
+        assert [tuple(row)[:4] for row in rows] == [tuple(row)[:4] for row in before]
+        assert [len(json.loads(row["interfaces"])) for row in rows] == [2, 0, 0]
+    finally:
+        await connection.close()
+
+
+_INSTANCES = """
+    insert into account (id, euuid, created) overriding system value
+    values (1, gen_random_uuid(), now());
+    insert into image (id, label, created, updated, created_by, size, type, status)
+    values ('roost/debian12', 'Debian 12', now(), now(), 'roost', 1800, 'manual', 'available');
+    insert into compute_instance (account_id, label, region, image, type, status, created, updated,
+        disk, memory, vcpus, gpus, transfer, swap_size, alerts, interfaces, host_uuid, setup,
+        provisioned)
+    select 1, label, 'us-lake', image, 'g1-nano-1', 'offline', now(), now(), 25600, 1024, 1, 0,
+        1000, swap_size, '{}', interfaces, gen_random_uuid(), setup, provisioned
+    from (values
+        ('web', 'roost/debian12', 512, 'x'::bytea, true, json '[{"purpose":"public","label":null},
+            {"purpose":"vlan","label":"back","ipam_address":"10.0.0.1/24","primary":false}]'),
+        ('new', 'other/image', 0, 'y', false, '[]'),
+        ('bare', null, 0, '', false, '[]')
+    ) as v (label, image, swap_size, setup, provisioned, interfaces)
+"""
+_OLD_COLUMNS = """
+    select label, swap_size, provisioned, setup, interfaces from compute_instance order by id
+"""
+_DISKS = """
+    select i.label, v.slot, d.label, d.status, d.size, d.filesystem, d.made, d.setup
+    from compute_instance i join compute_disk d on d.compute_id = i.id
+    join compute_config_device v on v.disk_id = d.id order by i.id, v.slot
+"""
+_CONFIGS = """
+    select i.label, c.label, i.config_id = c.id, array(
+        select concat_ws(' ', f.purpose, f.label, f.ipam_address)
+        from compute_interface f where f.config_id = c.id order by f.position)
+    from compute_instance i join compute_config c on c.compute_id = i.id order by i.id
+"""
 
 
 async def test_a_new_database_is_what_alembic_makes(empty_url: str) -> None:

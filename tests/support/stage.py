@@ -88,6 +88,7 @@ class Stage:
             "transfer": plan.transfer,
             "alerts": default_alerts(plan.vcpus),
             "host_uuid": new_uuid(),
+            "backups_enabled": True,
             "engine": SimulatedInstances.name,
             "user_data": None,
         }
