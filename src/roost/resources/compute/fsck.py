@@ -46,16 +46,24 @@ async def _check_region(
     guests = {guest.id: guest for guest in await engine.list()}
     rows = {row.id: row for row in await queries.in_region(installation.store, region)}
     owned = await disks.in_region(installation.store, region)
-    queue = installation.get(JobQueue)
     for compute_id in sorted({*guests, *rows}):
         row, held = rows.get(compute_id), owned.get(compute_id, [])
         if compare(row, held, guests.get(compute_id)) is None:
             continue
         async with installation.store.transaction() as db:
-            case = await examine(db, queue, engine, region, compute_id)
+            case = await _examine(installation, db, region, engine, compute_id)
         if case is not None:
             text = f"instance {compute_id} of region {region} {case.drift.text}"
             yield Finding(text, partial(_repair, installation, region, engine, compute_id))
+
+
+async def _examine(
+    installation: Installation, db: Queries, region: str, engine: InstanceEngine, compute_id: int
+) -> Case | None:
+    """What a job on a volume of the instance still needs is not drift."""
+    case = await examine(db, installation.get(JobQueue), engine, region, compute_id)
+    busy = installation.get(InstanceVolumes).busy
+    return None if case is None or await busy(db, compute_id) else case
 
 
 async def _repair(
@@ -64,7 +72,7 @@ async def _repair(
     queue, done = installation.get(JobQueue), []
     for _ in range(_ROUNDS):
         async with installation.store.transaction() as db:
-            case = await examine(db, queue, engine, region, compute_id)
+            case = await _examine(installation, db, region, engine, compute_id)
             if case is None:
                 break
             bench = _Bench(db, queue, installation.services, engine, compute_id)

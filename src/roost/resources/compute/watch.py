@@ -55,11 +55,14 @@ async def _look_at(run: Run[WatchArgs], region: str, engine: InstanceEngine) -> 
 async def _set_right(
     run: Run[WatchArgs], region: str, engine: InstanceEngine, compute_id: int
 ) -> None:
-    queue = run.get(JobQueue)
+    """Not while a job works on a volume of the instance: it would miss a boot."""
+    queue, volumes = run.get(JobQueue), run.get(InstanceVolumes)
     async with run.store.transaction() as db:
         case = await examine(db, queue, engine, region, compute_id)
-        if case is not None and case.drift.kind == "power" and case.row and case.guest:
-            await follow_power(db, queue, run.get(InstanceVolumes), case.row, case.guest)
+        if case is None or case.drift.kind != "power" or await volumes.busy(db, compute_id):
+            return
+        if case.row and case.guest:
+            await follow_power(db, queue, volumes, case.row, case.guest)
 
 
 async def follow_power(
