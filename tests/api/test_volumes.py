@@ -257,3 +257,23 @@ async def test_another_account_sees_nothing(client: Client, stranger: Client) ->
     assert answer.status == 404
     assert (await stranger.get(VOLUMES))["results"] == 0
     assert await client.get(path) == volume
+
+
+@pytest.mark.spec("A volumes list", "B filter")
+async def test_filters(client: Client) -> None:
+    web = await made_volume(client, label="web-1", tags=["blue", "red"])
+    db = await made_volume(client, label="db-1", tags=["red"])
+
+    async def found(**wanted: object) -> list[int]:
+        return [row["id"] for row in (await client.get(VOLUMES, filter=wanted))["data"]]
+
+    assert await found(label="web-1") == [web["id"]]
+    assert await found(label={"+contains": "-1"}) == [web["id"], db["id"]]
+    assert await found(tags="blue") == [web["id"]]
+    assert await found(tags={"+neq": "blue"}) == [db["id"]]
+    assert await found(**{"+and": [{"tags": "blue"}, {"tags": "red"}]}) == [web["id"]]
+    assert await found(**{"+or": [{"tags": "blue"}, {"label": "db-1"}]}) == [web["id"], db["id"]]
+    assert await found(**{"+order_by": "label"}) == [db["id"], web["id"]]
+    for field in ("id", "region", "size", "status", "compute_id"):
+        answer = await client.send("GET", VOLUMES, headers={"X-Filter": f'{{"{field}": 1}}'})
+        assert answer.problems == [("X-Filter", f"Cannot filter on {field}")]
