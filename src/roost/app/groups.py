@@ -22,6 +22,8 @@ from roost.resources.compute.configs import interface_endpoints as interfaces
 from roost.resources.compute.disks import endpoints as disks
 from roost.resources.compute.disks import jobs as disk_jobs
 from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.lifecycle import endpoints as lifecycle
+from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
 from roost.resources.compute_types import endpoints as compute_types
 from roost.resources.devices import endpoints as devices
 from roost.resources.entities.kind import EntityKind
@@ -74,6 +76,7 @@ ENDPOINT_MODULES = (
     images,
     interfaces,
     kernels,
+    lifecycle,
     logins,
     maintenance,
     notifications,
@@ -106,6 +109,7 @@ JOB_KINDS = (
     backup_schedule.DUE,
     *disk_jobs.KINDS,
     event_jobs.RETENTION,
+    *lifecycle_jobs.KINDS,
     login_jobs.RETENTION,
     maintenance_jobs.DUE,
     maintenance_jobs.RUN,

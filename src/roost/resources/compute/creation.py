@@ -34,14 +34,12 @@ async def create(call: Call, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
     check_tags(call, body.tags)
     keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
-    compute_id = await queries.next_id(call.db)
-    new = _row(call, body, compute_id, await _allocate(call, body, compute_id))
-    record = await _insert(call, body, new)
+    new, record = await place(call, body)
+    compute_id = new["id"]
     if body.image is not None:
         setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
         wanted = Wanted(body.image, new["disk"], body.swap_size, setup, body.interfaces)
         await give_profile(call, compute_id, wanted)
-    await give_to_creator(call, COMPUTE.name, compute_id)
     booted = body.booted is not False and (body.image or body.backup_id) is not None
     args = CreateArgs(compute_id=compute_id, username=call.identity.username, booted=booted)
     if body.backup_id is None:
@@ -50,6 +48,15 @@ async def create(call: Call, body: CreateInstance) -> str:
         restored = await restoring.place_in_new(call, body.backup_id, new, args)
         await _enqueue(call, CREATE_FROM_BACKUP, restored, new)
     return record
+
+
+async def place(call: Call, body: CreateInstance) -> tuple[queries.NewInstance, str]:
+    """The row of a new instance, which is its creator's and has its addresses; and its record."""
+    compute_id = await queries.next_id(call.db)
+    new = _row(call, body, compute_id, await _allocate(call, body, compute_id))
+    record = await _insert(call, body, new)
+    await give_to_creator(call, COMPUTE.name, compute_id)
+    return new, record
 
 
 async def _enqueue(call: Call, kind: JobKind[A], args: A, new: queries.NewInstance) -> None:

@@ -9,6 +9,7 @@ from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.drift import Drift, compare
 from roost.resources.compute.engine import InstanceEngine, InstanceState
 from roost.resources.compute.entity import resource_of
+from roost.resources.compute.lifecycle import clone_queries
 from roost.resources.compute.queries import InstanceFacts
 from roost.store import Queries
 
@@ -31,6 +32,8 @@ async def examine(
     if row is not None and row.region != region:
         row = None
     if row is not None and await queue.busy(db, resource_of(compute_id)):
+        return None
+    if row is not None and await clone_queries.count_clones(db, compute_id):
         return None
     disks = [] if row is None else await disk_queries.of_instance(db, compute_id)
     guest = await engine.inspect(compute_id)

@@ -5,11 +5,15 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.volumes import InstanceVolumes
 from roost.web.call import Call
 
 BUSY = "Compute busy."
 """Clients try again on exactly this text."""
+
+UNAVAILABLE: tuple[InstanceStatus, ...] = ("deleting", "cloning")
+"""What nothing else may begin in: the job of a clone is its target's, and works on its source."""
 
 
 async def check_exists(call: Call) -> int:
@@ -37,8 +41,13 @@ async def lock_idle(call: Call) -> InstanceFacts:
 
 async def check_idle(call: Call, facts: InstanceFacts) -> None:
     """Only one change at a time: 400 while a job works on the instance or a volume of it."""
-    busy = facts.status == "deleting" or await call.get(JobQueue).busy(
-        call.db, resource_of(facts.id)
-    )
-    if busy or await call.get(InstanceVolumes).busy(call.db, facts.id):
+    busy = facts.status in UNAVAILABLE or await is_worked_on(call, facts.id)
+    if busy:
         raise invalid(BUSY)
+
+
+async def is_worked_on(call: Call, compute_id: int) -> bool:
+    """Whether a job works on the instance or a volume of it."""
+    if await call.get(JobQueue).busy(call.db, resource_of(compute_id)):
+        return True
+    return await call.get(InstanceVolumes).busy(call.db, compute_id)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from roost.resources.catalog import Catalog
+from roost.resources.compute.disks.engine import Progress
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import InstanceEngine
 from roost.resources.compute.guest import SealedSetup
@@ -35,3 +36,12 @@ async def without_password(box: Box, sealed: bytes | None) -> bytes | None:
     if sealed is None:
         return None
     return (await SealedSetup.unseal(box, sealed).hashed()).seal(box)
+
+
+def part_of(progress: Progress, number: int, count: int) -> Progress:
+    """The progress of one copy of several, as a part of the whole."""
+
+    async def report(percent: int) -> None:
+        await progress((100 * number + percent) // count)
+
+    return report

@@ -224,7 +224,7 @@ async def begin_boot(
     await db.execute(
         """
         update compute_instance
-        set status = $2, config_id = coalesce($3, config_id), updated = $4
+        set status = $2, config_id = coalesce($3, config_id), rescued = false, updated = $4
         where id = $1 and status <> 'deleting'
         """,
         compute_id,

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterable
+from dataclasses import replace
 from ipaddress import IPv6Interface
 
 from roost.resources.account import queries as accounts
@@ -9,7 +10,8 @@ from roost.resources.addresses import allocation
 from roost.resources.catalog import Catalog
 from roost.resources.compute import rules
 from roost.resources.compute.configs import queries as configs
-from roost.resources.compute.configs.queries import BootConfig
+from roost.resources.compute.configs.queries import BootConfig, SlotFacts
+from roost.resources.compute.configs.rules import DEFAULT_ROOT
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import (
@@ -57,6 +59,28 @@ async def specify(
         devices=devices_of(config, attached, slotted),
         root=root,
         mail_restricted=services.get(Catalog).restricts_mail(opened),
+    )
+
+
+async def specify_rescue(
+    db: Queries, services: Services, facts: InstanceFacts, slots: tuple[SlotFacts, ...]
+) -> InstanceSpec:
+    """The guest that boots the rescue system, with these devices and the volumes beside them.
+
+    Its root password and keys are those of the first disk that has any.
+    """
+    config = BootConfig(0, memory_limit=0, root_device=DEFAULT_ROOT, purposes=(), slots=slots)
+    spec = await specify(db, services, facts, config)
+    attached = await services.get(InstanceVolumes).attached(db, facts.id)
+    slotted = {each.volume_id for each in slots if each.volume_id is not None}
+    owned = await disks.of_instance(db, facts.id)
+    disk = next((disk for disk in owned if disk.setup is not None), None)
+    return replace(
+        spec,
+        setup=_setup(services.get(Box), facts, disk),
+        devices=devices_of(config, attached, slotted),
+        root=None,
+        rescue=True,
     )
 
 

@@ -32,6 +32,8 @@ class InstanceVolumes:
     Raises ApiError 400 for one that is not the account's, in another region, busy, attached to
     another instance, or one too many for the instance's memory.
     """
+    too_many: Callable[[Queries, int, int], Awaitable[str | None]]
+    """Why an instance with so many MB of memory could not have the volumes that it has."""
     busy: Callable[[Queries, int], Awaitable[bool]]
     """Whether a job works on a volume of the instance, so that it must not change its power."""
     went_off: Callable[[Queries, int, datetime], Awaitable[None]]

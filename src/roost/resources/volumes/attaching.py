@@ -9,6 +9,7 @@ from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.entity import resource_of as compute_resource
 from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
+from roost.resources.compute.locks import UNAVAILABLE
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import queries, rules
 from roost.resources.volumes.entity import resource_of
@@ -32,7 +33,7 @@ async def lock_instance(call: Call, compute_id: int) -> InstanceFacts:
         raise invalid("compute_id is not valid", "compute_id")
     queue = call.get(JobQueue)
     busy = await queue.busy(call.db, compute_resource(instance.id))
-    if busy or instance.status == "deleting":
+    if busy or instance.status in UNAVAILABLE:
         raise invalid(COMPUTE_BUSY)
     return instance
 

@@ -10,7 +10,7 @@ from roost.resources.compute import queries as computes
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import AttachedVolume, InstanceVolumes
 from roost.resources.events import log
-from roost.resources.volumes import attaching, queries, state_queries
+from roost.resources.volumes import attaching, queries, rules, state_queries
 from roost.resources.volumes.effects import take_from_instance
 from roost.resources.volumes.entity import VOLUME
 from roost.resources.volumes.queries import VolumeFacts
@@ -23,6 +23,7 @@ def instance_volumes(queue: JobQueue) -> InstanceVolumes:
     return InstanceVolumes(
         attached=attached,
         claim=attachments.claim,
+        too_many=too_many,
         busy=attachments.busy,
         went_off=went_off,
         release=release,
@@ -36,6 +37,14 @@ async def attached(db: Queries, compute_id: int) -> list[AttachedVolume]:
         for volume in await queries.of_instance(db, compute_id)
         if volume.made
     ]
+
+
+async def too_many(db: Queries, compute_id: int, memory: int) -> str | None:
+    """Why memory of so many MB would not do for the volumes of the instance, if so."""
+    held, most = len(await queries.of_instance(db, compute_id)), rules.most_volumes(memory)
+    if held <= most:
+        return None
+    return f"Compute has {held} volumes, but the new service plan allows {most}. Detach some first."
 
 
 async def went_off(db: Queries, compute_id: int, now: datetime) -> None:

@@ -2,7 +2,8 @@
 
 from roost.store.paging import Column, Listing
 
-_ACTIVE = "i.config_id = c.id and i.status in ('running', 'rebooting', 'shutting_down')"
+_RUNS = "i.status in ('running', 'rebooting', 'shutting_down') and not i.rescued"
+_ACTIVE = f"i.config_id = c.id and {_RUNS}"
 
 _INTERFACE = f"""
     f.id, f.label, f.ipam_address, f.purpose, {_ACTIVE} as active, f."primary",

@@ -118,6 +118,9 @@ create index on compute_backup (compute_id, id);
 alter table compute_instance
     add column config_id bigint references compute_config on delete set null
         deferrable initially deferred,
+    add column rescued boolean not null default false,
+    add column former_status text,
+    add column source_id bigint references compute_instance on delete set null,
     add column user_data bytea,
     add column backups_enabled boolean not null default false,
     add column backup_day text,
@@ -125,6 +128,11 @@ alter table compute_instance
     add column backups_last timestamp(0);
 create index on compute_instance (backup_window, id) where backups_enabled;
 comment on column compute_instance.config_id is 'Of the last boot, or of one that is on its way';
+create index on compute_instance (source_id) where source_id is not null;
+comment on column compute_instance.rescued is
+    'Whether the last boot was that of the rescue system';
+comment on column compute_instance.former_status is 'What the status becomes after cloning';
+comment on column compute_instance.source_id is 'What is being cloned to it';
 comment on column compute_instance.user_data is 'Sealed';
 
 with root as (
@@ -176,7 +184,8 @@ alter table compute_instance
     add column interfaces json not null default '[]',
     add column provisioned boolean not null default false,
     add column setup bytea not null default '',
-    drop column config_id, drop column user_data, drop column backups_enabled,
+    drop column config_id, drop column rescued, drop column former_status, drop column source_id,
+    drop column user_data, drop column backups_enabled,
     drop column backup_day, drop column backup_window,
     drop column backups_last;
 alter table compute_instance

@@ -1,0 +1,113 @@
+"""Request bodies of what happens to whole instances (reference: operations)."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+
+from roost.resources.catalog import Catalog
+from roost.resources.compute.bodies import Id, Metadata, RootPassword, check_stackscript
+from roost.resources.compute.configs.bodies import Device, Devices
+from roost.resources.compute.lifecycle import examples
+from roost.resources.ssh_keys.rules import public_key
+from roost.services import Services
+from roost.web.bodies import Body
+from roost.web.fields import refuse
+
+UNKNOWN_PLAN = "A valid plan type by that ID was not found"
+
+
+class RebuildInstance(Body):
+    """POST …/rebuild. The order of the fields is the order of their errors."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.REBUILD})
+
+    image: str | None = Field(default=None, validate_default=True)
+    root_pass: RootPassword
+    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
+    authorized_users: list[str] = []
+    booted: bool = True
+    metadata: Metadata | None = None
+    stackscript_id: Id | None = None
+    stackscript_data: dict[str, object] | None = None
+    type: str | None = None
+
+    @field_validator("image")
+    @classmethod
+    def _check_image(cls, value: str | None, info: ValidationInfo) -> str:
+        if value is None:
+            raise refuse("You must specify an image")
+        if _catalog(info).find_image(value) is None:
+            raise refuse("image is not valid")
+        return value
+
+    @field_validator("stackscript_id", "stackscript_data")
+    @classmethod
+    def _check_stackscript(cls, value: object) -> object:
+        return check_stackscript(value)
+
+    @field_validator("type")
+    @classmethod
+    def _check_type(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return value if value is None else _plan(value, info)
+
+
+class RescueDevices(Devices):
+    """What the rescue system finds; sdh is its own."""
+
+    @field_validator("sdh")
+    @classmethod
+    def _check_reserved(cls, value: Device | None) -> Device | None:
+        if value is not None:
+            raise refuse("sdh is reserved for the rescue system")
+        return value
+
+
+class RescueInstance(Body):
+    """POST …/rescue. Without devices all disks are there, in their order."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.RESCUE})
+
+    devices: RescueDevices | None = None
+
+
+class MutateInstance(Body):
+    """POST …/mutate."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.MUTATE})
+
+    allow_auto_disk_resize: bool = True
+
+
+class ResizeInstance(Body):
+    """POST …/resize."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
+
+    type: str
+    allow_auto_disk_resize: bool = True
+    migration_type: Literal["warm", "cold"] = "cold"
+
+    @field_validator("type")
+    @classmethod
+    def _check_type(cls, value: str, info: ValidationInfo) -> str:
+        return _plan(value, info)
+
+
+class ResetPassword(Body):
+    """POST …/password."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.PASSWORD})
+
+    root_pass: RootPassword
+
+
+def _plan(value: str, info: ValidationInfo) -> str:
+    if _catalog(info).find_type(value) is None:
+        raise refuse(UNKNOWN_PLAN)
+    return value
+
+
+def _catalog(info: ValidationInfo) -> Catalog:
+    services = info.context
+    assert isinstance(services, Services)
+    return services.get(Catalog)

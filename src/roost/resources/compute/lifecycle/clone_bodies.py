@@ -1,0 +1,82 @@
+"""The request body of a clone (reference: operations, Compute instances)."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from roost.resources.catalog import Catalog
+from roost.resources.compute.bodies import Id, Label, Metadata
+from roost.resources.compute.lifecycle import examples
+from roost.resources.compute.lifecycle.bodies import UNKNOWN_PLAN
+from roost.services import Services
+from roost.web.bodies import Body
+from roost.web.fields import Length, refuse
+
+_ONLY_NEW = "Must be left out when cloning to an existing Compute"
+
+
+class CloneInstance(Body):
+    """POST …/clone. The order of the fields is the order of their errors."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": examples.CLONE})
+
+    compute_id: Id | None = None
+    region: str | None = Field(default=None, validate_default=True)
+    type: str | None = Field(default=None, validate_default=True)
+    label: Label | None = None
+    group: Annotated[str, Length(0, 50)] | None = None
+    backups_enabled: bool = False
+    disks: list[Id] | None = None
+    configs: list[Id] | None = None
+    private_ip: bool = False
+    metadata: Metadata | None = None
+
+    @field_validator("region")
+    @classmethod
+    def _check_region(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if _is_new(info) and value is None:
+            raise refuse("region is required")
+        if value is not None and _catalog(info).find_region(value) is None:
+            raise refuse("region is not valid")
+        return value
+
+    @field_validator("type")
+    @classmethod
+    def _check_type(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if _is_new(info) and value is None:
+            raise refuse("type is required")
+        catalog, region = _catalog(info), info.data.get("region")
+        if value is not None and catalog.find_type(value) is None:
+            raise refuse(UNKNOWN_PLAN)
+        if value is not None and region is not None and not catalog.offers(region, value):
+            raise refuse("The region has no capacity for this plan type")
+        return value
+
+    @field_validator("backups_enabled")
+    @classmethod
+    def _check_backups_enabled(cls, value: bool, info: ValidationInfo) -> bool:
+        region = _catalog(info).find_region(info.data.get("region") or "")
+        if value and region is not None and "Backups" not in region.capabilities:
+            raise refuse("The region does not offer backups")
+        return value
+
+    @field_validator(
+        "region", "type", "label", "group", "backups_enabled", "private_ip", "metadata"
+    )
+    @classmethod
+    def _check_only_new(cls, value: object, info: ValidationInfo) -> object:
+        existing = info.data.get("compute_id") is not None
+        if existing and value not in (None, False):
+            raise refuse(_ONLY_NEW)
+        return value
+
+
+def _is_new(info: ValidationInfo) -> bool:
+    """Whether a new instance is wanted; no when the existing one was itself refused."""
+    return "compute_id" in info.data and info.data["compute_id"] is None
+
+
+def _catalog(info: ValidationInfo) -> Catalog:
+    services = info.context
+    assert isinstance(services, Services)
+    return services.get(Catalog)

@@ -1,0 +1,92 @@
+"""Where a clone goes to."""
+
+from roost.errors import invalid, not_found
+from roost.resources.catalog import Catalog
+from roost.resources.compute import queries as instances
+from roost.resources.compute.bodies import CreateInstance, Metadata
+from roost.resources.compute.creation import place
+from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.lifecycle import queries
+from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
+from roost.resources.compute.lifecycle.user_data import check_user_data
+from roost.resources.compute.queries import INSTANCES, InstanceFacts
+from roost.secrets import Box
+from roost.web.call import Call
+from roost.web.grants import Write, require
+
+
+async def lock_both(
+    call: Call, target_id: int | None
+) -> tuple[InstanceFacts, InstanceFacts | None]:
+    """The instance of the path, and the one to clone it to, in the order of their ids.
+
+    404 for a source that the caller may not see, 403 without write access to the target, 400 when
+    the account has none of this id.
+    """
+    source_id = call.number("computeId")
+    await call.record(source_id, INSTANCES, call.account_id)
+    if target_id == source_id:
+        raise invalid("Must be another Compute", "compute_id")
+    if target_id is not None:
+        await require(Write(COMPUTE.name), call.identity, {"computeId": target_id}, call.db)
+    wanted = [source_id] if target_id is None else sorted((source_id, target_id))
+    locked = {each: await instances.lock(call.db, call.account_id, each) for each in wanted}
+    source = locked[source_id]
+    if source is None:
+        raise not_found()
+    if target_id is None:
+        return source, None
+    target = locked[target_id]
+    if target is None:
+        raise invalid("compute_id is not valid", "compute_id")
+    return source, target
+
+
+def check_existing(source: InstanceFacts, target: InstanceFacts) -> None:
+    """400 where disks cannot go, and for user data, which only a new instance can be given."""
+    if target.region != source.region:
+        raise invalid("Must be in the region of the Compute that is cloned", "compute_id")
+    if source.user_data is not None:
+        raise invalid("A Compute with user data can only be cloned to a new Compute", "compute_id")
+
+
+def check_new(call: Call, source: InstanceFacts, body: CloneInstance) -> None:
+    """400 for another region: its engine cannot read the disks of this one."""
+    if body.region != source.region:
+        raise invalid("Must be the region of the Compute that is cloned", "region")
+    if body.metadata is not None and body.metadata.user_data is not None:
+        check_user_data(call, source.region, source.image)
+
+
+def check_plan(call: Call, body: CloneInstance, size: int) -> None:
+    """400 when the plan's disk does not hold `size` MB."""
+    plan = call.get(Catalog).type(str(body.type))
+    if size > plan.disk:
+        raise invalid(f"The disks need {size} MB, the plan has {plan.disk} MB", "type")
+
+
+async def create(call: Call, source: InstanceFacts, body: CloneInstance) -> InstanceFacts:
+    """A new instance without disks, with the tags of its source."""
+    wanted = CreateInstance.model_construct(
+        type=str(body.type),
+        region=source.region,
+        image=source.image,
+        label=body.label,
+        tags=await queries.tags_of(call.db, source.id),
+        group=body.group or "",
+        backups_enabled=body.backups_enabled,
+        private_ip=body.private_ip,
+        metadata=_metadata(call, source, body),
+    )
+    new, _ = await place(call, wanted)
+    facts = await instances.find(call.db, new["id"])
+    assert facts is not None
+    return facts
+
+
+def _metadata(call: Call, source: InstanceFacts, body: CloneInstance) -> Metadata | None:
+    """User data that are given, else those of the source."""
+    if body.metadata is not None or source.user_data is None:
+        return body.metadata
+    text = call.get(Box).open(source.user_data).decode()
+    return Metadata.model_construct(user_data=text)

@@ -1,0 +1,114 @@
+"""Cloning: disks and configs to a new instance, or to one that is there (reference: clone)."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from roost.errors import Problem, invalid, invalid_fields
+from roost.resources.compute.configs import copies
+from roost.resources.compute.configs import queries as configs
+from roost.resources.compute.configs.copies import SavedConfig
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.changes import check_space
+from roost.resources.compute.disks.queries import DiskFacts, NewDisk
+from roost.resources.compute.lifecycle import clone_queries, clone_targets, jobs, rules
+from roost.resources.compute.lifecycle.args import CloneArgs
+from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
+from roost.resources.compute.locks import BUSY, check_idle, is_worked_on
+from roost.resources.compute.queries import InstanceFacts
+from roost.web.call import Call
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What is cloned."""
+
+    configs: list[SavedConfig]
+    disks: list[DiskFacts]
+
+    @property
+    def size(self) -> int:
+        """MB"""
+        return sum(disk.size for disk in self.disks)
+
+
+async def clone(call: Call, body: CloneInstance) -> int:
+    """The target's id."""
+    source, target = await clone_targets.lock_both(call, body.compute_id)
+    await _check_source(call, source)
+    if target is not None:
+        await check_idle(call, target)
+        clone_targets.check_existing(source, target)
+    else:
+        clone_targets.check_new(call, source, body)
+    content = await _content(call, source, body)
+    new = target is None
+    if target is None:
+        clone_targets.check_plan(call, body, content.size)
+        target = await clone_targets.create(call, source, body)
+    elif content.disks:
+        await check_space(call, target, content.size, field=None)
+    args = await _place(call, source, target, content, new)
+    await jobs.enqueue_clone(call, args, source, target)
+    return target.id
+
+
+async def _check_source(call: Call, source: InstanceFacts) -> None:
+    """Others may be cloning it too."""
+    clones = await clone_queries.count_clones(call.db, source.id)
+    if source.status == "deleting" or (source.status == "cloning" and not clones):
+        raise invalid(BUSY)
+    if await is_worked_on(call, source.id):
+        raise invalid(BUSY)
+    if clones >= rules.MAX_CLONES:
+        raise invalid(f"Compute cannot be cloned more than {rules.MAX_CLONES} times at once.")
+
+
+async def _content(call: Call, source: InstanceFacts, body: CloneInstance) -> _Content:
+    """The configs that are named, or all, with their disks, and the disks that are named."""
+    owned = {disk.id: disk for disk in await disks.of_instance(call.db, source.id)}
+    held = {config.id for config in await configs.names(call.db, source.id)}
+    problems = [
+        *_unknown("disks", body.disks or (), owned.keys()),
+        *_unknown("configs", body.configs or (), held),
+    ]
+    if problems:
+        raise invalid_fields(problems)
+    saved = await copies.read(call.db, source.id, body.configs)
+    chosen = [owned[each] for each in rules.cloned_disks(saved, body.disks or ())]
+    if any(disk.status != "ready" for disk in chosen):
+        raise invalid("The disk is not ready.")
+    return _Content(saved, chosen)
+
+
+def _unknown(field: str, given: Sequence[int], held: Collection[int]) -> list[Problem]:
+    return [
+        Problem(f"Must be one of the {field} of the Compute", f"{field}[{index}]")
+        for index, each in enumerate(given)
+        if each not in held
+    ]
+
+
+async def _place(
+    call: Call, source: InstanceFacts, target: InstanceFacts, content: _Content, new: bool
+) -> CloneArgs:
+    """Rows of what the target is going to have."""
+    now, places = call.clock.now(), dict[int, int]()
+    for disk in content.disks:
+        copy = NewDisk(
+            compute_id=target.id,
+            label=disk.label,
+            size=disk.size,
+            filesystem=disk.filesystem,
+            image=disk.image,
+            setup=disk.setup,
+            password_revision=disk.password_revision,
+        )
+        places[disk.id] = (await disks.insert(call.db, copy, now)).id
+    return CloneArgs(
+        compute_id=target.id,
+        username=call.identity.username,
+        source_id=source.id,
+        new=new,
+        disks=places,
+        configs=await copies.write(call.db, target.id, content.configs, places, now),
+    )

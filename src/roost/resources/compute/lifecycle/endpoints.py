@@ -1,0 +1,136 @@
+"""What the API offers: changes of whole instances (reference: operations, Compute instances)."""
+
+from roost.resources.compute.disks.changes import hash_password
+from roost.resources.compute.endpoints import view_instance
+from roost.resources.compute.lifecycle import cloning, passwords, rebuilding, rescuing, resizing
+from roost.resources.compute.lifecycle.bodies import (
+    MutateInstance,
+    RebuildInstance,
+    RescueInstance,
+    ResetPassword,
+    ResizeInstance,
+)
+from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
+from roost.resources.compute.locks import lock_idle
+from roost.resources.compute.queries import INSTANCES
+from roost.resources.compute.records import InstanceRow
+from roost.store.paging import fetch_record
+from roost.web.call import Call
+from roost.web.grants import Global, Write
+from roost.web.registry import Rate, endpoint
+
+_WRITE = ("computes:read_write",)
+_ONE = "/compute/instances/{computeId:int}"
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/clone",
+    scopes=_WRITE,
+    grant=Global("add_computes"),
+    body=CloneInstance,
+    of=view_instance,
+    returns=InstanceRow,
+    events=("compute_clone",),
+    rate=Rate(20, 30),
+)
+async def clone_instance(call: Call, body: CloneInstance) -> bytes:
+    """Clone a compute instance.
+
+    With a `compute_id` its disks and configs are added to that instance, else to a new one.
+    """
+    return await _record(call, await cloning.clone(call, body))
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/mutate",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=MutateInstance,
+    of=view_instance,
+    events=("compute_mutate", "compute_boot"),
+)
+async def mutate_instance(call: Call, body: MutateInstance) -> None:
+    """Upgrade a compute instance.
+
+    Its plan becomes the successor of the plan that it has.
+    """
+    await resizing.mutate(call, await lock_idle(call), body.allow_auto_disk_resize)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/password",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=ResetPassword,
+    of=view_instance,
+    events=("password_reset",),
+)
+async def reset_instance_password(call: Call, body: ResetPassword) -> None:
+    """Reset the root password of a compute instance.
+
+    It must be shut down; the next boot applies the password.
+    """
+    hashed = await hash_password(body.root_pass)
+    await passwords.reset(call, await lock_idle(call), hashed)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/rebuild",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=RebuildInstance,
+    of=view_instance,
+    returns=InstanceRow,
+    events=("compute_rebuild", "compute_boot"),
+)
+async def rebuild_instance(call: Call, body: RebuildInstance) -> bytes:
+    """Rebuild a compute instance.
+
+    All its disks and configs are deleted, and made anew from an image.
+    """
+    instance = await lock_idle(call)
+    await rebuilding.rebuild(call, instance, body)
+    return await _record(call, instance.id)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/rescue",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=RescueInstance,
+    of=view_instance,
+    events=("compute_boot", "compute_reboot"),
+)
+async def rescue_instance(call: Call, body: RescueInstance) -> None:
+    """Boot a compute instance into the rescue system.
+
+    The next boot or reboot leaves it.
+    """
+    await rescuing.rescue(call, await lock_idle(call), body.devices)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/resize",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=ResizeInstance,
+    of=view_instance,
+    events=("compute_resize", "compute_boot"),
+)
+async def resize_instance(call: Call, body: ResizeInstance) -> None:
+    """Resize a compute instance to another plan.
+
+    One that runs is powered off, and booted again.
+    """
+    instance = await lock_idle(call)
+    await resizing.resize(call, instance, body.type, body.allow_auto_disk_resize)
+
+
+async def _record(call: Call, compute_id: int) -> bytes:
+    return await fetch_record(call.db, INSTANCES, (call.account_id,), compute_id)

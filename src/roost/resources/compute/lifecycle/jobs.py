@@ -1,0 +1,158 @@
+"""Long-running work on whole instances, as tables of steps.
+
+kind              while it runs         done                      failed
+compute_rebuild   rebuilding            offline, then booted      offline, with the disks it has
+compute_rescue    booting, rebooting    running                   offline
+compute_resize    resizing              offline, booted if it ran as before, with the former plan
+compute_clone     cloning (both)        both as before            as before; a new target gone
+"""
+
+from typing import TypeVar
+
+from roost.jobs.kinds import JobKind, Retry, Step
+from roost.jobs.model import Job
+from roost.jobs.queue import JobQueue
+from roost.resources.compute import queries as instances
+from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.entity import COMPUTE, resource_of
+from roost.resources.compute.jobs import becomes, settle
+from roost.resources.compute.lifecycle import clone_queries, queries
+from roost.resources.compute.lifecycle.args import CloneArgs, RebuildArgs, RescueArgs, ResizeArgs
+from roost.resources.compute.lifecycle.clone_steps import copy, uncopy
+from roost.resources.compute.lifecycle.failures import abandon_clone, restore_rows
+from roost.resources.compute.lifecycle.steps import (
+    change_back,
+    change_plan,
+    clear,
+    grow,
+    keep_rest,
+    shrink_back,
+    start_again,
+    start_rescue,
+)
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.steps import GRACE, cut, make, stop, unmake
+from roost.resources.entities.records import Entity
+from roost.resources.events import log
+from roost.store import Queries
+from roost.web.call import Call
+
+A = TypeVar("A", bound=InstanceArgs)
+
+_RETRY = Retry(attempts=3)
+"""What an engine refuses it seldom does later."""
+
+_COPY_SECONDS = 3600
+
+
+async def _begin_rescue(db: Queries, job: Job, args: RescueArgs) -> None:
+    await instances.begin_boot(db, args.compute_id, args.status, None, job.created)
+    await queries.set_rescued(db, args.compute_id)
+
+
+async def _not_resized(db: Queries, job: Job, args: ResizeArgs) -> None:
+    status: InstanceStatus = "running" if args.booted else "offline"
+    await instances.set_status(db, args.compute_id, status, job.finished or job.created)
+
+
+async def _begin_clone(db: Queries, job: Job, args: CloneArgs) -> None:
+    former = await instances.find(db, args.compute_id)
+    assert former is not None
+    status: InstanceStatus = "offline" if args.new else former.status
+    await clone_queries.begin(db, args.source_id, args.compute_id, status, job.created)
+
+
+async def _end_clone(db: Queries, job: Job, args: CloneArgs) -> None:
+    await clone_queries.lock_both(db, args.source_id, args.compute_id)
+    now = job.finished or job.created
+    await clone_queries.end(db, args.source_id, args.compute_id, now)
+
+
+REBUILD = JobKind(
+    "compute_rebuild",
+    RebuildArgs,
+    steps=(
+        Step("stop", stop, undo=cut, timeout=2 * GRACE),
+        Step("clear", clear, undo=keep_rest, timeout=120),
+        Step("make", make, undo=unmake, timeout=900),
+        Step("settle", settle),
+    ),
+    retry=_RETRY,
+    on_enqueued=becomes("rebuilding"),
+    on_failed=restore_rows,
+)
+
+RESCUE = JobKind(
+    "compute_rescue",
+    RescueArgs,
+    steps=(
+        Step("stop", stop, undo=cut, timeout=2 * GRACE),
+        Step("start", start_rescue, undo=cut, timeout=120),
+    ),
+    retry=_RETRY,
+    on_enqueued=_begin_rescue,
+    on_done=becomes("running"),
+    on_failed=becomes("offline"),
+)
+
+RESIZE = JobKind(
+    "compute_resize",
+    ResizeArgs,
+    steps=(
+        Step("stop", stop, undo=start_again, timeout=2 * GRACE),
+        Step("grow", grow, undo=shrink_back, timeout=900),
+        Step("change_plan", change_plan, undo=change_back),
+        Step("settle", settle),
+    ),
+    retry=_RETRY,
+    on_enqueued=becomes("resizing"),
+    on_failed=_not_resized,
+)
+
+CLONE = JobKind(
+    "compute_clone",
+    CloneArgs,
+    steps=(Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),),
+    retry=_RETRY,
+    on_enqueued=_begin_clone,
+    on_done=_end_clone,
+    on_failed=abandon_clone,
+)
+
+KINDS = (REBUILD, RESCUE, RESIZE, CLONE)
+
+
+async def enqueue(
+    call: Call, kind: JobKind[A], args: A, instance: InstanceFacts, action: str | None = None
+) -> None:
+    """Enqueue a job on the instance, with its event; `action` when that is not the kind's name."""
+    await _enqueue(call, kind, args, action or kind.name, instance)
+
+
+async def enqueue_clone(
+    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts
+) -> None:
+    """The job is the target's, so that several clones are made at the same time."""
+    second = COMPUTE.entity(target.id, target.label)
+    await _enqueue(call, CLONE, args, CLONE.name, source, second)
+
+
+async def _enqueue(
+    call: Call,
+    kind: JobKind[A],
+    args: A,
+    action: str,
+    instance: InstanceFacts,
+    second: Entity | None = None,
+) -> None:
+    actor, entity = log.Actor.of(call), COMPUTE.entity(instance.id, instance.label)
+    event_id = await log.schedule(call.db, call.clock.now(), actor, action, entity, second)
+    await call.get(JobQueue).enqueue(
+        call.db,
+        kind,
+        args,
+        resource=resource_of(args.compute_id),
+        account_id=actor.account_id,
+        event_id=event_id,
+    )

@@ -1,0 +1,48 @@
+"""What a plan gives an instance."""
+
+from pydantic import BaseModel, ConfigDict
+
+from roost.errors import invalid
+from roost.resources.catalog import Catalog
+from roost.resources.catalog.entries import PlanEntry
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.volumes import InstanceVolumes
+from roost.web.call import Call
+
+
+class Specs(BaseModel):
+    """disk and memory in MB, transfer in GB a month."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str
+    disk: int
+    memory: int
+    vcpus: int
+    gpus: int
+    transfer: int
+
+    @classmethod
+    def of(cls, plan: PlanEntry) -> "Specs":
+        return cls(
+            type=plan.id,
+            disk=plan.disk,
+            memory=plan.memory,
+            vcpus=plan.vcpus,
+            gpus=plan.gpus,
+            transfer=plan.transfer,
+        )
+
+
+async def check_plan(call: Call, instance: InstanceFacts, type_id: str) -> Specs:
+    """What the instance is going to have; 400 where the region or its volumes forbid it."""
+    catalog = call.get(Catalog)
+    if not catalog.offers(instance.region, type_id):
+        raise invalid("The region has no capacity for this plan type", "type")
+    specs = Specs.of(catalog.type(type_id))
+    volumes = call.get(InstanceVolumes)
+    if specs.memory < instance.memory:
+        reason = await volumes.too_many(call.db, instance.id, specs.memory)
+        if reason is not None:
+            raise invalid(reason)
+    return specs

@@ -1,0 +1,80 @@
+"""SQL that changes what instances consist of."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from roost.resources.compute.lifecycle.plans import Specs
+from roost.store import Queries
+
+
+async def specs_of(db: Queries, compute_id: int) -> Specs:
+    """What the instance's plan gave it."""
+    row = await db.fetchrow(
+        "select type, disk, memory, vcpus, gpus, transfer from compute_instance where id = $1",
+        compute_id,
+    )
+    assert row is not None
+    return Specs(**row)
+
+
+async def set_specs(db: Queries, compute_id: int, specs: Specs, now: datetime) -> None:
+    """Another plan. An alert for the processors that was never changed follows their number."""
+    await db.execute(
+        """
+        update compute_instance set type = $2, disk = $3, memory = $4, vcpus = $5, gpus = $6,
+            transfer = $7, updated = $8,
+            alerts = case when (alerts ->> 'cpu')::int = 90 * vcpus
+                then (alerts::jsonb || jsonb_build_object('cpu', 90 * $5::int))::json
+                else alerts end
+        where id = $1
+        """,
+        compute_id,
+        specs.type,
+        specs.disk,
+        specs.memory,
+        specs.vcpus,
+        specs.gpus,
+        specs.transfer,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_image(db: Queries, compute_id: int, image: str | None) -> None:
+    await db.execute("update compute_instance set image = $2 where id = $1", compute_id, image)
+
+
+async def set_user_data(db: Queries, compute_id: int, user_data: bytes | None) -> None:
+    """Sealed."""
+    await db.execute(
+        """
+        update compute_instance set user_data = $2, has_user_data = $2::bytea is not null
+        where id = $1
+        """,
+        compute_id,
+        user_data,
+    )
+
+
+async def set_rescued(db: Queries, compute_id: int) -> None:
+    """The boot that is on its way is the rescue system's."""
+    await db.execute("update compute_instance set rescued = true where id = $1", compute_id)
+
+
+async def delete_configs(db: Queries, config_ids: Collection[int]) -> None:
+    await db.execute("delete from compute_config where id = any($1)", list(config_ids))
+
+
+async def mark_deleting(db: Queries, disk_ids: Collection[int], now: datetime) -> None:
+    """A job is about to remove these disks."""
+    await db.execute(
+        "update compute_disk set status = 'deleting', updated = $2 where id = any($1)",
+        list(disk_ids),
+        now.replace(microsecond=0),
+    )
+
+
+async def tags_of(db: Queries, compute_id: int) -> list[str]:
+    tags: list[str] = await db.fetchval(
+        "select tags from compute_instance where id = $1", compute_id
+    )
+    return tags

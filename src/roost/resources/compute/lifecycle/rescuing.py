@@ -1,0 +1,43 @@
+"""Rescuing: a boot of the rescue system with chosen devices (reference: rescue)."""
+
+from roost.errors import Problem, invalid_fields
+from roost.resources.compute.configs.queries import SlotFacts
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.lifecycle import jobs, rules
+from roost.resources.compute.lifecycle.args import RescueArgs
+from roost.resources.compute.lifecycle.bodies import RescueDevices
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.volumes import InstanceVolumes
+from roost.web.call import Call
+
+
+async def rescue(call: Call, instance: InstanceFacts, devices: RescueDevices | None) -> None:
+    """A guest that runs is stopped before."""
+    running = instance.status == "running"
+    args = RescueArgs(
+        compute_id=instance.id,
+        username=call.identity.username,
+        slots=await _slots(call, instance, devices),
+        status="rebooting" if running else "booting",
+    )
+    action = "compute_reboot" if running else "compute_boot"
+    await jobs.enqueue(call, jobs.RESCUE, args, instance, action)
+
+
+async def _slots(
+    call: Call, instance: InstanceFacts, devices: RescueDevices | None
+) -> tuple[SlotFacts, ...]:
+    """400 for disks and volumes that the instance does not have."""
+    owned = await disks.of_instance(call.db, instance.id)
+    if devices is None:
+        return rules.rescue_slots(owned)
+    volumes = {v.id for v in await call.get(InstanceVolumes).attached(call.db, instance.id)}
+    made, problems = {disk.id for disk in owned if disk.made}, list[Problem]()
+    for slot, device in devices.taken():
+        if device.disk_id is not None and device.disk_id not in made:
+            problems.append(Problem("disk_id is not valid", f"devices.{slot}.disk_id"))
+        if device.volume_id is not None and device.volume_id not in volumes:
+            problems.append(Problem("volume_id is not valid", f"devices.{slot}.volume_id"))
+    if problems:
+        raise invalid_fields(problems)
+    return tuple(SlotFacts(s, d.disk_id, d.volume_id) for s, d in devices.taken())
