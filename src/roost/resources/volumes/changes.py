@@ -1,13 +1,12 @@
-"""Changes of volumes that are there. Instances are locked before volumes (spec A, Volumes)."""
+"""Changes of volumes that are there (spec A, Volumes)."""
 
-from roost.errors import invalid, not_found
+from roost.errors import invalid
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.entities.records import Entity
 from roost.resources.events import log
-from roost.resources.volumes import attaching, jobs, queries, rules, state_queries
+from roost.resources.volumes import attaching, jobs, locks, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.resources.volumes.bodies import AttachVolume
 from roost.resources.volumes.effects import take_from_instance
@@ -15,12 +14,14 @@ from roost.resources.volumes.entity import resource_of
 from roost.resources.volumes.jobs import Args
 from roost.resources.volumes.queries import VolumeFacts
 from roost.web.call import Call
+from roost.web.grants import Write, require
 
 
-async def attach(call: Call, volume_id: int, body: AttachVolume) -> None:
+async def attach(call: Call, body: AttachVolume) -> None:
     """Rule 1, and the limit of volumes for each instance."""
+    await locks.find(call)
     instance = await attaching.lock_instance(call, body.compute_id)
-    volume = await _lock(call, volume_id)
+    volume = await locks.lock(call)
     await attaching.check_free(call.db, call.get(JobQueue), volume)
     if volume.region != instance.region:
         raise invalid(attaching.ELSEWHERE)
@@ -32,23 +33,25 @@ async def attach(call: Call, volume_id: int, body: AttachVolume) -> None:
     if persists:
         await attaching.name_in_config(call.db, instance, body.config_id, volume.id)
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id)
-    await _enqueue(call, jobs.ATTACH, args, volume, _entity(instance))
+    await _enqueue(call, jobs.ATTACH, args, volume, instance)
 
 
-async def detach(call: Call, found: VolumeFacts) -> None:
+async def detach(call: Call) -> None:
     """Done when the guest has let go of it; one that has it mounted keeps it."""
-    instance = await _lock_instance_of(call, found)
-    volume = await _lock(call, found.id)
-    if instance is None or volume.compute_id != instance.id:
-        raise invalid("Volume is not attached." if volume.compute_id is None else attaching.BUSY)
-    await attaching.check_idle(call.db, call.get(JobQueue), volume)
+    found = await locks.find(call)
+    if found.compute_id is not None:
+        place = {"computeId": found.compute_id}
+        await require(Write(COMPUTE.name), call.identity, place, call.db)
+    volume, instance = await locks.lock_idle(call)
+    if instance is None:
+        raise invalid("Volume is not attached.")
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id)
-    await _enqueue(call, jobs.DETACH, args, volume, _entity(instance))
+    await _enqueue(call, jobs.DETACH, args, volume, instance)
 
 
-async def resize(call: Call, volume: VolumeFacts, size: int) -> None:
-    """Rule 2; the caller holds the volume."""
-    await attaching.check_idle(call.db, call.get(JobQueue), volume)
+async def resize(call: Call, size: int) -> None:
+    """Rule 2."""
+    volume, _ = await locks.lock_idle(call)
     if size > rules.MAX_SIZE:
         most = f"{rules.MAX_SIZE} gigabytes"
         raise invalid(f"Storage volumes cannot be resized larger than {most}")
@@ -57,18 +60,14 @@ async def resize(call: Call, volume: VolumeFacts, size: int) -> None:
     await _enqueue(call, jobs.RESIZE, ResizeArgs(volume_id=volume.id, size=size), volume)
 
 
-async def delete(call: Call, found: VolumeFacts) -> None:
+async def delete(call: Call) -> None:
     """Rule 5. From now on nobody sees it; one that is still being made is not made any further."""
-    instance = await _lock_instance_of(call, found)
-    volume = await _lock(call, found.id)
-    if volume.compute_id != (instance and instance.id):
-        raise invalid(attaching.BUSY)
+    volume, instance = await locks.lock_both(call)
     if instance is not None and instance.status == "running":
         raise invalid("Volume must be detached from its running Compute before it can be deleted.")
     queue = call.get(JobQueue)
     if volume.status == "creating":
-        reason = "The volume was deleted."
-        await queue.preempt(call.db, resource_of(volume.id), reason)
+        await queue.preempt(call.db, resource_of(volume.id), "The volume was deleted.")
     elif await attaching.is_busy(call.db, queue, volume.id):
         raise invalid(attaching.BUSY)
     if instance is not None:
@@ -77,29 +76,13 @@ async def delete(call: Call, found: VolumeFacts) -> None:
     await _enqueue(call, jobs.DELETE, VolumeArgs(volume_id=volume.id), volume)
 
 
-async def _lock(call: Call, volume_id: int) -> VolumeFacts:
-    volume = await queries.lock(call.db, call.account_id, volume_id)
-    if volume is None:
-        raise not_found()
-    return volume
-
-
-async def _lock_instance_of(call: Call, volume: VolumeFacts) -> InstanceFacts | None:
-    if volume.compute_id is None:
-        return None
-    return await attaching.lock_instance(call, volume.compute_id)
-
-
-def _entity(instance: InstanceFacts) -> Entity:
-    return COMPUTE.entity(instance.id, instance.label)
-
-
 async def _enqueue(
     call: Call,
     kind: JobKind[Args],
     args: Args,
     volume: VolumeFacts,
-    secondary: Entity | None = None,
+    instance: InstanceFacts | None = None,
 ) -> None:
-    actor = log.Actor.of(call)
-    await jobs.enqueue(call.get(JobQueue), call.db, kind, args, volume.label, actor, secondary)
+    actor, queue = log.Actor.of(call), call.get(JobQueue)
+    secondary = None if instance is None else COMPUTE.entity(instance.id, instance.label)
+    await jobs.enqueue(queue, call.db, kind, args, volume.label, actor, secondary)

@@ -2,12 +2,11 @@
 
 from asyncpg import UniqueViolationError
 
-from roost.errors import invalid, not_found
-from roost.jobs.queue import JobQueue
+from roost.errors import invalid
 from roost.resources.compute.locks import check_exists
 from roost.resources.events import log
 from roost.resources.tags.labels import check_tags
-from roost.resources.volumes import attaching, changes, creation, queries
+from roost.resources.volumes import changes, creation, locks, queries
 from roost.resources.volumes.bodies import (
     AttachVolume,
     CloneVolume,
@@ -16,7 +15,7 @@ from roost.resources.volumes.bodies import (
     UpdateVolume,
 )
 from roost.resources.volumes.entity import VOLUME
-from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE, VolumeFacts
+from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
 from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
@@ -77,20 +76,20 @@ async def view_volume(call: Call) -> bytes:
 async def update_volume(call: Call, body: UpdateVolume) -> bytes:
     """Update a volume."""
     check_tags(call, body.tags)
-    volume = await _lock(call)
+    volume = await locks.lock(call)
     try:
         await queries.update(call.db, volume.id, body.label, body.tags, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
     entity = VOLUME.entity(volume.id, body.label or volume.label)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), "volume_update", entity)
-    return await _record(call, volume.id)
+    return await _record(call)
 
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("volume"), events=("volume_delete",))
 async def delete_volume(call: Call) -> None:
     """Delete a volume."""
-    await changes.delete(call, await _find(call))
+    await changes.delete(call)
 
 
 @endpoint(
@@ -105,15 +104,14 @@ async def delete_volume(call: Call) -> None:
 )
 async def attach_volume(call: Call, body: AttachVolume) -> bytes:
     """Attach a volume to a compute instance."""
-    volume = await _find(call)
-    await changes.attach(call, volume.id, body)
-    return await _record(call, volume.id)
+    await changes.attach(call, body)
+    return await _record(call)
 
 
 @endpoint("POST", f"{_ONE}/detach", scopes=_BOTH, grant=Write("volume"), events=("volume_detach",))
 async def detach_volume(call: Call) -> None:
     """Detach a volume from its compute instance."""
-    await changes.detach(call, await _find(call))
+    await changes.detach(call)
 
 
 @endpoint(
@@ -129,7 +127,8 @@ async def detach_volume(call: Call) -> None:
 async def clone_volume(call: Call, body: CloneVolume) -> str:
     """Clone a volume."""
     await view_volume.handler(call)  # 404 for one that the caller may not see.
-    return await creation.clone(call, await _lock_idle(call), body.label)
+    source, _ = await locks.lock_idle(call)
+    return await creation.clone(call, source, body.label)
 
 
 @endpoint(
@@ -144,9 +143,8 @@ async def clone_volume(call: Call, body: CloneVolume) -> str:
 )
 async def resize_volume(call: Call, body: ResizeVolume) -> bytes:
     """Resize a volume."""
-    volume = await _lock(call)
-    await changes.resize(call, volume, body.size)
-    return await _record(call, volume.id)
+    await changes.resize(call, body.size)
+    return await _record(call)
 
 
 @endpoint(
@@ -163,25 +161,5 @@ async def list_volumes_of_instance(call: Call) -> bytes:
     return await call.collection(VOLUMES_OF_INSTANCE, call.account_id, compute_id)
 
 
-async def _record(call: Call, volume_id: int) -> bytes:
-    return await fetch_record(call.db, VOLUMES, (call.account_id,), volume_id)
-
-
-async def _find(call: Call) -> VolumeFacts:
-    volume = await queries.find_own(call.db, call.account_id, call.number("volumeId"))
-    if volume is None:
-        raise not_found()
-    return volume
-
-
-async def _lock(call: Call) -> VolumeFacts:
-    volume = await queries.lock(call.db, call.account_id, call.number("volumeId"))
-    if volume is None:
-        raise not_found()
-    return volume
-
-
-async def _lock_idle(call: Call) -> VolumeFacts:
-    volume = await _lock(call)
-    await attaching.check_idle(call.db, call.get(JobQueue), volume)
-    return volume
+async def _record(call: Call) -> bytes:
+    return await fetch_record(call.db, VOLUMES, (call.account_id,), call.number("volumeId"))

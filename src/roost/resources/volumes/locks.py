@@ -1,0 +1,58 @@
+"""The volume of a request with the instance that has it, both locked and free for a change.
+
+Instances are locked before volumes. While a job changes the power of an instance its volumes stay
+as they are, and the other way round, so that a guest never starts with half of a change.
+"""
+
+from roost.errors import invalid, not_found
+from roost.jobs.queue import JobQueue
+from roost.resources.compute import queries as computes
+from roost.resources.compute.entity import resource_of as compute_resource
+from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.volumes import attaching, queries
+from roost.resources.volumes.queries import VolumeFacts
+from roost.web.call import Call
+
+
+async def find(call: Call) -> VolumeFacts:
+    """404 unless the account has it."""
+    volume = await queries.find_own(call.db, call.account_id, call.number("volumeId"))
+    if volume is None:
+        raise not_found()
+    return volume
+
+
+async def lock(call: Call) -> VolumeFacts:
+    """The same, which nobody else changes until the end of the transaction."""
+    volume = await queries.lock(call.db, call.account_id, call.number("volumeId"))
+    if volume is None:
+        raise not_found()
+    return volume
+
+
+async def lock_both(call: Call) -> tuple[VolumeFacts, InstanceFacts | None]:
+    """The volume, and the instance that has it; 400 while a job works on that."""
+    compute_id = (await find(call)).compute_id
+    instance = None if compute_id is None else await _lock_instance(call, compute_id)
+    volume = await lock(call)
+    if volume.compute_id != (instance and instance.id):
+        raise invalid(attaching.BUSY)  # Attached or detached while the lock was waited for.
+    return volume, instance
+
+
+async def lock_idle(call: Call) -> tuple[VolumeFacts, InstanceFacts | None]:
+    """The same; 400 also while a job works on the volume."""
+    volume, instance = await lock_both(call)
+    await attaching.check_idle(call.db, call.get(JobQueue), volume)
+    return volume, instance
+
+
+async def _lock_instance(call: Call, compute_id: int) -> InstanceFacts | None:
+    instance = await computes.lock(call.db, call.account_id, compute_id)
+    if instance is None:
+        return None
+    busy = await call.get(JobQueue).busy(call.db, compute_resource(compute_id))
+    if busy or instance.status in ("deleting", "cloning"):
+        raise invalid(COMPUTE_BUSY)
+    return instance
