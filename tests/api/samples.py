@@ -20,6 +20,7 @@ from roost.web.routing import path_params
 from tests.api.conftest import Account
 from tests.support.apps import let_in
 from tests.support.client import Client
+from tests.support.disks import quiet
 from tests.support.families import adopt
 from tests.support.instances import made
 from tests.support.keys import KEY
@@ -65,6 +66,14 @@ async def _interface(client: Client, roost: Roost, account: Account) -> Value:
     config_id = await _config(client, roost, account)
     path = f"{await _newest(client, roost, account)}/configs/{config_id}/interfaces"
     return int((await client.post(path, {"purpose": "public"}))["id"])
+
+
+async def _backup(client: Client, roost: Roost, account: Account) -> Value:
+    path = await _newest(client, roost, account)
+    await client.post(f"{path}/backups/enable")
+    backup = await client.post(f"{path}/backups", {"label": "sample"})
+    await quiet(client, path)
+    return int(backup["id"])
 
 
 async def _volume(client: Client, roost: Roost, account: Account) -> Value:
@@ -165,6 +174,7 @@ def _shared(value: Value, missing: Value) -> Sample:
 
 SAMPLES = {
     "appId": Sample(_app, 999_999_999),
+    "backupId": Sample(_backup, 999_999_999),
     "clientId": Sample(_oauth_client, "0" * 20),
     "computeId": Sample(_instance, 999_999_999),
     "configId": Sample(_config, 999_999_999),

@@ -10,6 +10,7 @@ from roost.jobs import Environment, WorkerSettings
 from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (
+    backup_scenarios,
     compute_scenarios,
     disk_scenarios,
     forgetting_scenarios,
@@ -24,6 +25,7 @@ from tests.support.server import simulated
 from tests.support.stage import Stage
 
 SCENARIOS = (
+    *backup_scenarios.SCENARIOS,
     *compute_scenarios.SCENARIOS,
     *disk_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,

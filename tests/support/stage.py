@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
+import orjson
+
 from roost.app.roost import Roost
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
 from roost.resources.addresses import allocation
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.configs import queries as configs
+from roost.resources.compute.configs.rules import default_helpers
 from roost.resources.compute.creation import default_alerts
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
@@ -105,7 +108,7 @@ class Stage:
             swap_size=SWAP,
             config_label="My Debian 12 Disk Profile",
             kernel="roost/latest-64bit",
-            helpers="{}",
+            helpers=orjson.dumps(default_helpers(network=True)).decode(),
             interfaces="[]",
         )
 

@@ -109,7 +109,7 @@ async def restore(call: Call, backup_id: int, body: RestoreBackup) -> None:
     args = RestoreArgs(
         compute_id=target.id,
         backup_id=backup.id,
-        disks=await restoring.place(call, held, target.id),
+        disks=await restoring.place(call.db, held, target.id, call.clock.now()),
         overwrite=body.overwrite,
         former=target.status,
     )

@@ -22,8 +22,11 @@ from roost.resources.compute.backups.steps import (
     begin,
     clear,
     copy,
+    cut_off,
     discard,
+    keep,
     keep_rest,
+    leave,
     power_off,
     prune,
     remove_all,
@@ -41,7 +44,7 @@ _COPY_SECONDS = 3600
 
 
 async def _fail(db: Queries, job: Job, args: BackupArgs) -> None:
-    await queries.set_status(db, args.backup_id, "failed", job.finished or job.created)
+    await queries.set_failed(db, args.backup_id, job.finished or job.created)
 
 
 async def _disable(db: Queries, job: Job, args: InstanceArgs) -> None:
@@ -78,7 +81,8 @@ SNAPSHOT = JobKind(
     steps=(
         Step("begin", begin),
         Step("save", save, undo=discard, timeout=_COPY_SECONDS),
-        Step("prune", prune),
+        Step("keep", keep),
+        Step("prune", prune, undo=keep_rest),
     ),
     retry=_RETRY,
     on_failed=_fail,
@@ -97,8 +101,8 @@ RESTORE = JobKind(
     "backups_restore",
     RestoreArgs,
     steps=(
-        Step("power_off", power_off, timeout=180),
-        Step("clear", clear),
+        Step("power_off", power_off, undo=cut_off, timeout=180),
+        Step("clear", clear, undo=leave),
         Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
     ),
     retry=_RETRY,

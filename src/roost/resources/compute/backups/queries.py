@@ -134,6 +134,18 @@ async def set_status(db: Queries, backup_id: int, status: BackupStatus, now: dat
     )
 
 
+async def set_failed(db: Queries, backup_id: int, now: datetime) -> None:
+    """Unless it is whole, and only the removal of others has failed."""
+    await db.execute(
+        """
+        update compute_backup set status = 'failed', updated = $2, finished = $2
+        where id = $1 and status <> 'successful'
+        """,
+        backup_id,
+        now.replace(microsecond=0),
+    )
+
+
 async def set_success(db: Queries, backup_id: int, now: datetime) -> None:
     """The backup is whole; the instance shows when it got its last one."""
     await set_status(db, backup_id, "successful", now)

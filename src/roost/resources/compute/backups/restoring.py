@@ -1,6 +1,7 @@
 """Which backups can be restored where, and the disks that an instance gets from one."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from roost.errors import invalid
 from roost.resources.compute.args import CreateArgs
@@ -11,6 +12,7 @@ from roost.resources.compute.backups.saved import DISKS, SavedDisk
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import NewInstance
+from roost.store import Queries
 from roost.web.call import Call
 from roost.web.grants import Write, require
 
@@ -25,11 +27,13 @@ async def find_usable(call: Call, backup_id: int) -> BackupFacts:
     return backup
 
 
-async def place(call: Call, held: Sequence[SavedDisk], compute_id: int) -> dict[int, int]:
+async def place(
+    db: Queries, held: Sequence[SavedDisk], compute_id: int, now: datetime
+) -> dict[int, int]:
     """Rows for the disks of a backup; the new disks' ids by those that it holds."""
-    now, places = call.clock.now(), dict[int, int]()
+    places = dict[int, int]()
     for disk in held:
-        new = await disks.insert(call.db, disk.for_instance(compute_id), now)
+        new = await disks.insert(db, disk.for_instance(compute_id), now)
         places[disk.id] = new.id
     return places
 
@@ -49,5 +53,5 @@ async def place_in_new(
     return CreateFromBackupArgs(
         **args.model_dump(),
         backup_id=backup.id,
-        disks=await place(call, held, new["id"]),
+        disks=await place(call.db, held, new["id"], new["now"]),
     )

@@ -2,10 +2,8 @@
 
 from functools import partial
 
-import structlog
-
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, Write, next_step
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import queries, rules
 from roost.resources.compute.backups.args import BackupArgs, CopyArgs, RestoreArgs
@@ -13,12 +11,10 @@ from roost.resources.compute.backups.queries import BackupFacts
 from roost.resources.compute.backups.saved import DISKS
 from roost.resources.compute.configs import copies
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.disks.engine import DiskSpec, Progress
-from roost.resources.compute.engine import EngineError
-from roost.resources.compute.steps import GRACE, engine_of, facts_of, go_off
+from roost.resources.compute.disks.engine import DiskSpec
+from roost.resources.compute.making import part_of
+from roost.resources.compute.steps import GRACE, cut, engine_of, facts_of, go_off
 from roost.store import Queries
-
-_log = structlog.get_logger(__name__)
 
 
 async def _backup(run: Run[BackupArgs]) -> BackupFacts:
@@ -51,27 +47,30 @@ async def save(run: Run[BackupArgs]) -> Verdict:
 
 
 async def discard(run: Run[BackupArgs]) -> Verdict:
-    """Remove what was saved, wholly or in part."""
-    facts = await facts_of(run)
-    await engine_of(run, facts).backups.delete(run.args.backup_id)
+    """Remove what was saved, wholly or in part; a backup that became successful stays."""
+    facts, backup = await facts_of(run), await _backup(run)
+    if backup.status != "successful":
+        await engine_of(run, facts).backups.delete(backup.id)
     return next_step()
 
 
-async def prune(run: Run[BackupArgs]) -> Verdict:
-    """Remove the backups in whose place this one comes. Those that resist go another time."""
-    facts, backup = await facts_of(run), await _backup(run)
-    engine, removed = engine_of(run, facts).backups, list[int]()
-    for backup_id in await _outdated(run, backup):
-        try:
-            await engine.delete(backup_id)
-        except EngineError as error:
-            _log.warning("backup_not_removed", backup=backup_id, reason=str(error))
-        else:
-            removed.append(backup_id)
+async def keep(run: Run[BackupArgs]) -> Verdict:
+    """The backup is whole; from now on nothing takes it back."""
 
     async def write(db: Queries) -> None:
-        await queries.delete(db, removed)
-        await queries.set_success(db, backup.id, run.clock.now())
+        await queries.set_success(db, run.args.backup_id, run.clock.now())
+
+    return next_step(write)
+
+
+async def prune(run: Run[BackupArgs]) -> Verdict:
+    """Remove the backups in whose place this one comes."""
+    facts, outdated = await facts_of(run), await _outdated(run, await _backup(run))
+    for backup_id in outdated:
+        await engine_of(run, facts).backups.delete(backup_id)
+
+    async def write(db: Queries) -> None:
+        await queries.delete(db, outdated)
 
     return next_step(write)
 
@@ -102,6 +101,10 @@ async def remove_all(run: Run[InstanceArgs]) -> Verdict:
 
 async def keep_rest(run: Run[InstanceArgs]) -> Verdict:
     """Forget the backups that are gone; the others stay."""
+    return next_step(await _forget_gone(run))
+
+
+async def _forget_gone(run: Run[InstanceArgs]) -> Write:
     facts = await facts_of(run)
     held = {state.id for state in await engine_of(run, facts).backups.list()}
     gone = [each for each in await queries.ids_of(run.store, facts.id) if each not in held]
@@ -109,7 +112,7 @@ async def keep_rest(run: Run[InstanceArgs]) -> Verdict:
     async def write(db: Queries) -> None:
         await queries.delete(db, gone)
 
-    return next_step(write)
+    return write
 
 
 async def power_off(run: Run[RestoreArgs]) -> Verdict:
@@ -119,6 +122,11 @@ async def power_off(run: Run[RestoreArgs]) -> Verdict:
     facts = await facts_of(run)
     await engine_of(run, facts).stop(facts.id, GRACE)
     return next_step(partial(go_off, run))
+
+
+async def cut_off(run: Run[RestoreArgs]) -> Verdict:
+    """A guest that was to lose its disks stays off."""
+    return await cut(run) if run.args.overwrite else next_step()
 
 
 async def clear(run: Run[RestoreArgs]) -> Verdict:
@@ -138,13 +146,26 @@ async def clear(run: Run[RestoreArgs]) -> Verdict:
     return next_step(write)
 
 
+async def leave(run: Run[RestoreArgs]) -> Verdict:
+    """Forget the disks that are gone; the others stay."""
+    facts = await facts_of(run)
+    guest = await engine_of(run, facts).inspect(facts.id)
+    kept = set() if guest is None else {disk.id for disk in guest.disks}
+    old = [disk.id for disk in await disks.of_instance(run.store, facts.id) if disk.made]
+
+    async def write(db: Queries) -> None:
+        await disks.delete_all(db, [each for each in old if each not in kept])
+
+    return next_step(write)
+
+
 async def copy(run: Run[CopyArgs]) -> Verdict:
     """Make the new disks with what the backup holds, and the configs that it remembers."""
     facts, backup = await facts_of(run), await _backup(run)
     engine, places = engine_of(run, facts).backups, run.args.disks
     new = {d.id: d for d in await disks.of_instance(run.store, facts.id)}
     for number, (saved_id, disk_id) in enumerate(sorted(places.items())):
-        part = _part(run.progress, number, len(places))
+        part = part_of(run.progress, number, len(places))
         await engine.restore(backup.id, saved_id, new[disk_id].spec, part)
     saved = copies.CONFIGS.validate_json(backup.configs)
 
@@ -162,12 +183,3 @@ async def uncopy(run: Run[CopyArgs]) -> Verdict:
     for disk_id in run.args.disks.values():
         await engine_of(run, facts).disks.delete(facts.id, disk_id)
     return next_step()
-
-
-def _part(progress: Progress, number: int, count: int) -> Progress:
-    """The progress of one copy of several, as a part of the whole."""
-
-    async def report(percent: int) -> None:
-        await progress((100 * number + percent) // count)
-
-    return report
