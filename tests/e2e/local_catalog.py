@@ -7,7 +7,7 @@ from tests.engines.harness import Pools
 
 REGION = "local"
 
-_TYPES = (("g1-tiny-1", 128, 256), ("g1-micro-1", 512, 5120))
+_TYPES = (("g1-tiny-1", 128, 256), ("g1-micro-1", 512, 5120), ("g1-roomy-1", 2048, 256))
 """Id, MB of memory, MB of disk."""
 
 _REGION = """
@@ -16,7 +16,7 @@ id = "local"
 label = "This machine"
 country = "us"
 engine = "local"
-capabilities = ["Computes", "Metadata"]
+capabilities = ["Computes", "Backups", "Block Storage", "Metadata"]
 resolvers = {{ ipv4 = ["{pools.ipv4.ip}"], ipv6 = ["{pools.ipv6.ip}"] }}
 public_ipv4 = [{{ cidr = "{pools.ipv4.network}", gateway = "{pools.ipv4.ip}" }}]
 private_ipv4 = ["192.168.128.0/19"]
