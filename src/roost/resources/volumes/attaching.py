@@ -28,11 +28,18 @@ async def lock_instance(call: Call, compute_id: int) -> InstanceFacts:
     Raises 403 without write access to it, 400 when the account has none of this id.
     """
     await require(Write(COMPUTE.name), call.identity, {"computeId": compute_id}, call.db)
-    instance = await computes.lock(call.db, call.account_id, compute_id)
+    instance = await lock_idle_instance(call, compute_id)
     if instance is None:
         raise invalid("compute_id is not valid", "compute_id")
-    queue = call.get(JobQueue)
-    busy = await queue.busy(call.db, compute_resource(instance.id))
+    return instance
+
+
+async def lock_idle_instance(call: Call, compute_id: int) -> InstanceFacts | None:
+    """An instance of the account; 400 while a job works on it."""
+    instance = await computes.lock(call.db, call.account_id, compute_id)
+    if instance is None:
+        return None
+    busy = await call.get(JobQueue).busy(call.db, compute_resource(compute_id))
     if busy or instance.status in UNAVAILABLE:
         raise invalid(COMPUTE_BUSY)
     return instance

@@ -6,9 +6,6 @@ as they are, and the other way round, so that a guest never starts with half of 
 
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries as computes
-from roost.resources.compute.entity import resource_of as compute_resource
-from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import attaching, queries
 from roost.resources.volumes.queries import VolumeFacts
@@ -34,7 +31,7 @@ async def lock(call: Call) -> VolumeFacts:
 async def lock_both(call: Call) -> tuple[VolumeFacts, InstanceFacts | None]:
     """The volume, and the instance that has it; 400 while a job works on that."""
     compute_id = (await find(call)).compute_id
-    instance = None if compute_id is None else await _lock_instance(call, compute_id)
+    instance = None if compute_id is None else await attaching.lock_idle_instance(call, compute_id)
     volume = await lock(call)
     if volume.compute_id != (instance and instance.id):
         raise invalid(attaching.BUSY)  # Attached or detached while the lock was waited for.
@@ -46,13 +43,3 @@ async def lock_idle(call: Call) -> tuple[VolumeFacts, InstanceFacts | None]:
     volume, instance = await lock_both(call)
     await attaching.check_idle(call.db, call.get(JobQueue), volume)
     return volume, instance
-
-
-async def _lock_instance(call: Call, compute_id: int) -> InstanceFacts | None:
-    instance = await computes.lock(call.db, call.account_id, compute_id)
-    if instance is None:
-        return None
-    busy = await call.get(JobQueue).busy(call.db, compute_resource(compute_id))
-    if busy or instance.status in ("deleting", "cloning"):
-        raise invalid(COMPUTE_BUSY)
-    return instance
