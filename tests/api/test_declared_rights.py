@@ -13,6 +13,7 @@ from roost.web.registry import Registry
 PUBLIC = ((), True, Anyone())
 COMPUTE_READ = (("computes:read_only",), False, Read("compute"))
 COMPUTE_WRITE = (("computes:read_write",), False, Write("compute"))
+COMPUTE_ADD = (("computes:read_write",), False, Global("add_computes"))
 VOLUME_READ = (("volumes:read_only",), False, Read("volume"))
 VOLUME_WRITE = (("volumes:read_write",), False, Write("volume"))
 NEW_VOLUME = (("volumes:read_write",), False, Global("add_volumes"))
@@ -47,11 +48,17 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /account/events/{eventId:int}/read": EVENTS,
     "POST /account/events/{eventId:int}/seen": EVENTS,
     "GET /compute/instances": COMPUTE_READ,
-    "POST /compute/instances": (("computes:read_write",), False, Global("add_computes")),
+    "POST /compute/instances": COMPUTE_ADD,
     "GET /compute/instances/{computeId:int}": COMPUTE_READ,
     "PUT /compute/instances/{computeId:int}": COMPUTE_WRITE,
     "DELETE /compute/instances/{computeId:int}": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/boot": COMPUTE_WRITE,
+    "POST /compute/instances/{computeId:int}/clone": COMPUTE_ADD,
+    "POST /compute/instances/{computeId:int}/mutate": COMPUTE_WRITE,
+    "POST /compute/instances/{computeId:int}/password": COMPUTE_WRITE,
+    "POST /compute/instances/{computeId:int}/rebuild": COMPUTE_WRITE,
+    "POST /compute/instances/{computeId:int}/rescue": COMPUTE_WRITE,
+    "POST /compute/instances/{computeId:int}/resize": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/reboot": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/shutdown": COMPUTE_WRITE,
     "GET /compute/instances/{computeId:int}/backups": COMPUTE_READ,

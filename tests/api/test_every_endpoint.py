@@ -111,6 +111,7 @@ async def test_odd_ids_name_nothing(
 UNFIT = (
     "Compute is not running.",
     "Must name each interface of the config once",
+    "There is no upgrade for the service plan of this Compute.",
     "Volume is not attached.",
 )
 """What examples are refused for that mean other things than the samples."""

@@ -1,7 +1,7 @@
 """What the API offers: changes of whole instances (reference: operations, Compute instances)."""
 
+from roost.resources.compute import endpoints as instances
 from roost.resources.compute.disks.changes import hash_password
-from roost.resources.compute.endpoints import view_instance
 from roost.resources.compute.lifecycle import cloning, passwords, rebuilding, rescuing, resizing
 from roost.resources.compute.lifecycle.bodies import (
     MutateInstance,
@@ -29,7 +29,7 @@ _ONE = "/compute/instances/{computeId:int}"
     scopes=_WRITE,
     grant=Global("add_computes"),
     body=CloneInstance,
-    of=view_instance,
+    of=instances.view_instance,
     returns=InstanceRow,
     events=("compute_clone",),
     rate=Rate(20, 30),
@@ -48,7 +48,7 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     scopes=_WRITE,
     grant=Write("compute"),
     body=MutateInstance,
-    of=view_instance,
+    of=instances.view_instance,
     events=("compute_mutate", "compute_boot"),
 )
 async def mutate_instance(call: Call, body: MutateInstance) -> None:
@@ -65,7 +65,7 @@ async def mutate_instance(call: Call, body: MutateInstance) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=ResetPassword,
-    of=view_instance,
+    of=instances.view_instance,
     events=("password_reset",),
 )
 async def reset_instance_password(call: Call, body: ResetPassword) -> None:
@@ -83,7 +83,7 @@ async def reset_instance_password(call: Call, body: ResetPassword) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=RebuildInstance,
-    of=view_instance,
+    of=instances.view_instance,
     returns=InstanceRow,
     events=("compute_rebuild", "compute_boot"),
 )
@@ -103,7 +103,7 @@ async def rebuild_instance(call: Call, body: RebuildInstance) -> bytes:
     scopes=_WRITE,
     grant=Write("compute"),
     body=RescueInstance,
-    of=view_instance,
+    of=instances.view_instance,
     events=("compute_boot", "compute_reboot"),
 )
 async def rescue_instance(call: Call, body: RescueInstance) -> None:
@@ -120,7 +120,7 @@ async def rescue_instance(call: Call, body: RescueInstance) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=ResizeInstance,
-    of=view_instance,
+    of=instances.view_instance,
     events=("compute_resize", "compute_boot"),
 )
 async def resize_instance(call: Call, body: ResizeInstance) -> None:
