@@ -94,7 +94,7 @@ async def _begin_backup(stage: Stage, compute_id: int) -> int:
         )
 
 
-async def _saved(stage: Stage, compute_id: int) -> int:
+async def saved_backup(stage: Stage, compute_id: int) -> int:
     """A successful backup of an instance whose first disk holds CONTENT."""
     disk = (await stage.disks(compute_id))[0]
     await stage.engine().disks.write(compute_id, disk.id, CONTENT, 8)
@@ -132,7 +132,7 @@ async def begin_snapshot(environment: Environment) -> BackupCase:
     """One comes in the place of another."""
     stage = environment.services.get(Stage)
     compute_id = await stage.instance("running", "running")
-    await _saved(stage, compute_id)
+    await saved_backup(stage, compute_id)
     await _begin_backup(stage, compute_id)
     return BackupCase(
         stage,
@@ -146,7 +146,7 @@ async def begin_snapshot(environment: Environment) -> BackupCase:
 async def begin_cancel(environment: Environment) -> BackupCase:
     stage = environment.services.get(Stage)
     compute_id = await stage.instance("offline", "offline")
-    await _saved(stage, compute_id)
+    await saved_backup(stage, compute_id)
     job_id = await _enqueue(stage, jobs.CANCEL, InstanceArgs(compute_id=compute_id))
 
     async def look(enabled: bool, *allowed: list[str]) -> None:
@@ -166,7 +166,7 @@ async def begin_restore(environment: Environment, overwrite: bool) -> BackupCase
     stage = environment.services.get(Stage)
     status: Power = "running" if overwrite else "offline"
     compute_id = await stage.instance(status, status)
-    backup_id = await _saved(stage, compute_id)
+    backup_id = await saved_backup(stage, compute_id)
     places = await _places(stage, backup_id, compute_id)
     args = RestoreArgs(
         compute_id=compute_id,
@@ -191,7 +191,7 @@ async def begin_restore(environment: Environment, overwrite: bool) -> BackupCase
 
 async def begin_create(environment: Environment, booted: bool) -> BackupCase:
     stage = environment.services.get(Stage)
-    backup_id = await _saved(stage, await stage.instance("offline", "offline"))
+    backup_id = await saved_backup(stage, await stage.instance("offline", "offline"))
     compute_id = await stage.instance("provisioning", made=False)
     await _strip(stage, compute_id)
     places = await _places(stage, backup_id, compute_id)
