@@ -38,6 +38,11 @@ from roost.resources.profile.entity import PROFILE
 from roost.resources.regions import endpoints as regions
 from roost.resources.ssh_keys import endpoints as ssh_keys
 from roost.resources.ssh_keys.entity import SSH_KEY
+from roost.resources.support import endpoints as support
+from roost.resources.support import fsck as support_fsck
+from roost.resources.support import jobs as support_jobs
+from roost.resources.support import notices as support_notices
+from roost.resources.support.entity import TICKET
 from roost.resources.tokens import endpoints as tokens
 from roost.resources.tokens import jobs as token_jobs
 from roost.resources.tokens.entity import TOKEN
@@ -64,6 +69,7 @@ ENDPOINT_MODULES = (
     profile,
     regions,
     ssh_keys,
+    support,
     tokens,
     two_factor,
     users,
@@ -76,6 +82,7 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
     OAUTH_CLIENT,
     PROFILE,
     SSH_KEY,
+    TICKET,
     TOKEN,
     USER,
 )
@@ -88,6 +95,7 @@ JOB_KINDS = (
     maintenance_jobs.DUE,
     maintenance_jobs.RUN,
     oauth_retention.RETENTION,
+    support_jobs.SEND,
     token_jobs.RETENTION,
     web_jobs.RETENTION,
 )
@@ -105,11 +113,16 @@ SCHEDULES: tuple[AnySchedule, ...] = (
 AT_START: tuple[AnySchedule, ...] = (compute_watch.EVERY_MINUTE,)
 """Run also when a worker starts, as nobody knows what happened before."""
 
-CHECKS: tuple[Check, ...] = (compute_fsck.check_instances, fsck_addresses.check_addresses)
+CHECKS: tuple[Check, ...] = (
+    compute_fsck.check_instances,
+    fsck_addresses.check_addresses,
+    support_fsck.check_attachments,
+)
 """Of `roost fsck`."""
 
 CAUSES: tuple[Cause, ...] = (
     compute_notices.outages,
+    support_notices.tickets,
     maintenance_notices.maintenance,
     account_notices.missing_email,
 )
