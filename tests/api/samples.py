@@ -126,6 +126,12 @@ async def _ticket(client: Client, roost: Roost, account: Account) -> Value:
     return ticket_id
 
 
+async def _tag(client: Client, roost: Roost, account: Account) -> Value:
+    """On an instance."""
+    body = {"label": "gold", "computes": [await _instance(client, roost, account)]}
+    return str((await client.post("/tags", body))["label"])
+
+
 async def _token(client: Client, roost: Roost, account: Account) -> Value:
     return int((await client.post("/profile/tokens", {"label": "sample"}))["id"])
 
@@ -150,6 +156,7 @@ SAMPLES = {
     "regionId": _shared("us-lake", "nowhere"),
     "sshKeyId": Sample(_ssh_key, 999_999_999),
     "ticketId": Sample(_ticket, 999_999_999),
+    "tagLabel": Sample(_tag, "no-such-tag"),
     "tokenId": Sample(_token, 999_999_999),
     "typeId": _shared("g1-nano-1", "none"),
     "username": Sample(_username, "nobody"),
@@ -160,6 +167,7 @@ ROWS: dict[str, Maker] = {
     "list_notifications": _maintenance,
     "list_ticket_replies": SAMPLES["ticketId"].make,
     "list_region_availability": SAMPLES["regionId"].make,
+    "list_tagged": _tag,
 }
 """What makes a row of a list, by its name; where no endpoint shows one row alone."""
 

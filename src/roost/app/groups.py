@@ -43,6 +43,8 @@ from roost.resources.support import fsck as support_fsck
 from roost.resources.support import jobs as support_jobs
 from roost.resources.support import notices as support_notices
 from roost.resources.support.entity import TICKET
+from roost.resources.tags import endpoints as tags
+from roost.resources.tags.entity import TAG
 from roost.resources.tokens import endpoints as tokens
 from roost.resources.tokens import jobs as token_jobs
 from roost.resources.tokens.entity import TOKEN
@@ -70,6 +72,7 @@ ENDPOINT_MODULES = (
     regions,
     ssh_keys,
     support,
+    tags,
     tokens,
     two_factor,
     users,
@@ -82,6 +85,7 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
     OAUTH_CLIENT,
     PROFILE,
     SSH_KEY,
+    TAG,
     TICKET,
     TOKEN,
     USER,

@@ -16,7 +16,7 @@ from roost.resources.compute.records import Alerts
 from roost.resources.events import log
 from roost.resources.images.entity import IMAGE
 from roost.resources.ssh_keys.queries import keys_by_user
-from roost.resources.tags.labels import check_tags
+from roost.resources.tags.labels import use_tags
 from roost.secrets import Box
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
@@ -27,7 +27,7 @@ NO_KEYS = "Each must be a user of the account with stored SSH keys"
 
 async def create(call: Call, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
-    check_tags(call, body.tags)
+    await use_tags(call, body.tags)
     keys = body.authorized_keys + await _keys_of(call, body.authorized_users)
     compute_id = await queries.next_id(call.db)
     new = _row(call, body, compute_id, await _allocate(call, body, compute_id), keys)
