@@ -151,7 +151,7 @@ async def test_timestamps_have_no_zone(endpoint: Endpoint, client: Client, path:
     assert all(value is None or TIMESTAMP.fullmatch(value) for value in values)
     assert isinstance(endpoint.returns, Page)
     declared = json.dumps(TypeAdapter(endpoint.returns.row).json_schema())
-    if '"additionalProperties": true' not in declared:
+    if "JsonValue" not in declared:  # Some rows hold records of any kind.
         assert bool(values) == any(f'"{key}"' in declared for key in TIMES)
 
 
