@@ -22,7 +22,7 @@ NAMELESS = "Must be a file with a name"
 TOO_LARGE = f"Must be at most {rules.MAX_FILE // 1024**2} MiB"
 
 _MAX_PARTS = 20
-_ENCODED = re.compile(r"utf-8'[A-Za-z0-9-]*'(.*)", re.IGNORECASE)
+_ENCODED = re.compile(r"; *filename\*=utf-8'[a-z0-9-]*'([^;\"\s]+)\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,9 @@ class _Part:
 
     def _filename(self) -> str | None:
         """`filename*` is not of the standard for forms, but some clients send it."""
-        _, options = parse_options_header(self.segment["Content-Disposition"])
-        encoded = _ENCODED.fullmatch(options.get("filename*", ""))
-        if encoded is None:
-            filename: str | None = self.segment.filename
+        filename: str | None = self.segment.filename
+        encoded = _ENCODED.search(self.segment["Content-Disposition"])
+        if filename is not None or encoded is None:
             return filename
         try:
             return unquote_to_bytes(encoded[1]).decode()
