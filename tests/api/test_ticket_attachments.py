@@ -262,7 +262,7 @@ async def test_an_upload_that_is_broken_off(
 
 async def test_as_libraries_send_it(client: Client, running: RunningRoost, ticket_id: int) -> None:
     """Also a name in the form that some of them give it."""
-    data = aiohttp.FormData()
+    data = aiohttp.FormData(quote_fields=False)
     data.add_field("note", "hello")
     data.add_field("file", PNG, filename="na\u00efve.png", content_type="image/png")
     url = f"{running.url}/v4{TICKETS}/{ticket_id}/attachments"
