@@ -51,7 +51,7 @@ class MailServer:
 
 def authenticate(server: Peer, session: Peer, envelope: Peer, mechanism: str, data: Peer) -> Peer:
     right = isinstance(data, LoginPassword) and (data.login, data.password) == (b"me@x", b"p:w/d")
-    return AuthResult(success=right)
+    return AuthResult(success=right, handled=False)
 
 
 @asynccontextmanager

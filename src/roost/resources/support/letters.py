@@ -46,7 +46,9 @@ def compose(post: Post, matter: Matter, address: str) -> EmailMessage:
 
 
 def _subject(ticket: Ticket) -> str:
-    return f"[Ticket {ticket.id}] {_NOT_IN_HEADERS.sub(' ', ticket.summary).strip()}"
+    """`=?` would begin an encoded word, which may hold line ends."""
+    plain = _NOT_IN_HEADERS.sub(" ", ticket.summary).replace("=?", "= ?")
+    return f"[Ticket {ticket.id}] {plain.strip()}"
 
 
 def _whom(matter: Matter) -> str:
