@@ -28,7 +28,7 @@ class AttachmentBucket:
         self._store = S3Store(
             bucket,
             prefix=_PREFIX,
-            endpoint=endpoint,
+            config={} if endpoint is None else {"endpoint": endpoint},
             region=region,
             access_key_id=access_key,
             secret_access_key=secret_key,
