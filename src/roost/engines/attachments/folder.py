@@ -56,7 +56,7 @@ class AttachmentFolder:
         path, draft = self._path(key), self._path(_DRAFT + key)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         try:
-            opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(opened, "wb") as file:
                 file.write(content)
                 file.flush()
