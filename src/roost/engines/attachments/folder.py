@@ -62,10 +62,11 @@ class AttachmentFolder:
                 file.flush()
                 os.fsync(file.fileno())
             draft.rename(path)
+            self._sync_folder()
         except OSError:
             draft.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             raise
-        self._sync_folder()
 
     def _sync_folder(self) -> None:
         """So that the new name survives a crash of the machine."""
