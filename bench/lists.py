@@ -10,12 +10,14 @@ from bench.database import make_account, make_restricted
 from bench.edge import roost_server
 from bench.load import request
 from bench.results import Result
+from bench.statements import TAG
 from roost.store import Store
 
 _INSTANCES = 100_000
 _ROUNDS = 15
 _SECONDS = 0.1
 _LIST = "/v4/compute/instances"
+_TAGGED = "/v4/tags/web"
 
 
 async def measure(store: Store, state: Path) -> list[Result]:
@@ -28,6 +30,8 @@ async def measure(store: Store, state: Path) -> list[Result]:
     ]
     restricted = await make_restricted(store, account, "restricted")
     granted = [request("GET", _LIST, restricted)]
+    await store.execute(TAG, account.id)
+    tagged = {n: [request("GET", f"{_TAGGED}?page={n}", account.token)] for n in (1, 500, 1000)}
     pages = {n: [request("GET", f"{_LIST}?page={n}", account.token)] for n in (1, 500, 1000)}
     with roost_server(state, store.dsn) as (_, port):
         took = await _take_turns(
@@ -39,14 +43,17 @@ async def measure(store: Store, state: Path) -> list[Result]:
                 "500": pages[500],
                 "1000": pages[1000],
                 "granted": granted,
+                **{f"tagged {n}": sent for n, sent in tagged.items()},
             },
         )
     filtered, last, middle = took["filter"] / took["one"], took["1000"], took["500"]
+    deep = max(took["tagged 500"], took["tagged 1000"])
     return [
         Result("X-Filter on label, 100,000 rows: of GET one", filtered, "x", 3, note=_note(took)),
         Result("last page of 100,000: of page 1", last / took["1"], "x", 10),
         Result("middle page of 100,000: of page 1", middle / took["1"], "x", 10),
         Result("half of 100,000 granted: of the whole list", took["granted"] / took["1"], "x", 2),
+        Result("deep page of 100,000 tagged: of page 1", deep / took["tagged 1"], "x", 3),
     ]
 
 

@@ -43,6 +43,9 @@ FILL = """
 
 ALERTS = '{"cpu":90,"io":10000,"network_in":10,"network_out":10,"transfer_quota":80}'
 
+TAG = "insert into tag (account_id, label) values ($1, 'web')"
+"""The account's; all that FILL makes has it."""
+
 GRANT_HALF = """
     insert into entity_grant (user_id, kind, entity_id, permissions)
     select $2, 'compute', id, 'read_only' from compute_instance

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+_ADDRESS = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+$"
 
 
 class Settings(BaseSettings):
@@ -35,4 +37,14 @@ class Settings(BaseSettings):
     )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
+    smtp_url: SecretStr | None = Field(
+        default=None, description="smtp://, smtp+starttls:// or smtps://[user:password@]host[:port]"
+    )
+    mail_from: str | None = Field(default=None, pattern=_ADDRESS)
+    support_address: str | None = Field(default=None, pattern=_ADDRESS)
+    attachments_bucket: str | None = Field(default=None, description="default: in the state")
+    attachments_endpoint: str | None = Field(default=None, pattern=r"^https?://")
+    attachments_region: str = "us-east-1"
+    attachments_access_key: str = ""
+    attachments_secret_key: SecretStr = SecretStr("")
     simulated_latency: float = Field(default=1.0, ge=0, description="seconds of a transition")

@@ -20,6 +20,7 @@ from tests.api.samples import SAMPLES, missing_path
 from tests.support.apps import let_in
 from tests.support.client import Answer, Client, Json
 from tests.support.families import adopt
+from tests.support.forms import FormPart, form
 from tests.support.pictures import picture
 
 _SPECIAL = ("company", "scopes", "tags")
@@ -121,6 +122,10 @@ class Doors:
 async def knock(endpoint: Endpoint, client: Client, path: str | None = None) -> Answer:
     """Call with the example of the document; by default for something that does not exist."""
     path = missing_path(endpoint) if path is None else path
+    if "multipart/form-data" in endpoint.accepts:
+        content_type, data = form(FormPart("note.txt", b"hello"))
+        headers = {"Content-Type": content_type}
+        return await client.send(endpoint.method, path, headers=headers, data=data)
     if endpoint.accepts:
         headers = {"Content-Type": endpoint.accepts[0]}
         return await client.send(endpoint.method, path, headers=headers, data=picture())

@@ -161,6 +161,20 @@ async def _ssh_key(client: Client, roost: Roost, account: Account) -> Value:
     return int((await client.post("/profile/sshkeys", {"ssh_key": KEY}))["id"])
 
 
+async def _ticket(client: Client, roost: Roost, account: Account) -> Value:
+    """One with a reply."""
+    body = {"summary": "No connection", "description": "Since this morning."}
+    ticket_id = int((await client.post("/support/tickets", body))["id"])
+    await client.post(f"/support/tickets/{ticket_id}/replies", {"description": "It is back."})
+    return ticket_id
+
+
+async def _tag(client: Client, roost: Roost, account: Account) -> Value:
+    """On an instance."""
+    body = {"label": "gold", "computes": [await _instance(client, roost, account)]}
+    return str((await client.post("/tags", body))["label"])
+
+
 async def _token(client: Client, roost: Roost, account: Account) -> Value:
     return int((await client.post("/profile/tokens", {"label": "sample"}))["id"])
 
@@ -188,6 +202,8 @@ SAMPLES = {
     "loginId": Sample(_login, 999_999_999),
     "regionId": _shared("us-lake", "nowhere"),
     "sshKeyId": Sample(_ssh_key, 999_999_999),
+    "ticketId": Sample(_ticket, 999_999_999),
+    "tagLabel": Sample(_tag, "no-such-tag"),
     "tokenId": Sample(_token, 999_999_999),
     "typeId": _shared("g1-nano-1", "none"),
     "username": Sample(_username, "nobody"),
@@ -197,8 +213,10 @@ SAMPLES = {
 ROWS: dict[str, Maker] = {
     "list_maintenance": _maintenance,
     "list_notifications": _maintenance,
+    "list_ticket_replies": SAMPLES["ticketId"].make,
     "list_region_availability": SAMPLES["regionId"].make,
     "list_volumes_of_instance": _attached_volume,
+    "list_tagged": _tag,
 }
 """What makes a row of a list, by its name; where no endpoint shows one row alone."""
 

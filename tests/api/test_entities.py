@@ -10,11 +10,13 @@ from roost.resources.entities.kind import EntityKind, ResourceKind
 from roost.resources.entities.queries import entity_sql, labels, records
 from roost.resources.entities.registry import Entities
 from roost.resources.tags import queries as tags
+from roost.resources.tags.bodies import CreateTag
 from roost.web.registry import Registry
 from roost.web.routing import path_params
 from tests.api.conftest import Account, NewAccount, NewUser
 from tests.api.samples import SAMPLES
 from tests.support.client import Client
+from tests.support.tags import labels as tag_labels
 
 ENTITIES = Entities(ENTITY_KINDS)
 RESOURCES = ENTITIES.resources()
@@ -132,6 +134,23 @@ async def test_tags(
             await tags.remove(db, kind, account_id, "gold")
         assert await tagged(account.id) == left
     assert (await client.get(path))["tags"] == before
+
+
+@pytest.mark.spec("B tags list", "B tags view", "B tags create")
+@every_taggable
+async def test_tags_of_entities_are_tags(
+    kind: ResourceKind, entity_id: int, client: Client
+) -> None:
+    path = kind.url(entity_id).removeprefix("/v4")
+    assert (await client.put(path, {"tags": ["gold", "blue"]}))["tags"] == ["gold", "blue"]
+    assert {"gold", "blue"} <= set(await tag_labels(client))
+    row = {"type": kind.name, "data": await client.get(path)}
+    assert (await client.get("/tags/gold"))["data"] == [row]
+    await client.delete("/tags/gold")
+    assert (await client.get(path))["tags"] == ["blue"]
+    if f"{kind.name}s" in CreateTag.model_fields:
+        await client.post("/tags", {"label": "gold", f"{kind.name}s": [entity_id]})
+        assert (await client.get(path))["tags"] == ["blue", "gold"]
 
 
 @every_taggable

@@ -53,12 +53,14 @@ TIMES = (
     "created",
     "updated",
     "built",
+    "closed",
     "datetime",
     "eol",
     "expiry",
     "last_authenticated",
     "last_successful",
     "login_datetime",
+    "opened",
     "password_created",
     "until",
     "when",
@@ -149,8 +151,9 @@ async def test_timestamps_have_no_zone(endpoint: Endpoint, client: Client, path:
     values = [value for row in rows for key, value in leaves(row) if key in TIMES]
     assert all(value is None or TIMESTAMP.fullmatch(value) for value in values)
     assert isinstance(endpoint.returns, Page)
-    declared = TypeAdapter(endpoint.returns.row).json_schema()
-    assert bool(values) == any(f'"{key}"' in json.dumps(declared) for key in TIMES)
+    declared = json.dumps(TypeAdapter(endpoint.returns.row).json_schema())
+    if "JsonValue" not in declared:  # Some rows hold records of any kind.
+        assert bool(values) == any(f'"{key}"' in declared for key in TIMES)
 
 
 def leaves(value: Json, key: str = "") -> Iterator[tuple[str, Json]]:

@@ -13,6 +13,7 @@ from roost.app.engines import Binding
 from roost.store import Store, migrate
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
+from tests.support.forms import FormPart, form
 from tests.support.lab import INSTANCE, Lab, running_lab
 
 BROKEN = (400, [{"reason": "This is not a saved state, or it is broken"}])
@@ -263,3 +264,30 @@ async def test_a_real_engine_is_in_the_way(
             assert status == 400
             assert "runs on a real engine" in errors[0]["reason"]
         assert (await lab.get("/latency"))["latency"] == []
+
+
+async def test_attachments_are_part_of_the_state(lab: Lab) -> None:
+    ticket = {"summary": "No connection", "description": "See the file."}
+    path = f"/support/tickets/{(await lab.api.post('/support/tickets', ticket))['id']}"
+    folder = lab.running.roost.settings.state / "attachments"
+
+    async def attach(name: str, content: bytes) -> None:
+        content_type, data = form(FormPart(name, content))
+        headers = {"Content-Type": content_type}
+        answer = await lab.api.send("POST", f"{path}/attachments", headers=headers, data=data)
+        assert answer.status == 200
+
+    def stored() -> list[bytes]:
+        return sorted(file.read_bytes() for file in folder.iterdir())
+
+    await attach("first.txt", b"first")
+    state = await lab.save()
+    await attach("second.txt", b"second")
+    assert stored() == [b"first", b"second"]
+    await lab.post("/load", state)
+    assert (await lab.api.get(path))["attachments"] == ["first.txt"]
+    assert stored() == [b"first"]
+    await lab.post("/reset")
+    assert stored() == []
+    await lab.post("/load", state)
+    assert stored() == [b"first"]

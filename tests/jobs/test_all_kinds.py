@@ -18,10 +18,12 @@ from tests.jobs import (
     maintenance_scenarios,
     oauth_scenarios,
     retention_scenarios,
+    support_scenarios,
     volume_scenarios,
 )
 from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
 from tests.support.database import DatabaseServer
+from tests.support.mail import SENDER, STAFF, MailServer, mail_server
 from tests.support.server import simulated
 from tests.support.stage import Stage
 
@@ -35,38 +37,53 @@ SCENARIOS = (
     *oauth_scenarios.SCENARIOS,
     *retention_scenarios.SCENARIOS,
     *volume_scenarios.SCENARIOS,
+    *support_scenarios.SCENARIOS,
 )
 
 Service = TypeVar("Service")
 
 
 class StageServices(Services):
-    """Those of a Roost, and the stage for those who set up a scenario."""
+    """Those of a Roost, and the stage and the mail for those who set up a scenario."""
 
-    def __init__(self, roost: Roost) -> None:
-        super().__init__(Stage(roost))
+    def __init__(self, roost: Roost, mails: MailServer) -> None:
+        super().__init__(Stage(roost), mails)
         self._others = roost.services
 
     def get(self, kind: type[Service]) -> Service:
-        return super().get(kind) if kind is Stage else self._others.get(kind)
+        return super().get(kind) if kind in (Stage, MailServer) else self._others.get(kind)
+
+
+@pytest.fixture(scope="module")
+async def mails() -> AsyncIterator[MailServer]:
+    async with mail_server() as mails:
+        yield mails
 
 
 @pytest.fixture(scope="module")
 async def roost(
-    database_server: DatabaseServer, tmp_path_factory: pytest.TempPathFactory
+    database_server: DatabaseServer, tmp_path_factory: pytest.TempPathFactory, mails: MailServer
 ) -> AsyncIterator[Roost]:
     """Without a worker of its own."""
     state = tmp_path_factory.mktemp("roost")
-    async with database_server.database() as url, open_roost(simulated(state, url)) as roost:
-        yield roost
+    async with database_server.database() as url:
+        settings = simulated(
+            state,
+            url,
+            smtp_url=f"smtp://127.0.0.1:{mails.port}",
+            mail_from=SENDER,
+            support_address=STAFF,
+        )
+        async with open_roost(settings) as roost:
+            yield roost
 
 
 @pytest.fixture
-def environment(roost: Roost) -> Environment:
+def environment(roost: Roost, mails: MailServer) -> Environment:
     return Environment(
         store=roost.store,
         queue=roost.queue,
-        services=StageServices(roost),
+        services=StageServices(roost, mails),
         settings=WorkerSettings(slots=4, lease=1.0, grace=1.0),
         faults=roost.faults,
         metrics=roost.job_metrics,

@@ -6,6 +6,7 @@ from roost.app.groups import ENDPOINT_MODULES, ENTITY_KINDS
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.entities.kind import EntityKind, ResourceKind
 from roost.resources.entities.registry import Entities
+from roost.resources.tags.entity import TAG
 from roost.resources.users.kinds import KINDS
 from roost.web.grants import Read, Write
 from roost.web.registry import Registry
@@ -13,8 +14,6 @@ from roost.web.registry import Registry
 ENTITIES = Entities(ENTITY_KINDS)
 REGISTRY = Registry(ENDPOINT_MODULES)
 RESOURCES = ENTITIES.resources()
-
-TAG = EntityKind(name="tag", path="/tags/{label}")
 
 every = pytest.mark.parametrize("kind", ENTITY_KINDS, ids=lambda k: k.name)
 every_resource = pytest.mark.parametrize("kind", RESOURCES, ids=lambda k: k.name)
@@ -43,6 +42,7 @@ def test_lookups() -> None:
         (EntityKind(name="image", path="/images/{id}"), "a/b", "a/b", "/v4/images/a/b"),
         (TAG, "a b", "a b", "/v4/tags/a%20b"),
         (TAG, "{id}?", "{id}?", "/v4/tags/%7Bid%7D%3F"),
+        (TAG, "a/b/", "a/b/", "/v4/tags/a%2Fb%2F"),
     ],
 )
 def test_entities(kind: EntityKind, entity_id: int | str | None, label: str, url: str) -> None:

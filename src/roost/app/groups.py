@@ -48,6 +48,13 @@ from roost.resources.profile.entity import PROFILE
 from roost.resources.regions import endpoints as regions
 from roost.resources.ssh_keys import endpoints as ssh_keys
 from roost.resources.ssh_keys.entity import SSH_KEY
+from roost.resources.support import endpoints as support
+from roost.resources.support import fsck as support_fsck
+from roost.resources.support import jobs as support_jobs
+from roost.resources.support import notices as support_notices
+from roost.resources.support.entity import TICKET
+from roost.resources.tags import endpoints as tags
+from roost.resources.tags.entity import TAG
 from roost.resources.tokens import endpoints as tokens
 from roost.resources.tokens import jobs as token_jobs
 from roost.resources.tokens.entity import TOKEN
@@ -84,6 +91,8 @@ ENDPOINT_MODULES = (
     profile,
     regions,
     ssh_keys,
+    support,
+    tags,
     tokens,
     two_factor,
     users,
@@ -97,6 +106,8 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
     OAUTH_CLIENT,
     PROFILE,
     SSH_KEY,
+    TAG,
+    TICKET,
     TOKEN,
     USER,
     VOLUME,
@@ -114,6 +125,7 @@ JOB_KINDS = (
     maintenance_jobs.DUE,
     maintenance_jobs.RUN,
     oauth_retention.RETENTION,
+    support_jobs.SEND,
     token_jobs.RETENTION,
     *volume_jobs.KINDS,
     web_jobs.RETENTION,
@@ -139,11 +151,13 @@ CHECKS: tuple[Check, ...] = (
     fsck_addresses.check_addresses,
     fsck_slots.check_slots,
     volume_fsck.check_volumes,
+    support_fsck.check_attachments,
 )
 """Of `roost fsck`."""
 
 CAUSES: tuple[Cause, ...] = (
     compute_notices.outages,
+    support_notices.tickets,
     maintenance_notices.maintenance,
     account_notices.missing_email,
 )

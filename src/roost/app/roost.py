@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
 
+from roost.app.desk import open_desk
 from roost.app.engines import Bindings, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import (
@@ -169,6 +170,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 box,
                 Causes(*CAUSES),
                 Entities(ENTITY_KINDS),
+                open_desk(settings),
                 Registry(ENDPOINT_MODULES),
             ),
             queue=queue,

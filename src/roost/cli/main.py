@@ -13,6 +13,7 @@ _COMMANDS = {
     "token": "roost.cli.token",
     "image": "roost.cli.image",
     "maintenance": "roost.cli.maintenance",
+    "ticket": "roost.cli.ticket",
     "fsck": "roost.cli.fsck",
     "clock": "roost.cli.clock",
 }

@@ -7,6 +7,7 @@ from typing import TypeVar
 import click
 import uvloop
 
+from roost.app.desk import DeskError
 from roost.app.engines import EngineUnavailableError
 from roost.app.served import ServedError, last_served
 from roost.engines.qemu.images.commands import ImageError
@@ -62,5 +63,12 @@ def run(coroutine: Coroutine[None, None, T]) -> T:
     """Run a command; what an operator can mend ends it with a plain message."""
     try:
         return uvloop.run(coroutine)
-    except (CatalogError, ClusterError, EngineUnavailableError, ImageError, ServedError) as error:
+    except (
+        CatalogError,
+        ClusterError,
+        DeskError,
+        EngineUnavailableError,
+        ImageError,
+        ServedError,
+    ) as error:
         raise click.ClickException(str(error)) from error

@@ -47,6 +47,10 @@ class Listing:
     descending: bool = False
     granted: tuple[str, str] | None = None
     """The kind and the id of the entity on which a restricted user needs a grant to see a row."""
+    gathered: bool = False
+    """Whether a page gathers the keys of all rows first: where the key is more than one column, or
+    unique within the scope only. The source is then named `found`, and the columns of the key are
+    all that is left for `record` and for the order."""
 
     @property
     def record_text(self) -> str:
@@ -149,6 +153,9 @@ class ListStatement:
         arguments = list(self.arguments)
         if self._limit is not None:
             size = max(0, min(size, self._limit - offset))
+        if self._listing.gathered:
+            arguments.append(offset)
+            return self._gathered(f"${len(arguments)}::bigint", size), arguments
         if offset == 0:
             data = self._records(f"limit {size}", size)
         else:
@@ -157,6 +164,18 @@ class ListStatement:
         return (
             f"select results, ({data}) as data from ({self.count()}) as total (results)",
             arguments,
+        )
+
+    def _gathered(self, skipped: str, size: int) -> str:
+        listing = self._listing
+        limit = "" if self._limit is None else f" limit {self._limit}"
+        return (
+            f"with keys as materialized ("
+            f"select {listing.key} from {listing.source} where {self._where})"
+            f" select (select count(*) from (select from keys{limit}) as capped) as results,"
+            f" (select string_agg({listing.record_text}, ',' order by {self._sorting()}) from ("
+            f"select * from keys as found order by {self._sorting()} limit {size} offset {skipped}"
+            f") as found) as data"
         )
 
     def _later_records(self, skipped: str, size: int) -> str:

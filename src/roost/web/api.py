@@ -7,6 +7,7 @@ object 404, JSON and fields 400; the state's 400 comes from the handler.
 import asyncio
 import time
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import asyncpg
@@ -22,7 +23,7 @@ from roost.store import Store
 from roost.web import exchange as http
 from roost.web.access_log import AccessLog
 from roost.web.auth import Authenticator, Identity, UsageRecorder
-from roost.web.bodies import Body, read_body
+from roost.web.bodies import read_body
 from roost.web.call import Call
 from roost.web.exchange import Exchange
 from roost.web.filters import parse_filter
@@ -32,7 +33,7 @@ from roost.web.idempotency import answer_once, check_key
 from roost.web.metrics import EdgeMetrics
 from roost.web.pages import parse_page
 from roost.web.rates import RateLimiter
-from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry
+from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry, Upload
 from roost.web.reply import Header, Reply
 from roost.web.routing import Params
 
@@ -167,15 +168,22 @@ class Api:
         key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
         if key is not None:
             check_key(key)
-        raw = await http.read(exchange, receive, self._edge.max_body)
+        raw = await http.read(exchange, receive, endpoint.max_body or self._edge.max_body)
         await self._admit_again(exchange, endpoint, call)
-        try:
-            body = await self._body(exchange, endpoint, raw)
-        except ApiError:
-            # That the object does not exist comes before what is wrong with the body.
-            if endpoint.of is not None:
-                await endpoint.of.handler(call)
-            raise
+        async with AsyncExitStack() as stack:
+            try:
+                body = await self._body(exchange, endpoint, call, raw, stack)
+            except ApiError:
+                # That the object does not exist comes before what is wrong with the body.
+                if endpoint.of is not None:
+                    await endpoint.of.handler(call)
+                raise
+            return await self._commit(exchange, endpoint, call, raw, body)
+
+    async def _commit(
+        self, exchange: Exchange, endpoint: Endpoint, call: Call, raw: bytes, body: object
+    ) -> Reply:
+        key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
         async with self._edge.store.transaction() as connection:
             call.db = connection
             if key is None or exchange.identity is None:
@@ -205,10 +213,18 @@ class Api:
             await self._admit(call.identity, endpoint, call.params)
 
     async def _body(
-        self, exchange: Exchange, endpoint: Endpoint, raw: bytes
-    ) -> Body | bytes | None:
+        self,
+        exchange: Exchange,
+        endpoint: Endpoint,
+        call: Call,
+        raw: bytes,
+        stack: AsyncExitStack,
+    ) -> object:
         if endpoint.accepts:
             http.check_type(exchange, endpoint.accepts)
+            if endpoint.intake is not None:
+                upload = Upload(exchange.header(b"content-type") or "", raw)
+                return await stack.enter_async_context(endpoint.intake(call, upload))
             return raw if endpoint.prepare is None else await endpoint.prepare(raw)
         if endpoint.body is None:
             return None
@@ -242,7 +258,7 @@ def _unavailable() -> ApiError:
     return ApiError(503, [Problem(reason)])
 
 
-async def _handle(endpoint: Endpoint, call: Call, body: Body | bytes | None) -> Reply:
+async def _handle(endpoint: Endpoint, call: Call, body: object) -> Reply:
     result = await (endpoint.handler(call) if body is None else endpoint.handler(call, body))
     return result if isinstance(result, Reply) else Reply(200, _dump(result))
 

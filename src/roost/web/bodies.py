@@ -1,5 +1,7 @@
 """Request bodies: JSON text to a model, or every reason why not."""
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TypeVar, get_args
@@ -20,6 +22,7 @@ from roost.services import Services
 
 B = TypeVar("B", bound="Body")
 
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 MAX_DEPTH = 64
 """Objects and arrays within each other; Python's own limit would end in an error of ours."""
 
@@ -63,7 +66,7 @@ def read_body(model: type[B], raw: bytes, services: Services) -> B:
     """The validated body; raises 400 with all problems in field order."""
     data = _parse(raw)
     if b"\\u0000" in raw:
-        problems = [Problem("Must not contain NUL characters", path) for path in _nul_paths(data)]
+        problems = [Problem(_NUL, path) for path, text in _texts(data) if "\0" in text]
         if problems:
             raise invalid_fields(problems)
     try:
@@ -78,12 +81,34 @@ def _parse(raw: bytes) -> dict[str, object]:
     try:
         data = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        raise invalid("Invalid JSON") from None
+        raise _broken(raw) from None
     if not isinstance(data, dict):
         raise invalid("The body must be a JSON object")
     if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and _is_deeper(data, MAX_DEPTH):
         raise invalid(f"The body must not be nested deeper than {MAX_DEPTH} levels")
     return data
+
+
+_NUL = "Must not contain NUL characters"
+_NOT_UTF8 = "Must be valid UTF-8"
+
+
+def _broken(raw: bytes) -> ApiError:
+    """Names the fields whose text is wrong, where nothing else of the JSON is."""
+    try:
+        data = json.loads(raw.decode("utf-8", "surrogateescape"), strict=False)
+        problems = [Problem(reason, path) for path, reason in _text_problems(data)]
+    except (ValueError, RecursionError):
+        return invalid("Invalid JSON")
+    return invalid_fields(problems) if problems else invalid("Invalid JSON")
+
+
+def _text_problems(data: object) -> Iterator[tuple[str, str]]:
+    for path, text in _texts(data):
+        if path.isprintable() and _LONE_SURROGATE.search(text):
+            yield path, _NOT_UTF8
+        elif path.isprintable() and "\0" in text:
+            yield path, _NUL
 
 
 def _is_deeper(value: object, depth: int) -> bool:
@@ -99,16 +124,16 @@ def _children(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else ()
 
 
-def _nul_paths(value: object, path: str = "") -> Iterator[str]:
+def _texts(value: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """All strings with their paths."""
     if isinstance(value, str):
-        if "\0" in value:
-            yield path
+        yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _nul_paths(item, f"{path}.{key}" if path else key)
+            yield from _texts(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _nul_paths(item, f"{path}[{index}]")
+            yield from _texts(item, f"{path}[{index}]")
 
 
 def _refusal(error: ValidationError) -> ApiError:

@@ -38,7 +38,7 @@ class Exchange:
 
     @classmethod
     def of(cls, scope: Scope) -> "Exchange":
-        path: str = scope["path"]
+        path = _path(scope)
         prefix = next((p for p in _PREFIXES if path.startswith(p)), "")
         request_id = secrets.token_hex(8)
         return cls(scope, scope["method"], path[len(prefix) :], dict(scope["headers"]), request_id)
@@ -70,6 +70,14 @@ class Exchange:
             "user": self.identity.username if self.identity else None,
             "token_id": self.identity.token_id if self.identity else None,
         }
+
+
+def _path(scope: Scope) -> str:
+    """Without slashes at its end; those that were sent as %2F belong to a name."""
+    path: str = scope["path"]
+    raw: bytes = scope["raw_path"]
+    slashes = len(raw) - len(raw.rstrip(b"/"))
+    return path[: len(path) - slashes]
 
 
 def refusal(error: ApiError) -> Reply:

@@ -17,8 +17,16 @@ from roost.web.routing import path_params, plain_path
 
 Json = Mapping[str, object]
 
+FORM = "multipart/form-data"
 _REF = "#/components/schemas/{model}"
 _BYTES: Json = {"schema": {"type": "string", "format": "binary"}}
+_FORM: Json = {
+    "schema": {
+        "type": "object",
+        "properties": {"file": {"type": "string", "format": "binary"}},
+        "required": ["file"],
+    }
+}
 _REFUSALS = {
     "400": "A field, the request or the state of the object is not right",
     "401": "No valid token, or a token without the scope",
@@ -75,7 +83,8 @@ def _operation(endpoint: Endpoint) -> Json:
         content = {"schema": {"$ref": _ref(endpoint.body.__name__)}}
         operation["requestBody"] = {"content": {"application/json": content}}
     if endpoint.accepts:
-        operation["requestBody"] = {"content": dict.fromkeys(endpoint.accepts, _BYTES)}
+        types = {name: _FORM if name == FORM else _BYTES for name in endpoint.accepts}
+        operation["requestBody"] = {"content": types}
     return operation
 
 

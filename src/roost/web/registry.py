@@ -5,6 +5,7 @@ OpenAPI document all come from the declarations that a Registry collects.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Literal, TypeVar, overload
@@ -24,8 +25,21 @@ Result = str | bytes | Mapping[str, object] | Reply | None
 """JSON text as PostgreSQL made it, a row to dump, nothing to say (`{}`), or a whole answer."""
 
 B = TypeVar("B", bound=Body)
+T = TypeVar("T")
 Handler = Callable[..., Awaitable[Result]]
 Prepare = Callable[[bytes], Awaitable[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A body that is not JSON, with its Content-Type."""
+
+    content_type: str
+    body: bytes
+
+
+Intake = Callable[[Call, Upload], AbstractAsyncContextManager[T]]
+"""What such a body becomes, with an end that learns whether the request came to a good one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +108,10 @@ class Endpoint:
     """Media types of a body that is not JSON; the handler is given its bytes."""
     prepare: Prepare | None = None
     """What is made of such a body before the transaction begins: slow work holds no connection."""
+    intake: Intake[object] | None = None
+    """The same for a body that is stored elsewhere, and taken back when the request fails."""
+    max_body: int | None = None
+    """Bytes of the body; the setting's when None."""
     query: Mapping[str, str] = field(default_factory=dict)
     """Parameters of the query, beside those of all lists, and what they mean."""
     returns: Returns = None
@@ -118,6 +136,7 @@ class Options(TypedDict, total=False):
     """The optional parts of a declaration; see Endpoint."""
 
     prepare: Prepare
+    max_body: int
     scopes: tuple[str, ...]
     public: bool
     grant: Grant
@@ -149,12 +168,24 @@ def endpoint(
 ) -> Callable[[Callable[[Call, bytes], Awaitable[Result]]], Endpoint]: ...
 
 
+@overload
+def endpoint(
+    method: Method,
+    path: str,
+    *,
+    accepts: tuple[str, ...],
+    intake: Intake[T],
+    **options: Unpack[Options],
+) -> Callable[[Callable[[Call, T], Awaitable[Result]]], Endpoint]: ...
+
+
 def endpoint(
     method: Method,
     path: str,
     *,
     body: type[Body] | None = None,
     accepts: tuple[str, ...] = (),
+    intake: Intake[object] | None = None,
     **options: Unpack[Options],
 ) -> Callable[[Handler], Endpoint]:
     """Declare an endpoint; `path` is relative to `/v4`.
@@ -173,6 +204,7 @@ def endpoint(
             area=handler.__module__.split(".")[-2],
             body=body,
             accepts=accepts,
+            intake=intake,
             **options,
         )
 

@@ -79,8 +79,8 @@ class Router(Generic[T]):
         node.methods[method] = target
 
     def find(self, path: str) -> Match[T] | None:
-        """None when no endpoint has this path. A trailing slash makes no difference."""
-        return _find(self._root, path.strip("/").split("/"), 0, {})
+        """None when no endpoint has this path, whose last slash belongs to what it names."""
+        return _find(self._root, path.lstrip("/").split("/"), 0, {})
 
 
 def _find(
@@ -95,8 +95,11 @@ def _find(
         if found is not None:
             return found
     for name, kind, child in node.params:
-        if kind == "path" and "\0" not in segment:
-            return Match(child.methods, {**params, name: "/".join(segments[at:])})
+        if kind == "path":
+            rest = _convert("str", "/".join(segments[at:]))
+            if rest is not None:
+                return Match(child.methods, {**params, name: rest})
+            continue
         value = _convert(kind, segment)
         if value is None:
             continue

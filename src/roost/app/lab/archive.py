@@ -15,6 +15,7 @@ from roost.errors import ApiError, invalid
 from roost.store import Connection
 
 _HEADER = "roost.json"
+_ATTACHMENTS = "attachments/"
 _CHUNK = 1 << 18
 
 
@@ -91,6 +92,16 @@ class Archive:
         """By region. KeyError when one is missing."""
         read = self._zip.read
         return {r: await asyncio.to_thread(read, _snapshot(r)) for r in header.regions}
+
+    async def write_attachment(self, key: str, content: bytes) -> None:
+        await asyncio.to_thread(self._zip.writestr, _ATTACHMENTS + key, content)
+
+    async def read_attachments(self) -> AsyncIterator[tuple[str, bytes]]:
+        """Keys and contents."""
+        for name in self._zip.namelist():
+            if name.startswith(_ATTACHMENTS):
+                content = await asyncio.to_thread(self._zip.read, name)
+                yield name.removeprefix(_ATTACHMENTS), content
 
 
 def broken() -> ApiError:

@@ -15,6 +15,7 @@ from roost.app.lab.lab import Lab, begin_schedules
 from roost.app.lab.queries import Table
 from roost.errors import ApiError, Problem, invalid
 from roost.resources.catalog import sync
+from roost.resources.support.engine import AttachmentStore, Desk
 from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.secrets import Box
 from roost.store import Connection, Queries, migrate, notify
@@ -36,6 +37,8 @@ async def reset(lab: Lab) -> None:
         await queries.drop_private_images(db)
         await begin_schedules(db, _real_time())
         await restore(lab.engines.all(), {})
+        former = await _attachment_keys(lab)
+    await _delete_attachments(lab, former)
 
 
 async def save(lab: Lab, file: IO[bytes]) -> None:
@@ -50,6 +53,8 @@ async def save(lab: Lab, file: IO[bytes]) -> None:
                 await archive.write_rows(db, table)
             for region, engine in engines.items():
                 await archive.write_snapshot(region, await engine.snapshot())
+            for key in sorted(await _attachment_keys(lab)):
+                await archive.write_attachment(key, await _attachments(lab).get(key))
 
 
 async def load(lab: Lab, file: IO[bytes]) -> None:
@@ -59,10 +64,13 @@ async def load(lab: Lab, file: IO[bytes]) -> None:
         await _refuse_unfit(lab, header)
         async with _replacing(lab, header.now) as (db, tables):
             await queries.empty(db, tables)
+            former = await _attachment_keys(lab)
             try:
                 await _fill(lab, db, archive, header)
+                kept = await _fill_attachments(lab, archive)
             except _UNFIT:
                 raise broken() from None
+        await _delete_attachments(lab, former - kept)
 
 
 async def _fill(lab: Lab, db: Connection, archive: Archive, header: Header) -> None:
@@ -70,6 +78,29 @@ async def _fill(lab: Lab, db: Connection, archive: Archive, header: Header) -> N
         await archive.read_rows(db, table)
     await queries.set_next_ids(db, header.next_ids)
     await restore(lab.engines.all(), await archive.read_snapshots(header))
+
+
+async def _fill_attachments(lab: Lab, archive: Archive) -> set[str]:
+    """Their keys. Should the state not be loaded then, they belong to no row."""
+    kept = set()
+    async for key, content in archive.read_attachments():
+        await _attachments(lab).put(key, content)
+        kept.add(key)
+    return kept
+
+
+async def _attachment_keys(lab: Lab) -> set[str]:
+    return {file.key for file in await _attachments(lab).list()}
+
+
+async def _delete_attachments(lab: Lab, keys: set[str]) -> None:
+    """When their rows are gone."""
+    for key in keys:
+        await _attachments(lab).delete(key)
+
+
+def _attachments(lab: Lab) -> AttachmentStore:
+    return lab.roost.services.get(Desk).attachments
 
 
 @asynccontextmanager

@@ -68,6 +68,19 @@ async def lock(db: Queries, account_id: int) -> AccountFacts:
     return AccountFacts(**row)
 
 
+async def exists(db: Queries, account_id: int) -> bool:
+    found: bool = await db.fetchval("select exists (select from account where id = $1)", account_id)
+    return found
+
+
+async def find_email(db: Queries, account_id: int) -> str | None:
+    """None when it has no address."""
+    email: str | None = await db.fetchval(
+        "select email from account where id = $1 and email <> ''", account_id
+    )
+    return email
+
+
 async def update(db: Queries, account_id: int, body: UpdateAccount) -> None:
     """Change what the body names."""
     await db.execute(

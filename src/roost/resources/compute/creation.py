@@ -20,7 +20,7 @@ from roost.resources.compute.profile import Wanted, give_profile, stored_keys
 from roost.resources.compute.records import Alerts
 from roost.resources.events import log
 from roost.resources.images.entity import IMAGE
-from roost.resources.tags.labels import check_tags
+from roost.resources.tags.labels import use_tags
 from roost.secrets import Box
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
@@ -32,7 +32,7 @@ LABEL_TAKEN = "Label must be unique among your computes"
 
 async def create(call: Call, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
-    check_tags(call, body.tags)
+    await use_tags(call, body.tags)
     keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
     new, record = await place(call, body)
     compute_id = new["id"]

@@ -19,7 +19,7 @@ class EntityKind:
     """Of the endpoint that shows one, with `{id}` or `{label}`: `/compute/instances/{id}`."""
 
     def url(self, entity_id: int | str | None = None, label: str | None = None) -> str:
-        names = {"id": quote(str(entity_id)), "label": quote(str(label))}
+        names = {"id": quote(str(entity_id)), "label": quote(str(label), safe="")}
         return BASE + self.path.format(**names)
 
     def entity(self, entity_id: int | str | None = None, label: str | None = None) -> Entity:

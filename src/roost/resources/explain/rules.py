@@ -27,7 +27,7 @@ def describe(grant: Grant, params: Params) -> str | None:
 
 def relative_path(path: str) -> str:
     """The path below `/v4`, as the API would see it."""
-    path = "/" + unquote(path.partition("?")[0]).lstrip("/")
+    path = "/" + unquote(path.partition("?")[0].rstrip("/")).lstrip("/")
     prefix = next((p for p in _PREFIXES if path.startswith(p)), "/")
     return path[len(prefix) - 1 :]
 

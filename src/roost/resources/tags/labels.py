@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from roost.errors import forbidden
+from roost.resources.tags import queries
 from roost.web.call import Call
 from roost.web.fields import Length
 
@@ -11,7 +12,13 @@ Tags = list[Label]
 """The field `tags` of a body that creates or updates something."""
 
 
-def check_tags(call: Call, tags: Tags | None) -> None:
-    """Raises 403: tags need an unrestricted user (spec B, Tags; Compute instances rule 1)."""
-    if tags and call.identity.restricted:
+async def use_tags(call: Call, tags: Tags | None) -> None:
+    """Make the tags of a body exist; before the row that is to have them is locked.
+
+    Raises 403: tags need an unrestricted user (spec B, Tags; Compute instances rule 1).
+    """
+    if not tags:
+        return
+    if call.identity.restricted:
         raise forbidden()
+    await queries.claim(call.db, call.account_id, tags)

@@ -1,20 +1,107 @@
-"""SQL of the tags on entities; the rows of the entities hold them."""
+"""SQL of tags, and of the tags on entities, whose rows hold them."""
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from roost.resources.entities.kind import ResourceKind
 from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+TAGS = Listing(
+    record="found.label",
+    source="tag as found",
+    scope="found.account_id = $1",
+    key="found.label",
+    columns={"label": Column("found.label", "text")},
+    gathered=True,
+)
+"""By label, which is unique in an account only."""
+
+FILTERS = {
+    "type": Column("found.type", "text"),
+    "data.id": Column("found.id", "int"),
+    "data.tags": Column("found.tags", "texts"),
+}
+"""What all kinds of tagged entities have."""
+
+
+def tagged_listing(kinds: Iterable[ResourceKind]) -> Listing:
+    """What the account $1 has with the tag $2: kind by kind, in each by id."""
+    kinds = tuple(kinds)
+    records = " ".join(f"when '{kind.name}' then {_record_sql(kind)}" for kind in kinds)
+    return Listing(
+        record=f"found.type, case found.type {records} end as data",
+        source=f"({' union all '.join(tagged_sql(kind) for kind in kinds)}) as found",
+        scope="true",
+        key="found.type, found.id",
+        columns=FILTERS,
+        gathered=True,
+    )
 
 
 def tagged_sql(kind: ResourceKind) -> str:
-    """SQL of `type` and `id` of what the account $1 has with the tag $2."""
+    """SQL of `type`, `id` and `tags` of what the account $1 has with the tag $2."""
+    listing = kind.listing
+    tags = listing.columns["tags"].sql
+    return f"""
+        select '{kind.name}' as type, {listing.key} as id, {tags} as tags from {listing.source}
+        where ({listing.scope}) and {tags} @> array[$2::text]
+        """
+
+
+def _record_sql(kind: ResourceKind) -> str:
     listing = kind.listing
     return f"""
-        select '{kind.name}' as type, {listing.key} as id from {listing.source}
-        where ({listing.scope}) and {listing.columns["tags"].sql} @> array[$2::text]
+        (select row_to_json(record) from (
+            select {listing.record} from {listing.source} where {listing.key} = found.id) record)
         """
+
+
+async def claim(db: Queries, account_id: int, labels: Collection[str]) -> None:
+    """Make tags exist until the transaction ends, at least; nobody deletes them before.
+
+    Tags are claimed before rows of entities are locked, as `delete` goes in that order too.
+    """
+    wanted = set(labels)
+    while missing := wanted - await _hold(db, account_id, wanted):
+        await db.execute(
+            """
+            insert into tag (account_id, label)
+            select $1, label from unnest($2::text[]) as wanted (label) order by label
+            on conflict do nothing
+            """,
+            account_id,
+            list(missing),
+        )
+
+
+async def _hold(db: Queries, account_id: int, labels: Collection[str]) -> set[str]:
+    """Those of the labels that are tags, which now cannot be deleted."""
+    rows = await db.fetch(
+        """
+        select label from tag where account_id = $1 and label = any($2) order by label
+        for key share
+        """,
+        account_id,
+        list(labels),
+    )
+    return {row["label"] for row in rows}
+
+
+async def exists(db: Queries, account_id: int, label: str) -> bool:
+    found: bool = await db.fetchval(
+        "select exists (select from tag where account_id = $1 and label = $2)", account_id, label
+    )
+    return found
+
+
+async def delete(db: Queries, account_id: int, label: str) -> bool:
+    """Whether there was such a tag. It stays on entities, until `remove`; new ones wait."""
+    deleted = await db.fetchval(
+        "delete from tag where account_id = $1 and label = $2 returning true", account_id, label
+    )
+    return deleted is not None
 
 
 async def lock(db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int]) -> set[int]:

@@ -57,6 +57,14 @@ async def find_by_id(db: Queries, user_id: int) -> UserFacts | None:
     return None if row is None else UserFacts(**row)
 
 
+async def find_mail_address(db: Queries, user_id: int) -> str | None:
+    """Of a user who wants letters; None for one who does not, or has no address."""
+    email: str | None = await db.fetchval(
+        "select email from api_user where id = $1 and email_notifications and email <> ''", user_id
+    )
+    return email
+
+
 async def has_other_unrestricted(db: Queries, account_id: int, user_id: int) -> bool:
     """Whether the account keeps an unrestricted user of its own without this one."""
     found: bool = await db.fetchval(

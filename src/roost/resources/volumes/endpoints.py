@@ -5,7 +5,7 @@ from asyncpg import UniqueViolationError
 from roost.errors import invalid
 from roost.resources.compute.locks import check_exists
 from roost.resources.events import log
-from roost.resources.tags.labels import check_tags
+from roost.resources.tags.labels import use_tags
 from roost.resources.volumes import changes, creation, locks, queries
 from roost.resources.volumes.bodies import (
     AttachVolume,
@@ -53,7 +53,7 @@ async def list_volumes(call: Call) -> bytes:
 )
 async def create_volume(call: Call, body: CreateVolume) -> str:
     """Create a volume."""
-    check_tags(call, body.tags)
+    await use_tags(call, body.tags)
     return await creation.create(call, body)
 
 
@@ -75,7 +75,7 @@ async def view_volume(call: Call) -> bytes:
 )
 async def update_volume(call: Call, body: UpdateVolume) -> bytes:
     """Update a volume."""
-    check_tags(call, body.tags)
+    await use_tags(call, body.tags)
     volume = await locks.lock(call)
     try:
         await queries.update(call.db, volume.id, body.label, body.tags, call.clock.now())

@@ -1,0 +1,75 @@
+"""Tickets for a terminal: what users wrote cannot command it."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import orjson
+
+from roost.app.table import format_table
+from roost.resources.support import file_queries, queries
+from roost.resources.support.queries import Ticket
+from roost.resources.support.staff import TicketError
+from roost.store import Queries
+
+_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def shown(text: str) -> str:
+    """Control characters, and those that turn the direction of writing, as escapes."""
+    plain = text.replace("\r\n", "\n")
+    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], plain)
+
+
+def line(text: str) -> str:
+    return " ".join(shown(text).split())
+
+
+def table(tickets: Iterable[Ticket]) -> str:
+    return format_table(
+        ("ID", "ACCOUNT", "STATUS", "KIND", "UPDATED", "ASSIGNEE", "SUMMARY"),
+        (
+            (
+                str(t.id),
+                str(t.account_id),
+                t.status,
+                t.kind,
+                t.updated.isoformat(),
+                line(t.assignee or "-"),
+                line(t.summary),
+            )
+            for t in tickets
+        ),
+    )
+
+
+async def describe(db: Queries, ticket_id: int) -> str:
+    """Raises TicketError."""
+    ticket = await queries.find(db, ticket_id)
+    if ticket is None:
+        raise TicketError(f"there is no ticket {ticket_id}")
+    parts = [*_head(ticket), "", shown(ticket.description)]
+    for file in await file_queries.list_of(db, ticket_id):
+        parts += ["", f"attachment {file.id}: {line(file.name)} ({file.size} bytes)"]
+    for reply in await queries.list_replies(db, ticket_id):
+        who = " (staff)" if reply.from_staff else ""
+        parts += [
+            "",
+            f"--- {reply.created.isoformat()} {line(reply.created_by)}{who}",
+            "",
+            shown(reply.description),
+        ]
+    return "\n".join(parts)
+
+
+def _head(ticket: Ticket) -> Iterator[str]:
+    yield f"ticket {ticket.id}: {line(ticket.summary)}"
+    yield f"account {ticket.account_id}, {ticket.status}, {ticket.kind}"
+    yield f"opened {ticket.opened.isoformat()} by {line(ticket.opened_by)}"
+    if ticket.closed is not None:
+        yield f"closed {ticket.closed.isoformat()}"
+    if ticket.assignee is not None:
+        yield f"assigned to {line(ticket.assignee)}"
+    if ticket.entity is not None:
+        entity = orjson.loads(ticket.entity)
+        where = f" in {ticket.region}" if ticket.region else ""
+        yield f"about {entity['type']} {entity['id'] or ''} {line(entity['label'])}{where}"

@@ -1,0 +1,1 @@
+"""Letters over SMTP."""

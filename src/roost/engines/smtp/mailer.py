@@ -1,0 +1,71 @@
+"""A mail server that is spoken to for each letter."""
+
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from urllib.parse import unquote, urlsplit
+
+import aiosmtplib
+
+from roost.resources.support.engine import MailError, MailRefusedError
+
+_PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
+_TIMEOUT = 20.0
+"""Seconds for each answer of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpMailer:
+    """A Mailer."""
+
+    host: str
+    port: int
+    tls: bool
+    """From the first byte on."""
+    starttls: bool
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, url: str) -> "SmtpMailer":
+        """`smtp://`, `smtp+starttls://` or `smtps://`, then `[user:password@]host[:port]`.
+
+        User and password are percent-encoded. ValueError for anything else.
+        """
+        parts = urlsplit(url)
+        if parts.scheme not in _PORTS or not parts.hostname or parts.path.strip("/"):
+            raise ValueError("must be smtp://, smtp+starttls:// or smtps:// with a host")
+        return cls(
+            host=parts.hostname,
+            port=parts.port or _PORTS[parts.scheme],
+            tls=parts.scheme == "smtps",
+            starttls=parts.scheme == "smtp+starttls",
+            username=unquote(parts.username) if parts.username else None,
+            password=unquote(parts.password) if parts.password else None,
+        )
+
+    async def send(self, letter: EmailMessage) -> None:
+        try:
+            await aiosmtplib.send(
+                letter,
+                hostname=self.host,
+                port=self.port,
+                use_tls=self.tls,
+                start_tls=self.starttls,
+                username=self.username,
+                password=self.password,
+                timeout=_TIMEOUT,
+            )
+        except aiosmtplib.SMTPRecipientsRefused as error:
+            refused = error.recipients[0]
+            raise _refusal(refused.code, refused.message) from None
+        except aiosmtplib.SMTPDataError as error:
+            raise _refusal(error.code, error.message) from None
+        except (aiosmtplib.SMTPException, OSError, ValueError) as error:
+            # What the server says may be what it was sent, such as a password.
+            raise MailError(f"the mail server failed: {type(error).__name__}") from None
+
+
+def _refusal(code: int, message: str) -> MailError | MailRefusedError:
+    """Whether the server may think otherwise later (RFC 5321, 4.2.1)."""
+    text = f"the mail server refused the letter: {code} {message}"
+    return MailRefusedError(text) if code >= 500 else MailError(text)

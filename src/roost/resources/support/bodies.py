@@ -1,0 +1,109 @@
+"""Request bodies of tickets (spec A, Support)."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
+
+from roost.resources.catalog import Catalog
+from roost.resources.support import rules
+from roost.services import Services
+from roost.web.bodies import Body
+from roost.web.fields import Length, refuse
+
+_EXAMPLES: list[JsonValue] = [
+    {"summary": "No connection", "description": "Since this morning nothing answers.\nWhat now?"},
+    {"summary": "A slow disk", "description": "Reads take seconds.", "compute_id": 123456},
+    {
+        "summary": "A lost frame",
+        "description": "Some frames do not arrive.",
+        "vlan": "back-office",
+        "region": "us-lake",
+    },
+]
+
+ENTITY_FIELDS = (
+    "database_id",
+    "domain_id",
+    "firewall_id",
+    "compute_id",
+    "lkecluster_id",
+    "longviewclient_id",
+    "nodebalancer_id",
+    "volume_id",
+    "vpc_id",
+)
+
+Summary = Annotated[str, Length(1, 64)]
+Description = Annotated[str, Length(1, 65000)]
+Reply = Annotated[str, Length(1, 65535)]
+
+
+class OpenTicket(Body):
+    """POST /support/tickets. The order of the fields is the order of their errors."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": _EXAMPLES})
+
+    summary: Summary
+    description: Description
+    database_id: int | None = None
+    domain_id: int | None = None
+    firewall_id: int | None = None
+    compute_id: int | None = None
+    lkecluster_id: int | None = None
+    longviewclient_id: int | None = None
+    nodebalancer_id: int | None = None
+    volume_id: int | None = None
+    vpc_id: int | None = None
+    managed_issue: bool = False
+    vlan: Annotated[str, Length(1, 64)] | None = None
+    region: Annotated[str | None, Field(validate_default=True)] = None
+
+    def about(self) -> tuple[str, int] | None:
+        """The field that names what the ticket is about, and its value."""
+        given = ((name, getattr(self, name)) for name in ENTITY_FIELDS)
+        return next(((name, value) for name, value in given if value is not None), None)
+
+    @field_validator(*ENTITY_FIELDS, "vlan")
+    @classmethod
+    def _check_alone(cls, value: int | str | None, info: ValidationInfo) -> int | str | None:
+        if value is not None and _names_an_entity(info):
+            raise refuse(rules.ONE_ENTITY)
+        return value
+
+    @field_validator("managed_issue")
+    @classmethod
+    def _check_managed(cls, value: bool, info: ValidationInfo) -> bool:
+        if value:
+            raise refuse(rules.ONE_ENTITY if _names_an_entity(info) else rules.NOT_MANAGED)
+        return value
+
+    @field_validator("region")
+    @classmethod
+    def _check_region(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("vlan") is not None and value is None:
+            raise refuse("region is required")
+        if value is not None and info.data.get("vlan", "wrong") is None:
+            raise refuse(rules.NOT_A_VLAN)
+        if value is not None and _catalog(info).find_region(value) is None:
+            raise refuse("region is not valid")
+        return value
+
+
+def _names_an_entity(info: ValidationInfo) -> bool:
+    """Whether a field before this one does."""
+    return any(info.data.get(name) is not None for name in ENTITY_FIELDS)
+
+
+def _catalog(info: ValidationInfo) -> Catalog:
+    assert isinstance(info.context, Services)
+    return info.context.get(Catalog)
+
+
+class ReplyToTicket(Body):
+    """POST /support/tickets/{ticketId}/replies."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"description": "It works again, thank you."}]}
+    )
+
+    description: Reply

@@ -1,0 +1,79 @@
+"""What support needs from outside: a place for attachments, and somebody who carries letters."""
+
+from dataclasses import dataclass
+from email.message import EmailMessage
+from typing import Protocol
+
+from roost.errors import ShownError
+
+
+class AttachmentStoreError(Exception):
+    """The place of attachments does not answer, or refuses; the text says why."""
+
+
+class AttachmentMissingError(AttachmentStoreError):
+    """There is no such file."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    key: str
+    size: int
+    """Bytes."""
+    age: float
+    """Seconds of real time since it was written."""
+
+
+class AttachmentStore(Protocol):
+    """Files under keys of 32 hex digits. Methods raise AttachmentStoreError."""
+
+    async def put(self, key: str, content: bytes) -> None:
+        """Whole and durable when it returns; not there, or a draft with an age, when it fails."""
+        ...
+
+    async def get(self, key: str) -> bytes:
+        """AttachmentMissingError when there is none."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Nothing happens when there is none."""
+        ...
+
+    async def list(self) -> list[StoredFile]:
+        """All files in the order of their keys, drafts among them."""
+        ...
+
+
+class MailRefusedError(ShownError):
+    """The mail server will never take this letter."""
+
+
+class MailError(ShownError):
+    """The letter was not sent; it may be later."""
+
+
+class Mailer(Protocol):
+    async def send(self, letter: EmailMessage) -> None:
+        """Hand over a letter with its From and To. MailRefusedError or MailError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """How letters leave, when they do."""
+
+    mailer: Mailer
+    sender: str
+    """The address that they are from."""
+    support: str | None
+    """The address that customers' questions are sent to."""
+    url: str | None
+    """Where the server is reached, for links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a process has for its support."""
+
+    attachments: AttachmentStore
+    post: Post | None

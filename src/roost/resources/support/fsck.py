@@ -1,0 +1,50 @@
+"""`roost fsck` of attachments: every row against its file, every file against its row."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+from roost.resources.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.resources.support import file_queries
+from roost.resources.support.engine import AttachmentStore, AttachmentStoreError, Desk, StoredFile
+from roost.resources.support.file_queries import Attachment
+
+_IN_FLIGHT = 600.0
+"""Seconds; a younger file may be waiting for its row."""
+
+
+async def check_attachments(installation: Installation) -> AsyncIterator[Finding]:
+    """Rows are read before files, so that a new one is no surprise."""
+    store = installation.get(Desk).attachments
+    rows = await file_queries.list_all(installation.store)
+    try:
+        files = {file.key: file for file in await store.list()}
+    except AttachmentStoreError as error:
+        yield unrepairable("the attachments of tickets cannot be seen", str(error))
+        return
+    for row in rows:
+        problem = _problem(row, files.get(row.key))
+        if problem is not None:
+            name = f"attachment {row.id} ({row.name!r}) of ticket {row.ticket_id}"
+            yield unrepairable(f"{name} {problem}", f"restore {row.key} from a backup")
+    for key in sorted(files.keys() - {row.key for row in rows}):
+        if files[key].age > _IN_FLIGHT:
+            text = f"the file {key} belongs to no attachment of a ticket"
+            yield Finding(text, partial(_delete, installation, store, key))
+
+
+def _problem(row: Attachment, file: StoredFile | None) -> str | None:
+    if file is None:
+        return "has no file"
+    if file.size != row.size:
+        return f"has {row.size} bytes, but its file {file.size}"
+    return None
+
+
+async def _delete(installation: Installation, store: AttachmentStore, key: str) -> str:
+    if await file_queries.has_key(installation.store, key):
+        return "it has one by now"
+    try:
+        await store.delete(key)
+    except AttachmentStoreError as error:
+        raise UnrepairableError(str(error)) from error
+    return "deleted it"

@@ -1,0 +1,80 @@
+"""Letters as jobs: who writes to a ticket never waits for a mail server, and none is lost.
+
+A letter that the server does not take is tried again for some days; one that it refuses for good
+fails the job. Nothing is sent while no mail server is set.
+"""
+
+import structlog
+
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
+from roost.jobs.model import Job
+from roost.jobs.queue import JobQueue
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.resources.account import queries as accounts
+from roost.resources.support import queries
+from roost.resources.support.engine import Desk, MailRefusedError, Post
+from roost.resources.support.letters import Matter, compose
+from roost.resources.support.queries import Ticket
+from roost.resources.users import queries as users
+from roost.store import Queries
+
+_log = structlog.get_logger(__name__)
+
+
+class MailArgs(JobArgs):
+    ticket_id: int
+    reply_id: int | None
+    """None: the letter is about the new ticket."""
+    to_staff: bool
+
+
+async def _send(run: Run[MailArgs]) -> Verdict:
+    """A letter that was sent before a crash goes out again, under the same Message-ID."""
+    post = run.get(Desk).post
+    if post is None:
+        return next_step()
+    ticket = await queries.find(run.store, run.args.ticket_id)
+    if ticket is None:
+        return next_step()
+    address = await _address(run, post, ticket)
+    if address is None:
+        return next_step()
+    reply_id = run.args.reply_id
+    reply = None if reply_id is None else await queries.find_reply(run.store, reply_id)
+    matter = Matter(ticket, reply, run.args.to_staff, run.job.created)
+    try:
+        await post.mailer.send(compose(post, matter, address))
+    except MailRefusedError as error:
+        raise Fatal(str(error)) from error
+    return next_step()
+
+
+async def _address(run: Run[MailArgs], post: Post, ticket: Ticket) -> str | None:
+    """None when nobody wants the letter."""
+    if run.args.to_staff:
+        return post.support
+    if ticket.opener_id is None:
+        return await accounts.find_email(run.store, ticket.account_id)
+    return await users.find_mail_address(run.store, ticket.opener_id)
+
+
+async def _on_failed(db: Queries, job: Job, args: MailArgs) -> None:
+    _log.error("ticket_mail_failed", ticket=args.ticket_id, reply=args.reply_id, error=job.error)
+
+
+SEND = JobKind(
+    "ticket_mail",
+    MailArgs,
+    steps=(Step("send", _send),),
+    retry=Retry(attempts=150, base=5.0, longest=3600.0),
+    on_failed=_on_failed,
+)
+
+
+async def write_to(
+    db: Queries, queue: JobQueue, ticket: Ticket, reply_id: int | None, *, staff: bool
+) -> None:
+    """Have a letter about a ticket or a reply sent to staff, or to the user who opened it."""
+    args = MailArgs(ticket_id=ticket.id, reply_id=reply_id, to_staff=staff)
+    await queue.enqueue(db, SEND, args, account_id=ticket.account_id)

@@ -1,0 +1,220 @@
+"""SQL of tickets and their replies."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import orjson
+
+from roost.resources.entities.records import Entity
+from roost.resources.support.records import TicketKind, TicketStatus
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+TICKETS = Listing(
+    record="""
+        t.id,
+        array(select a.name from ticket_attachment a where a.ticket_id = t.id order by a.id)
+            as attachments,
+        t.closed, t.closable, t.description, t.entity, t.gravatar_id, t.opened, t.opened_by,
+        t.status, t.summary, t.updated, t.updated_by
+        """,
+    source="ticket t",
+    scope="t.account_id = $1",
+    key="t.list_order",
+    columns={
+        "closed": Column("t.closed", "time"),
+        "opened": Column("t.opened", "time"),
+        "updated": Column("t.updated", "time"),
+    },
+)
+BY_ID = replace(TICKETS, key="t.id")
+
+REPLIES = Listing(
+    record="""
+        r.id, r.created, r.created_by, r.description, r.created_by as friendly_name,
+        r.from_staff as from_compute, r.from_staff, r.gravatar_id
+        """,
+    source="ticket_reply r",
+    scope="r.ticket_id = $1",
+    key="r.id",
+    columns={},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTicket:
+    account_id: int
+    kind: TicketKind
+    summary: str
+    description: str
+    entity: Entity | None
+    region: str | None
+    opened_by: str
+    opener_id: int | None
+    gravatar_id: str
+    closable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NewReply:
+    description: str
+    created_by: str
+    gravatar_id: str
+    from_staff: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """What rules and staff need of a row."""
+
+    id: int
+    account_id: int
+    kind: TicketKind
+    status: TicketStatus
+    summary: str
+    description: str
+    entity: str | None
+    region: str | None
+    opened: datetime
+    opened_by: str
+    opener_id: int | None
+    closable: bool
+    updated: datetime
+    updated_by: str | None
+    closed: datetime | None
+    assignee: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    id: int
+    created: datetime
+    created_by: str
+    description: str
+    from_staff: bool
+
+
+_TICKET = """
+    select id, account_id, kind, status, summary, description, entity, region, opened, opened_by,
+        opener_id, closable, updated, updated_by, closed, assignee
+    from ticket
+"""
+_REPLY = "select id, created, created_by, description, from_staff from ticket_reply"
+
+
+async def insert(db: Queries, new: NewTicket, now: datetime) -> int:
+    ticket_id: int = await db.fetchval(
+        """
+        insert into ticket (account_id, kind, summary, description, entity, region, opened,
+            opened_by, opener_id, gravatar_id, closable, updated)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $7) returning id
+        """,
+        new.account_id,
+        new.kind,
+        new.summary,
+        new.description,
+        None if new.entity is None else orjson.dumps(new.entity).decode(),
+        new.region,
+        now,
+        new.opened_by,
+        new.opener_id,
+        new.gravatar_id,
+        new.closable,
+    )
+    return ticket_id
+
+
+async def exists(db: Queries, account_id: int, ticket_id: int) -> bool:
+    """Whether the account has this ticket."""
+    found: bool = await db.fetchval(
+        "select exists (select from ticket where account_id = $1 and id = $2)",
+        account_id,
+        ticket_id,
+    )
+    return found
+
+
+async def lock(db: Queries, account_id: int, ticket_id: int) -> Ticket | None:
+    """The caller's ticket, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(
+        f"{_TICKET} where account_id = $1 and id = $2 for no key update", account_id, ticket_id
+    )
+    return None if row is None else Ticket(**row)
+
+
+async def lock_any(db: Queries, ticket_id: int) -> Ticket | None:
+    """A ticket of any account, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(f"{_TICKET} where id = $1 for no key update", ticket_id)
+    return None if row is None else Ticket(**row)
+
+
+async def find(db: Queries, ticket_id: int) -> Ticket | None:
+    """A ticket of any account."""
+    row = await db.fetchrow(f"{_TICKET} where id = $1", ticket_id)
+    return None if row is None else Ticket(**row)
+
+
+async def list_all(db: Queries, closed: bool) -> list[Ticket]:
+    """Of all accounts; the closed ones only if they are wanted."""
+    rows = await db.fetch(f"{_TICKET} where $1 or status <> 'closed' order by list_order", closed)
+    return [Ticket(**row) for row in rows]
+
+
+async def urgent(db: Queries, account_id: int) -> list[Ticket]:
+    """Open tickets that users are told of."""
+    rows = await db.fetch(
+        f"{_TICKET} where account_id = $1 and kind <> 'support' and status <> 'closed' order by id",
+        account_id,
+    )
+    return [Ticket(**row) for row in rows]
+
+
+async def touch(db: Queries, ticket_id: int, username: str, now: datetime) -> None:
+    """Say who changed it last."""
+    await db.execute(
+        "update ticket set updated = $2, updated_by = $3 where id = $1", ticket_id, now, username
+    )
+
+
+async def set_open(db: Queries, ticket_id: int) -> None:
+    """Staff have looked at it."""
+    await db.execute("update ticket set status = 'open' where id = $1", ticket_id)
+
+
+async def close(db: Queries, ticket_id: int, now: datetime) -> None:
+    await db.execute(
+        "update ticket set status = 'closed', closed = $2, closable = false where id = $1",
+        ticket_id,
+        now,
+    )
+
+
+async def assign(db: Queries, ticket_id: int, assignee: str | None) -> None:
+    await db.execute("update ticket set assignee = $2 where id = $1", ticket_id, assignee)
+
+
+async def insert_reply(db: Queries, ticket_id: int, new: NewReply, now: datetime) -> int:
+    reply_id: int = await db.fetchval(
+        """
+        insert into ticket_reply (ticket_id, description, created, created_by, gravatar_id,
+            from_staff)
+        values ($1, $2, $3, $4, $5, $6) returning id
+        """,
+        ticket_id,
+        new.description,
+        now,
+        new.created_by,
+        new.gravatar_id,
+        new.from_staff,
+    )
+    return reply_id
+
+
+async def find_reply(db: Queries, reply_id: int) -> Reply | None:
+    row = await db.fetchrow(f"{_REPLY} where id = $1", reply_id)
+    return None if row is None else Reply(**row)
+
+
+async def list_replies(db: Queries, ticket_id: int) -> list[Reply]:
+    rows = await db.fetch(f"{_REPLY} where ticket_id = $1 order by id", ticket_id)
+    return [Reply(**row) for row in rows]

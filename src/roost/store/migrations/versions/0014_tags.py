@@ -1,0 +1,32 @@
+"""The tags of an account, also those that nothing has."""
+
+from roost.store.migrations.sql import execute
+
+revision = "0014"
+down_revision = "0013"
+
+UPGRADE = """
+create table tag (
+    account_id bigint not null references account,
+    label text not null,
+    primary key (account_id, label)
+);
+comment on table tag is 'Every label in a column `tags` has a row here';
+
+insert into tag (account_id, label)
+    select account_id, unnest(tags) from compute_instance
+    union
+    select account_id, unnest(tags) from volume;
+"""
+
+DOWNGRADE = """
+drop table tag;
+"""
+
+
+def upgrade() -> None:
+    execute(UPGRADE)
+
+
+def downgrade() -> None:
+    execute(DOWNGRADE)

@@ -1,0 +1,94 @@
+"""A real S3 server with one bucket."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+BUCKET, ACCESS_KEY, SECRET_KEY = "roost-tests", "roost", "a-secret-key-of-tests"
+
+_WEED = Path(sys.executable).with_name("weed")
+_IDENTITY = {
+    "name": "roost",
+    "credentials": [{"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY}],
+    "actions": ["Admin", "Read", "Write", "List", "Tagging"],
+}
+_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectServer:
+    url: str
+    process: asyncio.subprocess.Process
+
+
+@asynccontextmanager
+async def object_server(folder: Path) -> AsyncIterator[ObjectServer]:
+    """SeaweedFS in one process, on ports of this machine until the end of the block."""
+    config = folder / "s3.json"
+    config.write_text(json.dumps({"identities": [_IDENTITY]}))
+    names = ("master", "volume", "filer", "s3", "admin")
+    options = [
+        f"-{name}.port{suffix}={port}"
+        for (name, suffix), port in zip(
+            ((name, suffix) for name in names for suffix in ("", ".grpc")),
+            _free_ports(2 * len(names)),
+            strict=True,
+        )
+    ]
+    process = await asyncio.create_subprocess_exec(
+        _WEED,
+        "mini",
+        f"-dir={folder}",
+        "-ip=127.0.0.1",
+        "-ip.bind=127.0.0.1",
+        f"-bucket={BUCKET}",
+        f"-s3.config={config}",
+        *options,
+        "-s3.port.iceberg=0",
+        "-s3.port.lance=0",
+        "-webdav=false",
+        "-admin.ui=false",
+        "-master.telemetry=false",
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(folder), "GOMEMLIMIT": "200MiB"},
+    )
+    port = next(option.partition("=")[2] for option in options if option.startswith("-s3.port="))
+    server = ObjectServer(f"http://127.0.0.1:{port}", process)
+    try:
+        await _wait_for(server)
+        yield server
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _wait_for(server: ObjectServer) -> None:
+    """Until it refuses strangers."""
+    async with asyncio.timeout(_SECONDS), aiohttp.ClientSession() as session:
+        while server.process.returncode is None:
+            try:
+                async with session.get(f"{server.url}/{BUCKET}") as answer:
+                    if answer.status == 403:
+                        return
+            except aiohttp.ClientError:
+                pass
+            await asyncio.sleep(0.05)
+    raise AssertionError("the object server ended")
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [held.getsockname()[1] for held in sockets]
+    for held in sockets:
+        held.close()
+    return ports
