@@ -35,6 +35,25 @@ async def test_another_engine_is_refused(settings: Settings, beside: bool) -> No
     )
 
 
+async def test_another_engine_for_volumes_is_refused(settings: Settings) -> None:
+    """Also where the region has no instances any more."""
+    async with open_roost(settings) as roost:
+        await roost.store.execute(
+            """
+            insert into volume (account_id, label, region, engine, size, status, hardware_type,
+                created, updated)
+            select id, 'data', 'us-lake', 'qemu', 20, 'active', 'nvme', now(), now() from account
+            """
+        )
+    with pytest.raises(EngineUnavailableError) as refused:
+        async with open_roost(settings):
+            pass
+    assert str(refused.value) == (
+        "region us-lake has volumes on the engine qemu, but would now get the engine simulated:"
+        " the catalogue says so"
+    )
+
+
 async def test_a_region_without_instances_changes_freely(settings: Settings) -> None:
     async with open_roost(settings) as roost:
         stage = Stage(roost)

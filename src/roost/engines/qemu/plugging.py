@@ -91,7 +91,7 @@ async def grow(directory: Path, volume: VolumeFile) -> None:
     """Tell QEMU, and thereby the guest, the size of the volume's file. Raises MonitorError."""
     name = volume_name(volume.id)
     async with connected(directory) as monitor:
-        if name in await _nodes(monitor):
+        if name in await nodes(monitor):
             size = volume.data.stat().st_size
             await monitor.execute("block_resize", {"node-name": name, "size": size})
 
@@ -109,8 +109,13 @@ async def count_writes(directory: Path, volume_id: int) -> int:
 
 async def drop_node(monitor: Monitor, name: str, set_id: int) -> None:
     """Let QEMU close a file that no device has; it writes out all that it holds of it."""
-    if name in await _nodes(monitor):
+    if name in await nodes(monitor):
         await _delete_node(monitor, name)
+    await drop_files(monitor, set_id)
+
+
+async def drop_files(monitor: Monitor, set_id: int) -> None:
+    """Let QEMU close files that it was handed and that nothing uses."""
     sets = _FILE_SETS.validate_python(await monitor.execute("query-fdsets"))
     if set_id in [each.id for each in sets]:
         await monitor.execute("remove-fd", {"fdset-id": set_id})
@@ -134,7 +139,7 @@ async def _devices(monitor: Monitor) -> list[str]:
     return [each.name for each in _PROPERTIES.validate_python(answer)]
 
 
-async def _nodes(monitor: Monitor) -> list[str]:
+async def nodes(monitor: Monitor) -> list[str]:
     answer = await monitor.execute("query-named-block-nodes", {"flat": True})
     return [each.name for each in _NODES.validate_python(answer)]
 

@@ -20,6 +20,7 @@ from roost.resources.compute.disks.engine import Progress
 
 _DOING = "The volume could not be copied"
 _POLL_SECONDS = 0.2
+_END_POLL_SECONDS = 0.02
 _PERCENT = re.compile(r"\((\d+)[.\d]*/100%\)")
 
 
@@ -58,10 +59,17 @@ async def abandon_copy(target: VolumeFile) -> None:
         return
     guest = Guest(target.state_dir, compute_id)
     try:
-        await _end_mirror(guest, target)
+        await _end_mirrors(guest, re.compile(rf"clone-\d+-{target.id}"))
+        async with connected(guest.directory) as monitor:
+            await plugging.drop_files(monitor, target.id)
     except MonitorError as error:
         if guest.process() is not None:
             raise failure(_DOING, str(error)) from error
+
+
+async def abandon_copies_of(guest: Guest, source: VolumeFile) -> None:
+    """End what the guest's QEMU copies of a volume that it is to lose. Raises MonitorError."""
+    await _end_mirrors(guest, re.compile(rf"clone-{source.id}-\d+"))
 
 
 async def _convert(source: VolumeFile, target: VolumeFile, progress: Progress) -> None:
@@ -78,7 +86,7 @@ async def _convert(source: VolumeFile, target: VolumeFile, progress: Progress) -
 async def _mirror(guest: Guest, source: VolumeFile, target: VolumeFile, progress: Progress) -> None:
     try:
         await _begin_mirror(guest, source, target)
-        await _follow_mirror(guest, target, progress)
+        await _follow_mirror(guest, _copy_name(source, target), progress)
     except MonitorError as error:
         raise failure(_DOING, str(error)) from error
     finally:
@@ -86,7 +94,7 @@ async def _mirror(guest: Guest, source: VolumeFile, target: VolumeFile, progress
 
 
 async def _begin_mirror(guest: Guest, source: VolumeFile, target: VolumeFile) -> None:
-    name = _copy_name(target)
+    name = _copy_name(source, target)
     async with connected(guest.directory) as monitor:
         descriptor = os.open(target.partial, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
@@ -105,9 +113,8 @@ async def _begin_mirror(guest: Guest, source: VolumeFile, target: VolumeFile) ->
         await monitor.execute("blockdev-mirror", mirror)
 
 
-async def _follow_mirror(guest: Guest, target: VolumeFile, progress: Progress) -> None:
+async def _follow_mirror(guest: Guest, name: str, progress: Progress) -> None:
     """Returns when both are the same and nothing more is mirrored."""
-    name = _copy_name(target)
     while True:
         async with connected(guest.directory) as monitor:
             job = await _find_job(monitor, name)
@@ -123,26 +130,31 @@ async def _follow_mirror(guest: Guest, target: VolumeFile, progress: Progress) -
         await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _end_mirror(guest: Guest, target: VolumeFile) -> None:
-    """Nothing of the copy stays in QEMU, however far it had come."""
-    name = _copy_name(target)
+async def _end_mirrors(guest: Guest, pattern: re.Pattern[str]) -> None:
+    """Nothing of the copies with such names stays in QEMU, however far they had come."""
     while True:
         async with connected(guest.directory) as monitor:
-            job = await _find_job(monitor, name)
-            if job is not None and job.status == "concluded":
-                await monitor.execute("job-dismiss", {"id": name})
-                job = None
-            if job is None:
-                return await plugging.drop_node(monitor, name, target.id)
-            if job.status not in ("waiting", "pending", "aborting"):
-                await monitor.execute("block-job-cancel", {"device": name, "force": True})
-        await asyncio.sleep(_POLL_SECONDS)
+            jobs = [job for job in await _all_jobs(monitor) if pattern.fullmatch(job.id)]
+            for job in jobs:
+                if job.status == "concluded":
+                    await monitor.execute("job-dismiss", {"id": job.id})
+                elif job.status not in ("waiting", "pending", "aborting"):
+                    await monitor.execute("block-job-cancel", {"device": job.id, "force": True})
+            if not jobs:
+                for name in filter(pattern.fullmatch, await plugging.nodes(monitor)):
+                    await plugging.drop_node(monitor, name, int(name.rpartition("-")[2]))
+                return
+        await asyncio.sleep(_END_POLL_SECONDS)
 
 
 async def _find_job(monitor: Monitor, name: str) -> _Job | None:
-    jobs = _JOBS.validate_python(await monitor.execute("query-jobs"))
-    return next((job for job in jobs if job.id == name), None)
+    return next((job for job in await _all_jobs(monitor) if job.id == name), None)
 
 
-def _copy_name(target: VolumeFile) -> str:
-    return f"clone-{target.id}"
+async def _all_jobs(monitor: Monitor) -> list[_Job]:
+    return _JOBS.validate_python(await monitor.execute("query-jobs"))
+
+
+def _copy_name(source: VolumeFile, target: VolumeFile) -> str:
+    """Of the job and of the node that it fills; a node's name may have 31 characters."""
+    return f"clone-{source.id}-{target.id}"

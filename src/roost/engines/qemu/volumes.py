@@ -16,7 +16,7 @@ from roost.engines.qemu.locks import locked
 from roost.engines.qemu.monitor import MonitorError
 from roost.engines.qemu.mounts import is_mounted
 from roost.engines.qemu.programs import failure, patiently
-from roost.engines.qemu.volume_copies import abandon_copy, copy_volume
+from roost.engines.qemu.volume_copies import abandon_copies_of, abandon_copy, copy_volume
 from roost.engines.qemu.volume_files import VolumeFile, all_volumes, holders
 from roost.resources.compute.disks.engine import Progress
 from roost.resources.compute.engine import EngineError, Health, MountedError
@@ -142,6 +142,7 @@ async def _take(guest: Guest, file: VolumeFile) -> None:
     """MountedError when the guest uses the volume; one whose file is gone is taken at once."""
     if file.data.exists():
         await _await_unmount(guest, file)
+    await abandon_copies_of(guest, file)
     await plugging.unplug(guest.directory, file.id)
 
 

@@ -63,6 +63,14 @@ async def grow(run: Run[ResizeArgs]) -> Verdict:
 
 
 async def shrink_back(run: Run[ResizeArgs]) -> Verdict:
+    """Only a disk that did grow, as an engine may refuse to touch it."""
+    disk_id = run.args.disk_id
+    if disk_id is None:
+        return next_step()
+    facts = await facts_of(run)
+    state = await engine_of(run, facts).disks.inspect(facts.id, disk_id)
+    if state is None or state.size == run.args.disk_former:
+        return next_step(partial(disks.set_size, disk_id=disk_id, size=run.args.disk_former))
     return await _resize_disk(run, run.args.disk_former)
 
 
