@@ -153,6 +153,8 @@ BAD: dict[str, tuple[list[FormPart], str]] = {
     "path up": ([FormPart("../../etc/passwd.txt", b"x")], PATH),
     "absolute path": ([FormPart("/etc/cron.d/x.txt", b"x")], PATH),
     "windows path": ([FormPart("..\\..\\x.txt", b"x")], PATH),
+    "drive": ([FormPart("C:\\logs\\x.txt", b"x")], PATH),
+    "share": ([FormPart("\\\\host\\logs\\x.txt", b"x")], PATH),
     "control": ([FormPart("a\x01.txt", b"x")], CONTROL),
     "nul": ([FormPart("a\0.txt", b"x")], CONTROL),
     "line end": ([FormPart("a%0D%0Ab.txt", b"x")], CONTROL),

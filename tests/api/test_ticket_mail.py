@@ -1,8 +1,10 @@
 """Letters about tickets: who gets them, and that a dead mail server loses and delays nothing."""
 
+import asyncio
 import socket
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from roost.engines.attachments.folder import AttachmentFolder
 from roost.resources.support import staff
 from roost.settings import Settings
 from tests.support.client import Client, Contract, Json, until
+from tests.support.instances import made
 from tests.support.mail import NEVER, SENDER, STAFF, MailServer, mail_server
 from tests.support.server import RunningRoost, running_roost, simulated
 
@@ -109,6 +112,35 @@ async def test_a_dead_mail_server(running: RunningRoost, client: Client, port: i
     assert {letter["To"] for letter in found} == {STAFF, ADA}
 
 
+@asynccontextmanager
+async def silent_server(port: int) -> AsyncIterator[None]:
+    """Takes connections and never says a word."""
+    done = asyncio.Event()
+
+    async def listen(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await done.wait()
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", port)
+    try:
+        yield
+    finally:
+        done.set()
+        server.close()
+
+
+async def test_a_silent_mail_server_holds_up_no_other_jobs(
+    running: RunningRoost, client: Client, port: int
+) -> None:
+    async with silent_server(port):
+        ticket_id = (await client.post(TICKETS, BODY))["id"]
+        for number in range(2 * running.roost.settings.job_slots):
+            await answered(running, ticket_id, f"Still looking, {number}.")
+        begun = time.monotonic()
+        await made(client)
+        assert time.monotonic() - begun < 10
+
+
 async def test_an_address_that_does_not_exist(
     running: RunningRoost, client: Client, port: int
 ) -> None:
@@ -120,6 +152,16 @@ async def test_an_address_that_does_not_exist(
         assert [letter["To"] for letter in mails.letters] == [STAFF]
     error = await running.roost.store.fetchval("select error from job where status = 'failed'")
     assert error == "the mail server refused the letter: 550 unknown"
+
+
+async def test_an_address_that_no_letter_can_have(
+    running: RunningRoost, client: Client, port: int
+) -> None:
+    await running.roost.store.execute("update api_user set email = '=?x?q?y?=@example.com'")
+    async with mail_server(port=port) as mails:
+        await answered(running, (await client.post(TICKETS, BODY))["id"])
+        await until(lambda: jobs(running), lambda found: found == ["done", "failed"])
+        assert [letter["To"] for letter in mails.letters] == [STAFF]
 
 
 @pytest.mark.parametrize("change", ["email = ''", "email_notifications = false"])

@@ -102,7 +102,18 @@ def test_urls(url: str, expected: tuple[object, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "mx", "http://mx", "smtp://", "smtp://mx:port", "smtp://mx:99999", "smtp://mx/path"]
+    "url",
+    [
+        "",
+        "mx",
+        "http://mx",
+        "smtp://",
+        "smtp://mx:port",
+        "smtp://mx:99999",
+        "smtp://mx/path",
+        "smtps://me:25#word@mx",
+        "smtps://me:25?word@mx",
+    ],
 )
 def test_what_is_no_url(url: str) -> None:
     with pytest.raises(ValueError, match=r"."):

@@ -53,11 +53,11 @@ async def begin(environment: Environment, *, to_staff: bool) -> LetterCase:
         closable=True,
     )
     ticket_id = await queries.insert(store, new, now)
-    reply_id, message_id = None, f"<ticket-{ticket_id}.staff@cloud.example.com>"
+    reply_id, message_id = None, f"<ticket-{ticket_id}.{now:%Y%m%d%H%M%S}.staff@cloud.example.com>"
     if not to_staff:
         said = NewReply("It works again.", "Mona", "0" * 32, from_staff=True)
         reply_id = await queries.insert_reply(store, ticket_id, said, now)
-        message_id = f"<reply-{reply_id}.user@cloud.example.com>"
+        message_id = f"<reply-{reply_id}.{now:%Y%m%d%H%M%S}.user@cloud.example.com>"
     args = MailArgs(ticket_id=ticket_id, reply_id=reply_id, to_staff=to_staff)
     job = await environment.queue.enqueue(store, SEND, args)
     mails = environment.services.get(MailServer)

@@ -75,7 +75,7 @@ def test_a_new_ticket_for_staff() -> None:
     assert letter["To"] == "help@cloud.example.com"
     assert letter["Subject"] == "[Ticket 100001] No connection"
     assert letter["Date"] == "Thu, 31 Jan 2030 12:00:05 +0000"
-    assert letter["Message-ID"] == "<ticket-100001.staff@cloud.example.com>"
+    assert letter["Message-ID"] == "<ticket-100001.20300131120005.staff@cloud.example.com>"
     assert letter["Auto-Submitted"] == "auto-generated"
     assert text_of(letter) == (
         "ada opened ticket 100001: No connection\n\nHelp.\n\n-- \nAccount 100000\n"
@@ -84,10 +84,11 @@ def test_a_new_ticket_for_staff() -> None:
 
 
 def test_a_reply_for_the_user() -> None:
-    reply = Reply(100_007, NOW, "Mona", "We look at it.", True)
+    reply = Reply(100_007, NOW.replace(hour=13), "Mona", "We look at it.", True)
     letter = received(Matter(ticket(), reply, False, NOW))
-    assert letter["Message-ID"] == "<reply-100007.user@cloud.example.com>"
-    assert letter["References"] == letter["In-Reply-To"] == "<ticket-100001.user@cloud.example.com>"
+    assert letter["Message-ID"] == "<reply-100007.20300131130005.user@cloud.example.com>"
+    thread = "<ticket-100001.20300131120005.user@cloud.example.com>"
+    assert letter["References"] == letter["In-Reply-To"] == thread
     assert text_of(letter) == (
         "Mona replied to ticket 100001: No connection\n\nWe look at it.\n\n-- \n"
         "https://cloud.example.com/v4/support/tickets/100001\n"

@@ -32,7 +32,8 @@ class SmtpMailer:
         User and password are percent-encoded. ValueError for anything else.
         """
         parts = urlsplit(url)
-        if parts.scheme not in _PORTS or not parts.hostname or parts.path.strip("/"):
+        rest = parts.path.strip("/") or parts.query or parts.fragment
+        if parts.scheme not in _PORTS or not parts.hostname or rest:
             raise ValueError("must be smtp://, smtp+starttls:// or smtps:// with a host")
         return cls(
             host=parts.hostname,

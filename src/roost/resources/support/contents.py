@@ -5,13 +5,17 @@ structure, but not decoded.
 """
 
 import io
+import warnings
 from collections.abc import Callable, Mapping
 
 from PIL import Image
 
 from roost.errors import invalid
 from roost.resources.support import rules
-from roost.resources.support.forms import FIELD, FormFile
+from roost.resources.support.forms import FIELD, PATH, FormFile
+
+# A crafted TIFF has one for each of 65,000 tags; Python would print and keep them all.
+warnings.filterwarnings("ignore", module=r"PIL\.")
 
 _MAX_NAME = 255
 _PDF_END = 1024
@@ -25,7 +29,6 @@ _NO_TEXT = (b"%PDF-", b"GIF87a", b"GIF89a", b"\x89PNG", b"\xff\xd8\xff", b"II*\0
 
 EMPTY = "Must not be empty"
 WRONG_NAME = f"The file name must have 1-{_MAX_NAME} characters, and no control characters"
-PATH = "The file name must not contain a path"
 
 
 def check_file(file: FormFile) -> None:

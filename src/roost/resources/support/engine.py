@@ -1,10 +1,14 @@
 """What support needs from outside: a place for attachments, and somebody who carries letters."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from email.message import EmailMessage
 from typing import Protocol
 
 from roost.errors import ShownError
+
+_LINES = 4
+"""Letters on their way at one time: a server that hangs must not hold all slots of a worker."""
 
 
 class AttachmentStoreError(Exception):
@@ -69,6 +73,7 @@ class Post:
     """The address that customers' questions are sent to."""
     url: str | None
     """Where the server is reached, for links."""
+    lines: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_LINES), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,11 @@ FIELD = "file"
 REQUIRED = "file is required"
 TWO_FILES = "Must be exactly one file"
 NAMELESS = "Must be a file with a name"
+PATH = "The file name must not contain a path"
 TOO_LARGE = f"Must be at most {rules.MAX_FILE // 1024**2} MiB"
 
 _MAX_PARTS = 20
+_BACKSLASH = re.compile(r'\\(?!")')
 _ENCODED = re.compile(r"; *filename\*=utf-8'[a-z0-9-]*'([^;\"\s]+)\s*$", re.IGNORECASE)
 
 
@@ -49,7 +51,11 @@ class _Part:
     def _filename(self) -> str | None:
         """`filename*` is not of the standard for forms, but some clients send it."""
         filename: str | None = self.segment.filename
-        encoded = _ENCODED.search(self.segment["Content-Disposition"])
+        disposition: str = self.segment["Content-Disposition"]
+        if filename is not None and _BACKSLASH.search(disposition):
+            # The parser would cut `C:\folder\` off.
+            raise invalid(PATH, FIELD)
+        encoded = _ENCODED.search(disposition)
         if filename is not None or encoded is None:
             return filename
         try:

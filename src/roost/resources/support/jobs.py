@@ -4,22 +4,26 @@ A letter that the server does not take is tried again for some days; one that it
 fails the job. Nothing is sent while no mail server is set.
 """
 
+from email.errors import MessageError
+
 import structlog
 
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, again, next_step
 from roost.resources.account import queries as accounts
 from roost.resources.support import queries
-from roost.resources.support.engine import Desk, MailRefusedError, Post
+from roost.resources.support.engine import Desk, MailError, MailRefusedError, Post
 from roost.resources.support.letters import Matter, compose
 from roost.resources.support.queries import Ticket
 from roost.resources.users import queries as users
 from roost.store import Queries
 
 _log = structlog.get_logger(__name__)
+_BUSY = 10.0
+"""Seconds until a letter looks again for a free line to the mail server."""
 
 
 class MailArgs(JobArgs):
@@ -34,6 +38,15 @@ async def _send(run: Run[MailArgs]) -> Verdict:
     post = run.get(Desk).post
     if post is None:
         return next_step()
+    if post.lines.locked():
+        if run.attempt == 1:
+            return again(_BUSY)
+        raise MailError("other letters wait for the mail server")  # Keeps count of the attempts.
+    async with post.lines:
+        return await _send_by(post, run)
+
+
+async def _send_by(post: Post, run: Run[MailArgs]) -> Verdict:
     ticket = await queries.find(run.store, run.args.ticket_id)
     if ticket is None:
         return next_step()
@@ -44,7 +57,11 @@ async def _send(run: Run[MailArgs]) -> Verdict:
     reply = None if reply_id is None else await queries.find_reply(run.store, reply_id)
     matter = Matter(ticket, reply, run.args.to_staff, run.job.created)
     try:
-        await post.mailer.send(compose(post, matter, address))
+        letter = compose(post, matter, address)
+    except (MessageError, ValueError, LookupError) as error:
+        raise Fatal(f"no letter can be written to this address: {type(error).__name__}") from error
+    try:
+        await post.mailer.send(letter)
     except MailRefusedError as error:
         raise Fatal(str(error)) from error
     return next_step()

@@ -32,12 +32,12 @@ def compose(post: Post, matter: Matter, address: str) -> EmailMessage:
     letter["To"] = Address(addr_spec=address)
     letter["Subject"] = _subject(matter.ticket)
     letter["Date"] = format_datetime(matter.written.replace(microsecond=0, tzinfo=UTC))
-    domain = post.sender.rpartition("@")[2]
-    thread = f"<ticket-{matter.ticket.id}.{_whom(matter)}@{domain}>"
+    thread = _message_id(post, matter, f"ticket-{matter.ticket.id}", matter.ticket.opened)
     if matter.reply is None:
         letter["Message-ID"] = thread
     else:
-        letter["Message-ID"] = f"<reply-{matter.reply.id}.{_whom(matter)}@{domain}>"
+        name = f"reply-{matter.reply.id}"
+        letter["Message-ID"] = _message_id(post, matter, name, matter.reply.created)
         letter["In-Reply-To"] = thread
         letter["References"] = thread
     letter["Auto-Submitted"] = "auto-generated"
@@ -51,8 +51,10 @@ def _subject(ticket: Ticket) -> str:
     return f"[Ticket {ticket.id}] {plain.strip()}"
 
 
-def _whom(matter: Matter) -> str:
-    return "staff" if matter.to_staff else "user"
+def _message_id(post: Post, matter: Matter, name: str, written: datetime) -> str:
+    """The time tells installations with one sender apart, and what was before a lab's reset."""
+    whom, domain = "staff" if matter.to_staff else "user", post.sender.rpartition("@")[2]
+    return f"<{name}.{written:%Y%m%d%H%M%S}.{whom}@{domain}>"
 
 
 def _text(post: Post, matter: Matter) -> str:
