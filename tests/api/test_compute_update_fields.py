@@ -57,7 +57,6 @@ REFUSED: list[tuple[Json, list[tuple[str, str]]]] = [
     *(({"alerts": {alert: "1"}}, [(f"alerts.{alert}", "Must be an integer")]) for alert in ALERTS),
     ({"backups": True}, [("backups", "Must be an object")]),
     ({"backups": {"schedule": "W0"}}, [("backups.schedule", "Must be an object")]),
-    ({"backups": {"schedule": {"day": 1}}}, [("backups.schedule.day", "Must be a string")]),
     (
         {"backups": {"schedule": {"window": "W0", "day": "Sunday"}}},
         [("backups.schedule.day", NO_BACKUPS), ("backups.schedule.window", NO_BACKUPS)],

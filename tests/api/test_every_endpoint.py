@@ -109,6 +109,8 @@ async def test_odd_ids_name_nothing(
 
 
 UNFIT = (
+    "Backups are not enabled.",
+    "compute_id is not valid",
     "Compute is not running.",
     "Must name each interface of the config once",
     "There is no upgrade for the service plan of this Compute.",

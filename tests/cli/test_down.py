@@ -24,7 +24,7 @@ def state(tmp_path: Path) -> Iterator[Path]:
 
 def guests(state: Path, region: str = "us-lake") -> list[str]:
     """What the simulated data plane knows of its guests."""
-    with closing(sqlite3.connect(state / "simulated" / region / "instances.sqlite3")) as db:
+    with closing(sqlite3.connect(state / "simulated" / region / "state.sqlite3")) as db:
         return [body for (body,) in db.execute("select body from document where kind = 'guest'")]
 
 

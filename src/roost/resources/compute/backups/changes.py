@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from roost.errors import invalid
+from roost.errors import Problem, invalid, invalid_fields
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.catalog import Catalog
@@ -43,8 +43,8 @@ async def set_schedule(call: Call, instance: InstanceFacts, body: UpdateSchedule
     """400 for a time that is chosen before backups are enabled."""
     chosen = body.model_dump(exclude_none=True)
     if chosen and not await queries.is_enabled(call.db, instance.id):
-        field = f"backups.schedule.{next(iter(chosen))}"
-        raise invalid("Backups are not enabled", field)
+        reason = "Backups are not enabled"
+        raise invalid_fields([Problem(reason, f"backups.schedule.{key}") for key in chosen])
     await queries.set_schedule(call.db, instance.id, body.day, body.window)
 
 
