@@ -167,6 +167,18 @@ async def test_a_begun_backup_is_made_anew(
     assert await harness.read_disk(target) == "changed"
 
 
+async def test_a_backup_that_two_make_at_once_is_whole(
+    harness: Harness, disks: list[DiskSpec], backup: int
+) -> None:
+    engines = (harness.engine, harness.reopen())
+    await asyncio.gather(*(each.backups.save(backup, disks, ignore) for each in engines))
+    assert await complete(harness, backup) == BackupState(backup, tuple(d.id for d in disks))
+    for number, disk in enumerate(disks):
+        target = restored(disk)
+        await harness.engine.backups.restore(backup, disk.id, target, ignore)
+        assert await harness.read_disk(target) == f"disk {number}"
+
+
 async def test_a_begun_backup_can_be_deleted(
     harness: Harness, disks: list[DiskSpec], backup: int
 ) -> None:

@@ -183,6 +183,19 @@ async def test_swap_space_fills_its_disk_at_each_size(
         assert output("blkid", "-p", "-o", "value", "-s", "LABEL", str(path)) == "roost-swap\n"
 
 
+async def test_what_a_guest_keeps_on_its_swap_disk_is_not_made_anew(
+    harness: QemuHarness, disks: QemuDisks
+) -> None:
+    disk = spec("swap", 32)
+    await disks.make(disk)
+    path = file_of(harness, disk).path
+    output("mkfs.ext4", "-q", "-F", str(path))
+    store(path, "precious", b"precious")
+    for size in (64, 24):
+        await disks.resize(replace(disk, size=size))
+        assert stored(file_of(harness, disk).path, "precious") == b"precious"
+
+
 async def test_a_disk_of_an_image_shrinks_and_keeps_its_kernel(
     harness: QemuHarness, disks: QemuDisks, tmp_path: Path
 ) -> None:

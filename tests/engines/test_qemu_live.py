@@ -151,9 +151,9 @@ async def test_a_guest_that_dies_during_a_backup_is_told_of(
 ) -> None:
     wait = live_copies._wait
 
-    async def die(running: Guest, progress: Progress, doing: str) -> None:
+    async def die(running: Guest, count: int, progress: Progress, doing: str) -> None:
         await harness.crash(running.id)
-        await wait(running, progress, doing)
+        await wait(running, count, progress, doing)
 
     monkeypatch.setattr(live_copies, "_wait", die)
     with pytest.raises(EngineError, match="backup could not be made: the instance went off"):

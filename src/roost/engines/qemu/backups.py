@@ -8,14 +8,15 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from roost.engines.qemu.disk_copies import begin_copy, convert, copy_disks, end_copy, sink
 from roost.engines.qemu.diskfiles import Place, disk_ids
+from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import Guest
-from roost.engines.qemu.locks import locked
+from roost.engines.qemu.locks import all_locked, locked
 from roost.engines.qemu.programs import faults
 from roost.engines.qemu.users import open_directory
 from roost.resources.compute.backups.engine import BackupState
@@ -37,17 +38,15 @@ class QemuBackups:
         if whole.exists():
             return
         doing = "The backup could not be made"
-        part = whole.with_suffix(".part")
+        guests = [Guest(self._state_dir, disk.compute_id) for disk in disks]
         with faults(doing):
-            await asyncio.to_thread(shutil.rmtree, part, ignore_errors=True)
-            part.mkdir(mode=0o700, parents=True)
-            try:
-                if disks:
-                    await self._save(part, disks, progress, doing)
-            except BaseException:
-                shutil.rmtree(part, ignore_errors=True)
-                raise
-            part.rename(whole)
+            async with all_locked(guest.directory for guest in guests):
+                if whole.exists():
+                    return
+                async with _begun(whole) as part:
+                    if guests:
+                        await _save(part, guests[0], disks, progress, doing)
+                await asyncio.to_thread(sync, whole, self._directory, self._state_dir)
 
     async def restore(
         self, backup_id: int, disk_id: int, target: DiskSpec, progress: Progress
@@ -85,26 +84,37 @@ class QemuBackups:
     def _path(self, backup_id: int) -> Path:
         return self._directory / f"backup-{backup_id}"
 
-    async def _save(
-        self, part: Path, disks: Sequence[DiskSpec], progress: Progress, doing: str
-    ) -> None:
-        guest = Guest(self._state_dir, disks[0].compute_id)
-        copies = {disk.id: Place(part, disk.id) for disk in disks}
-        async with locked(guest.directory):
-            async with AsyncExitStack() as stack:
-                sinks = {}
-                for disk_id, copy in copies.items():
-                    size = _size(guest, disk_id)
-                    opened = sink(copy, size, doing)
-                    sinks[disk_id] = await stack.enter_async_context(opened)
-                await copy_disks(guest, sinks, progress, doing)
-            for disk_id, copy in copies.items():
-                if image := guest.disk(disk_id).image():
-                    await asyncio.to_thread(image.link_kernel, copy.image_directory)
-        for copy in copies.values():
-            os.chown(copy.part("qcow2"), 0, 0)
-            copy.part("qcow2").chmod(0o444)
-            copy.put("qcow2")
+
+@asynccontextmanager
+async def _begun(whole: Path) -> AsyncIterator[Path]:
+    """A new directory that in the end is the whole backup; nothing of one that fails stays."""
+    part = whole.with_suffix(".part")
+    await asyncio.to_thread(shutil.rmtree, part, ignore_errors=True)
+    part.mkdir(mode=0o700, parents=True)
+    try:
+        yield part
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    part.rename(whole)
+
+
+async def _save(
+    part: Path, guest: Guest, disks: Sequence[DiskSpec], progress: Progress, doing: str
+) -> None:
+    copies = {disk.id: Place(part, disk.id) for disk in disks}
+    async with AsyncExitStack() as stack:
+        sinks = {}
+        for disk_id, copy in copies.items():
+            opened = sink(copy, _size(guest, disk_id), doing)
+            sinks[disk_id] = await stack.enter_async_context(opened)
+        await copy_disks(guest, sinks, progress, doing)
+    for disk_id, copy in copies.items():
+        if image := guest.disk(disk_id).image():
+            await asyncio.to_thread(image.link_kernel, copy.image_directory)
+        os.chown(copy.part("qcow2"), 0, 0)
+        copy.part("qcow2").chmod(0o444)
+        await asyncio.to_thread(copy.put, "qcow2")
 
 
 def _size(guest: Guest, disk_id: int) -> int:

@@ -34,7 +34,6 @@ async def sink(place: Place, size: int, doing: str) -> AsyncIterator[int]:
         create = ("qemu-img", "create", "-q", "-f", "qcow2", path.name, str(size))
         await patiently(lambda: run(doing, *create, cwd=path.parent))
         yield descriptor
-        await asyncio.to_thread(os.fsync, descriptor)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -104,13 +103,12 @@ async def end_copy(
     give(guest, part)
     if image is not None:
         await asyncio.to_thread(image.link_kernel, place.image_directory)
-    if target.size * MB == size:
-        place.put("qcow2")
-    elif image is None and target.filesystem in ("ext3", "ext4"):
+    if target.size * MB != size and image is None and target.filesystem in ("ext3", "ext4"):
         await resize_copy(guest, target, part.name, DiskFile(part, "qcow2"))
-        place.put("raw")
+        await asyncio.to_thread(place.put, "raw")
         part.unlink()
-    else:
+        return
+    if target.size * MB != size:
         resize = ("qemu-img", "resize", "-q", "-f", "qcow2", part.name, f"{target.size}M")
         await run_for(guest, doing, *resize)
-        place.put("qcow2")
+    await asyncio.to_thread(place.put, "qcow2")

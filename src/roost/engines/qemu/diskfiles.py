@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roost.engines.qemu.devices import Format
+from roost.engines.qemu.durable import sync
 from roost.engines.qemu.images.store import INFO, GuestImage, ImageInfo
 
 MB = 1024 * 1024
@@ -75,11 +76,13 @@ class Place:
         return find_image_links(self.image_directory)
 
     def put(self, image_format: Format) -> None:
-        """Let the finished part take the disk's place."""
+        """Let the finished part take the disk's place, for good."""
+        sync(self.part(image_format))
         self.part(image_format).replace(self.path(image_format))
         for each in _FORMATS:
             if each != image_format:
                 self.path(each).unlink(missing_ok=True)
+        sync(self.directory, self.directory.parent)
 
     @contextmanager
     def begun(self) -> Iterator[None]:

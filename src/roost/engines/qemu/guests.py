@@ -92,6 +92,8 @@ class Guest:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(descriptor)
         partial.replace(target)
 
     def state(self) -> InstanceState | None:

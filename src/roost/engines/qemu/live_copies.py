@@ -7,6 +7,7 @@ import asyncio
 import errno
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 
 from pydantic import BaseModel, Field, TypeAdapter
 
@@ -50,9 +51,12 @@ async def copy_live(guest: Guest, sinks: Mapping[int, int], progress: Progress, 
         await _drop(guest)
         try:
             await _begin(guest, sinks)
-            await _wait(guest, progress, doing)
-        finally:
-            await _drop(guest)
+            await _wait(guest, len(sinks), progress, doing)
+        except BaseException:
+            with suppress(MonitorError):
+                await _drop(guest)
+            raise
+        await _drop(guest)
     except MonitorError as error:
         if guest.process() is None:
             raise EngineError(f"{doing}: the instance went off meanwhile") from error
@@ -100,13 +104,15 @@ def _backup(disk_id: int) -> Options:
     }
 
 
-async def _wait(guest: Guest, progress: Progress, doing: str) -> None:
+async def _wait(guest: Guest, count: int, progress: Progress, doing: str) -> None:
+    """Of copies of which one fails, QEMU cancels the others."""
     while True:
         async with connected(guest.directory) as monitor:
             jobs = await _jobs(monitor)
-        for job in jobs:
-            if job.error is not None:
-                raise failure(doing, job.error)
+        if errors := [job.error for job in jobs if job.error is not None]:
+            raise failure(doing, "; ".join(errors))
+        if len(jobs) < count:
+            raise failure(doing, "copies have gone from QEMU")
         if all(job.status == "concluded" for job in jobs):
             return
         total = sum(job.total for job in jobs)

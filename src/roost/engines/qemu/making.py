@@ -57,16 +57,20 @@ async def make_from_image(guest: Guest, disk: DiskSpec, image: GuestImage) -> No
     create = ("qemu-img", "create", "-q", "-f", "qcow2", "-b", base, "-F", "qcow2")
     await run(_DOING, *create, part.name, f"{disk.size}M", cwd=guest.directory)
     give(guest, part)
-    place.put("qcow2")
+    await asyncio.to_thread(place.put, "qcow2")
 
 
 async def make_empty(guest: Guest, disk: DiskSpec) -> None:
     """A disk of zeros, with the file system if it is one that the host can make."""
+    await make_empty_part(guest, disk)
+    await asyncio.to_thread(guest.disk(disk.id).put, "raw")
+
+
+async def make_empty_part(guest: Guest, disk: DiskSpec) -> None:
     place = guest.disk(disk.id)
     os.close(begin_part(guest, place, "raw", disk.size * MB))
     if formatter := _FORMATTERS.get(disk.filesystem):
         await run_for(guest, _DOING, *formatter, place.part("raw").name)
-    place.put("raw")
 
 
 def begin_part(guest: Guest, place: Place, image_format: Format, size: int = 0) -> int:

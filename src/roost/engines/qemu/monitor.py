@@ -16,6 +16,9 @@ from roost.engines.qemu.devices import Options
 from roost.engines.qemu.guests import MONITOR
 
 _CONNECT_SECONDS = 5.0
+_ANSWER_SECONDS = 45.0
+"""QEMU writes a file out before it lets go of it, which may take a while."""
+_SILENCE = "QEMU does not answer"
 
 logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)  # It logs what it raises as well.
 
@@ -86,7 +89,8 @@ class Monitor:
 
     async def execute(self, command: str, arguments: Options | None = None) -> object:
         """What QEMU answers."""
-        return await self._client.execute(command, arguments)
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            return await self._client.execute(command, arguments)
 
     async def pass_file(self, descriptor: int, set_id: int | None = None) -> str:
         """The name under which QEMU opens the file from now on, `/dev/fdset/ID`.
@@ -97,7 +101,7 @@ class Monitor:
         ancillary = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", descriptor))
         self._connection.sendmsg([b" "], [ancillary])
         chosen = {} if set_id is None else {"fdset-id": set_id}
-        added = _AddedFile.model_validate(await self._client.execute("add-fd", chosen))
+        added = _AddedFile.model_validate(await self.execute("add-fd", chosen))
         return f"/dev/fdset/{added.fdset_id}"
 
 
@@ -110,13 +114,14 @@ async def connected(directory: Path) -> AsyncIterator[Monitor]:
             connection.setblocking(False)
             with _address(directory) as address:
                 connection.connect(address)
-            await asyncio.wait_for(client.connect(connection), _CONNECT_SECONDS)
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                await client.connect(connection)
             try:
                 yield Monitor(client, connection)
             finally:
                 await client.disconnect()
     except (OSError, EOFError, QMPError, TimeoutError) as error:
-        raise MonitorError(str(error)) from error
+        raise MonitorError(str(error) or _SILENCE) from error
 
 
 @contextmanager

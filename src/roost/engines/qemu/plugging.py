@@ -68,7 +68,7 @@ async def plug(guest: Guest, volume: VolumeFile, label: str) -> None:
         try:
             await monitor.execute("blockdev-add", drive.node())
             await monitor.execute("device_add", drive.device())
-        except BaseException:
+        except ExecuteError:
             await drop_node(monitor, name, volume.id)
             raise
 

@@ -29,6 +29,7 @@ _KNOWN = {
     "Input/output error": "the host's disk does not work",
     "Read-only file system": "the host's disk is read-only",
     "': No such file or directory": "a file of it is gone from the host",
+    "QEMU does not answer": "the instance does not answer",
     "Operation not permitted": "the host does not permit it",
     "Permission denied": "the host does not permit it",
 }

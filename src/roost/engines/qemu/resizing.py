@@ -6,13 +6,12 @@ fails or fills up in the middle leaves the disk as it was.
 
 import asyncio
 import os
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 from roost.engines.qemu.diskfiles import MB, DiskFile, Place
 from roost.engines.qemu.guests import Guest
-from roost.engines.qemu.making import begin_part, make_empty
+from roost.engines.qemu.making import begin_part, make_empty_part
 from roost.engines.qemu.tools import run_for
 from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import EngineError
@@ -20,22 +19,21 @@ from roost.resources.compute.engine import EngineError
 _DOING = "The disk could not be resized"
 _REPAIRED = (0, 1, 2)
 """Exit codes of e2fsck for a file system without faults, or without faults now."""
-_EXT_MAGIC = struct.Struct("<1080xH")
-_EXT = 0xEF53
+_EXT = (1080, b"\x53\xef")
+_SWAP = (4086, b"SWAPSPACE2")
+"""What such a content is known by, and where that is."""
 _PIECE = 4 * MB
 
 
 async def resize_disk(guest: Guest, disk: DiskSpec, found: DiskFile) -> None:
     """EngineError, and an unchanged disk, when what it holds needs more room."""
     grows = disk.size * MB > found.size()
-    if disk.filesystem == "swap":
-        await make_empty(guest, disk)
-    elif grows and _grows_in_place(guest, disk, found):
+    if grows and _grows_in_place(guest, disk, found):
         grow = ("qemu-img", "resize", "-q", "-f", found.format, found.path.name)
         await run_for(guest, _DOING, *grow, f"{disk.size}M")
     else:
         await resize_copy(guest, disk, found.path.name, found)
-        guest.disk(disk.id).put("raw")
+        await asyncio.to_thread(guest.disk(disk.id).put, "raw")
 
 
 async def resize_copy(guest: Guest, disk: DiskSpec, source: str, found: DiskFile) -> None:
@@ -45,18 +43,19 @@ async def resize_copy(guest: Guest, disk: DiskSpec, source: str, found: DiskFile
     part = place.part("raw")
     convert = ("qemu-img", "convert", "-f", found.format, "-O", "raw", source, part.name)
     await run_for(guest, _DOING, *convert)
-    if _holds_ext(part):
+    if _holds(part, _EXT):
         await _fit_ext(guest, place, disk.size * MB)
+    elif disk.filesystem == "swap" and _holds(part, _SWAP):
+        await make_empty_part(guest, disk)
     else:
         await asyncio.to_thread(_cut, part, disk.size * MB)
-    await asyncio.to_thread(_write_out, part)
 
 
 def _grows_in_place(guest: Guest, disk: DiskSpec, found: DiskFile) -> bool:
     """The guest of an image lets its file system grow itself; other contents have none."""
     if found.format == "qcow2" and guest.disk(disk.id).image() is not None:
         return True
-    return disk.filesystem not in ("ext3", "ext4")
+    return disk.filesystem not in ("ext3", "ext4", "swap")
 
 
 async def _fit_ext(guest: Guest, place: Place, size: int) -> None:
@@ -76,11 +75,6 @@ def _cut(part: Path, size: int) -> None:
     os.truncate(part, size)
 
 
-def _write_out(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-
-
 def _pieces(descriptor: int, start: int) -> Iterator[bytes]:
     """What the file holds from `start` on, without its holes."""
     end = os.fstat(descriptor).st_size
@@ -94,7 +88,8 @@ def _pieces(descriptor: int, start: int) -> Iterator[bytes]:
         start += len(piece)
 
 
-def _holds_ext(path: Path) -> bool:
+def _holds(path: Path, content: tuple[int, bytes]) -> bool:
+    place, mark = content
     with path.open("rb") as file:
-        head = file.read(_EXT_MAGIC.size)
-    return len(head) == _EXT_MAGIC.size and _EXT_MAGIC.unpack(head)[0] == _EXT
+        file.seek(place)
+        return file.read(len(mark)) == mark

@@ -7,16 +7,19 @@ asked on many short connections, as its monitor has time for one client only.
 import asyncio
 import os
 import re
+from contextlib import suppress
 
 from pydantic import BaseModel, Field, TypeAdapter
 
 from roost.engines.qemu import plugging
 from roost.engines.qemu.devices import Options, block_node, volume_name
+from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import Monitor, MonitorError, connected
 from roost.engines.qemu.programs import failure, run
 from roost.engines.qemu.volume_files import VolumeFile, holders
 from roost.resources.compute.disks.engine import Progress
+from roost.resources.compute.engine import EngineError
 
 _DOING = "The volume could not be copied"
 _POLL_SECONDS = 0.2
@@ -40,16 +43,29 @@ async def copy_volume(
 ) -> None:
     """Make the target's file, of `size` bytes, anew; EngineError when that fails."""
     await abandon_copy(target)
-    with target.partial.open("wb") as file:
-        file.truncate(source.data.stat().st_size)
-    compute_id = source.holder()
-    if compute_id is None:
-        await _convert(source, target, progress)
-    else:
-        await _mirror(Guest(source.state_dir, compute_id), source, target, progress)
+    target.partial.unlink(missing_ok=True)
+    try:
+        with target.partial.open("xb") as file:
+            file.truncate(source.data.stat().st_size)
+        compute_id = source.holder()
+        if compute_id is None:
+            await _convert(source, target, progress)
+        else:
+            await _mirror(Guest(source.state_dir, compute_id), source, target, progress)
+    except BaseException:
+        await _discard(target)
+        raise
     with target.partial.open("r+b") as file:
         file.truncate(size)
-    target.partial.replace(target.data)
+    await asyncio.to_thread(sync, target.partial)
+    await asyncio.to_thread(target.put)
+
+
+async def _discard(target: VolumeFile) -> None:
+    """What has failed takes no room; but a file that QEMU still has open can be found again."""
+    with suppress(EngineError):
+        await abandon_copy(target)
+        target.partial.unlink(missing_ok=True)
 
 
 async def abandon_copy(target: VolumeFile) -> None:
@@ -88,9 +104,10 @@ async def _mirror(guest: Guest, source: VolumeFile, target: VolumeFile, progress
         await _begin_mirror(guest, source, target)
         await _follow_mirror(guest, _copy_name(source, target), progress)
     except MonitorError as error:
+        if guest.process() is None:
+            raise EngineError(f"{_DOING}: the instance went off meanwhile") from error
         raise failure(_DOING, str(error)) from error
-    finally:
-        await abandon_copy(target)
+    await abandon_copy(target)
 
 
 async def _begin_mirror(guest: Guest, source: VolumeFile, target: VolumeFile) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import all_guests
 from roost.resources.compute.engine import EngineError, NoDisksError
 
@@ -69,6 +70,11 @@ class VolumeFile:
     def holder(self) -> int | None:
         """The running guest that has it open."""
         return holders(self.state_dir).get(str(self.data))
+
+    def put(self) -> None:
+        """Let the partial file be the volume, for good."""
+        self.partial.replace(self.data)
+        sync(self.data, self.directory, self.directory.parent, self.state_dir)
 
     def remove(self) -> None:
         shutil.rmtree(self.directory)

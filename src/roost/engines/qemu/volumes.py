@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from roost.engines.qemu import plugging
+from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.locks import locked
 from roost.engines.qemu.monitor import MonitorError
@@ -47,7 +48,7 @@ class QemuVolumes:
                 if not file.data.exists():
                     with file.partial.open("wb") as data:
                         data.truncate(volume.size * _GB)
-                    file.partial.replace(file.data)
+                    await asyncio.to_thread(file.put)
 
     async def copy(self, source_id: int, target: VolumeSpec, progress: Progress) -> None:
         source, file = self._file(source_id), self._file(target.id)
@@ -69,6 +70,7 @@ class QemuVolumes:
                 if file.size() < volume.size:
                     with file.data.open("r+b") as data:
                         data.truncate(volume.size * _GB)
+                    await asyncio.to_thread(sync, file.data)
                 # Also when only the file was grown before.
                 if (compute_id := file.holder()) is not None:
                     guest = Guest(self._state_dir, compute_id)

@@ -31,10 +31,7 @@ _COPY_SECONDS = 24 * 3600.0
 CREATE = JobKind(
     "volume_create",
     VolumeArgs,
-    steps=(
-        Step("make", steps.make, undo=steps.unmake),
-        Step("plug", steps.plug_new, undo=steps.unplug_new),
-    ),
+    steps=(Step("make", steps.make, undo=steps.unmake),),
     retry=_RETRY,
     on_done=effects.becomes("active"),
     on_failed=effects.vanishes,

@@ -12,10 +12,14 @@ from roost.store import Queries
 
 
 async def make(run: Run[VolumeArgs]) -> Verdict:
-    """Make an empty volume; only once, as what is gone must not be replaced by something empty."""
+    """Make an empty volume, and give it to its instance, if that still exists.
+
+    Only once, as what is gone must not be replaced by something empty.
+    """
     facts = await _facts(run)
     if not facts.made:
         await _engine(run, facts).create(facts.spec)
+    await _plug(run, facts)
     return next_step(_set_made(facts))
 
 
@@ -29,20 +33,10 @@ async def copy(run: Run[CloneArgs]) -> Verdict:
 async def unmake(run: Run[VolumeArgs]) -> Verdict:
     """Remove what was made, wholly or in part."""
     facts = await _facts(run)
-    await _engine(run, facts).delete(facts.id)
-    return next_step()
-
-
-async def plug_new(run: Run[VolumeArgs]) -> Verdict:
-    """Give a new volume to its instance, if it still has one: that may have been deleted."""
-    await _plug(run, await _facts(run))
-    return next_step()
-
-
-async def unplug_new(run: Run[VolumeArgs]) -> Verdict:
-    facts = await _facts(run)
+    engine = _engine(run, facts)
     if facts.compute_id is not None:
-        await _engine(run, facts).unplug(facts.id, facts.compute_id)
+        await engine.unplug(facts.id, facts.compute_id)
+    await engine.delete(facts.id)
     return next_step()
 
 

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from roost.engines.qemu.durable import sync
 from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.locks import locked
 
@@ -83,11 +84,12 @@ class GuestImage:
         names = [path.name for path in self.directory.iterdir()]
         return self._link(directory, [name for name in names if name != ROOT])
 
-    def _link(self, directory: Path, names: Iterable[str]) -> "GuestImage":
+    def _link(self, directory: Path, names: Collection[str]) -> "GuestImage":
         directory.mkdir(parents=True, exist_ok=True)
         # What the image is comes last: its links are whole once that is there.
         for name in sorted(names, key=INFO.__eq__):
             _link_or_copy(self.directory / name, directory / name)
+        sync(*(directory / name for name in names), directory)
         return GuestImage(self.info, directory)
 
 
