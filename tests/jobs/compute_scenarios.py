@@ -7,7 +7,7 @@ from functools import partial
 from roost.app.fsck import check_all
 from roost.jobs import Environment, JobKind
 from roost.resources.compute.engine import Power
-from roost.resources.compute.entity import entity_of, resource_of
+from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import (
     BOOT,
     CREATE,
@@ -104,7 +104,7 @@ async def begin_create(environment: Environment, booted: bool) -> InstanceCase:
             environment.queue.clock.now(),
             log.Actor(row.account_id, "somebody"),
             CREATE.name,
-            entity_of(compute_id, row.label),
+            COMPUTE.entity(compute_id, row.label),
         )
         job = await environment.queue.enqueue(
             db,

@@ -4,6 +4,7 @@ from roost.jobs.schedules import AnySchedule
 from roost.oauth import retention as oauth_retention
 from roost.resources.account import endpoints as account
 from roost.resources.account import notices as account_notices
+from roost.resources.account.entity import ACCOUNT
 from roost.resources.apps import endpoints as apps
 from roost.resources.child_accounts import endpoints as child_accounts
 from roost.resources.compute import endpoints as compute
@@ -12,13 +13,16 @@ from roost.resources.compute import fsck_addresses
 from roost.resources.compute import jobs as compute_jobs
 from roost.resources.compute import notices as compute_notices
 from roost.resources.compute import watch as compute_watch
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute_types import endpoints as compute_types
 from roost.resources.devices import endpoints as devices
+from roost.resources.entities.kind import EntityKind
 from roost.resources.events import endpoints as events
 from roost.resources.events import jobs as event_jobs
 from roost.resources.explain import endpoints as explain
 from roost.resources.fsck import Check
 from roost.resources.images import endpoints as images
+from roost.resources.images.entity import IMAGE
 from roost.resources.kernels import endpoints as kernels
 from roost.resources.logins import endpoints as logins
 from roost.resources.logins import jobs as login_jobs
@@ -28,13 +32,18 @@ from roost.resources.maintenance import notices as maintenance_notices
 from roost.resources.notifications import endpoints as notifications
 from roost.resources.notifications.causes import Cause
 from roost.resources.oauth_clients import endpoints as oauth_clients
+from roost.resources.oauth_clients.entity import OAUTH_CLIENT
 from roost.resources.profile import endpoints as profile
+from roost.resources.profile.entity import PROFILE
 from roost.resources.regions import endpoints as regions
 from roost.resources.ssh_keys import endpoints as ssh_keys
+from roost.resources.ssh_keys.entity import SSH_KEY
 from roost.resources.tokens import endpoints as tokens
 from roost.resources.tokens import jobs as token_jobs
+from roost.resources.tokens.entity import TOKEN
 from roost.resources.two_factor import endpoints as two_factor
 from roost.resources.users import endpoints as users
+from roost.resources.users.entity import USER
 from roost.web import jobs as web_jobs
 
 ENDPOINT_MODULES = (
@@ -58,6 +67,17 @@ ENDPOINT_MODULES = (
     tokens,
     two_factor,
     users,
+)
+
+ENTITY_KINDS: tuple[EntityKind, ...] = (
+    ACCOUNT,
+    COMPUTE,
+    IMAGE,
+    OAUTH_CLIENT,
+    PROFILE,
+    SSH_KEY,
+    TOKEN,
+    USER,
 )
 
 JOB_KINDS = (

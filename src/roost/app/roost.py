@@ -10,7 +10,14 @@ from prometheus_client import CollectorRegistry
 
 from roost.app.engines import Binding, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
-from roost.app.groups import AT_START, CAUSES, ENDPOINT_MODULES, JOB_KINDS, SCHEDULES
+from roost.app.groups import (
+    AT_START,
+    CAUSES,
+    ENDPOINT_MODULES,
+    ENTITY_KINDS,
+    JOB_KINDS,
+    SCHEDULES,
+)
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
 from roost.clock import Clock
@@ -22,6 +29,7 @@ from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute import queries as compute
 from roost.resources.compute.guest import InstanceEngines
+from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.notifications.causes import Causes
@@ -149,7 +157,13 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             bindings=tuple(bindings),
             images=images,
             services=Services(
-                catalog, engines, queue, box, Causes(*CAUSES), Registry(ENDPOINT_MODULES)
+                catalog,
+                engines,
+                queue,
+                box,
+                Causes(*CAUSES),
+                Entities(ENTITY_KINDS),
+                Registry(ENDPOINT_MODULES),
             ),
             queue=queue,
             faults=Faults(),

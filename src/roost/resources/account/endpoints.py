@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from roost.errors import Problem, invalid_fields
-from roost.resources.account import queries, rules
+from roost.resources.account import entity, queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
 from roost.resources.account.records import AccountRow, AccountTransferRow, SettingsRow
+from roost.resources.entities.records import Entity
 from roost.resources.events import log
-from roost.resources.events.records import Entity
 from roost.resources.regions.records import ServicesRow
 from roost.resources.regions.services import SERVICES
 from roost.web.call import Call
@@ -44,7 +44,7 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
     if problems:
         raise invalid_fields(problems)
     await queries.update(call.db, call.account_id, body)
-    await _tell(call, "account_update", "/v4/account")
+    await _tell(call, "account_update", entity.ACCOUNT.entity())
     return await call.record(call.account_id, ACCOUNT)
 
 
@@ -66,7 +66,7 @@ async def view_account_settings(call: Call) -> bytes:
 async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
     """Update the account's settings."""
     await queries.update_settings(call.db, call.account_id, body)
-    await _tell(call, "account_settings_update", "/v4/account/settings")
+    await _tell(call, "account_settings_update", entity.SETTINGS)
     return await call.record(call.account_id, SETTINGS)
 
 
@@ -109,6 +109,5 @@ def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
             yield Problem(code, "zip")
 
 
-async def _tell(call: Call, action: str, url: str) -> None:
-    entity: Entity = {"id": None, "label": None, "type": "account", "url": url}
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
+async def _tell(call: Call, action: str, about: Entity) -> None:
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, about)

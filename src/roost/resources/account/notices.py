@@ -1,6 +1,7 @@
 """What users should mend of their account."""
 
 from roost.resources.account import queries
+from roost.resources.account.entity import ACCOUNT
 from roost.resources.notifications.records import NotificationRow
 from roost.web.call import Call
 
@@ -11,7 +12,7 @@ async def missing_email(call: Call) -> list[NotificationRow]:
         return []
     return [
         {
-            "entity": {"id": None, "label": None, "type": "account", "url": "/v4/account"},
+            "entity": {"id": None, "label": None, "type": "account", "url": ACCOUNT.url()},
             "label": "Email address missing",
             "message": "This account has no email address. Please add one.",
             "body": None,

@@ -8,7 +8,7 @@ from roost.resources.account.queries import ProxyUser, find_proxy, lock
 from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN, tie_token
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
 from roost.resources.events import log
-from roost.resources.events.records import Entity
+from roost.resources.tokens.entity import TOKEN
 from roost.resources.tokens.issue import make_token
 from roost.resources.users.caller import find_caller
 from roost.resources.users.kinds import CHILD_ACCESS
@@ -105,7 +105,6 @@ def _euuid(call: Call) -> str:
 
 async def _tell(call: Call, proxy: ProxyUser, token_id: int, label: str) -> None:
     """In the child's account, where the label says who it was."""
-    url = f"/v4/profile/tokens/{token_id}"
-    entity: Entity = {"id": token_id, "label": label, "type": "token", "url": url}
+    entity = TOKEN.entity(token_id, label)
     actor = log.Actor(proxy.account_id, proxy.username)
     await log.notify(call.db, call.clock.now(), actor, "token_create", entity)

@@ -9,12 +9,12 @@ from roost.resources.catalog import Catalog
 from roost.resources.compute import examples, rules
 from roost.resources.compute.interfaces import Interface, check_together
 from roost.resources.ssh_keys.rules import public_key
+from roost.resources.tags.labels import Tags
 from roost.services import Services
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, Pattern, refuse
 
 Label = Annotated[str, Length(3, 64), Pattern(rules.LABEL_PATTERN, rules.LABEL_REASON)]
-Tags = list[Annotated[str, Length(3, 50)]]
 Id = Annotated[int, Between(1, 2**63 - 1)]
 Number = Annotated[int, Between(0, 2**31 - 1)]
 

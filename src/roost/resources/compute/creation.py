@@ -2,19 +2,21 @@
 
 import orjson
 
-from roost.errors import forbidden, invalid
+from roost.errors import invalid
 from roost.ids import new_uuid
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import allocation
 from roost.resources.catalog import Catalog
 from roost.resources.compute import queries, rules
 from roost.resources.compute.bodies import CreateInstance
-from roost.resources.compute.entity import entity_of, image_entity, resource_of
+from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.guest import InstanceEngines, SealedSetup
 from roost.resources.compute.jobs import CREATE, CreateArgs
 from roost.resources.compute.records import Alerts
 from roost.resources.events import log
+from roost.resources.images.entity import IMAGE
 from roost.resources.ssh_keys.queries import keys_by_user
+from roost.resources.tags.labels import check_tags
 from roost.secrets import Box
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
@@ -30,15 +32,15 @@ async def create(call: Call, body: CreateInstance) -> str:
     compute_id = await queries.next_id(call.db)
     new = _row(call, body, compute_id, await _allocate(call, body, compute_id), keys)
     record = await _insert(call, body, new)
-    await give_to_creator(call, "compute", compute_id)
+    await give_to_creator(call, COMPUTE.name, compute_id)
     actor = log.Actor.of(call)
     event_id = await log.schedule(
         call.db,
         call.clock.now(),
         actor,
         CREATE.name,
-        entity_of(compute_id, new["label"]),
-        image_entity(body.image) if body.image else None,
+        COMPUTE.entity(compute_id, new["label"]),
+        IMAGE.entity(body.image, body.image) if body.image else None,
     )
     booted = body.image is not None and body.booted is not False
     await call.get(JobQueue).enqueue(
@@ -50,12 +52,6 @@ async def create(call: Call, body: CreateInstance) -> str:
         event_id=event_id,
     )
     return record
-
-
-def check_tags(call: Call, tags: list[str] | None) -> None:
-    """Raises 403: tags need an unrestricted user (rule 1)."""
-    if tags and call.identity.restricted:
-        raise forbidden()
 
 
 async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) -> str:

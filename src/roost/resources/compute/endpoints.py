@@ -7,11 +7,12 @@ from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import creation, jobs, queries
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
-from roost.resources.compute.entity import entity_of, resource_of
+from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import InstanceArgs, enqueue_power
 from roost.resources.compute.queries import INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow
 from roost.resources.events import log
+from roost.resources.tags.labels import check_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Read, Write
@@ -68,13 +69,13 @@ async def view_instance(call: Call) -> bytes:
 )
 async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     """Update a compute instance."""
-    creation.check_tags(call, body.tags)
+    check_tags(call, body.tags)
     facts = await _lock(call)
     try:
         await queries.update(call.db, facts.id, body, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
-    entity = entity_of(facts.id, body.label or facts.label)
+    entity = COMPUTE.entity(facts.id, body.label or facts.label)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), "compute_update", entity)
     return await _view(call, facts.id)
 

@@ -1,18 +1,16 @@
-"""How events, locks and urls name an instance."""
+"""How the rest of the cloud knows instances."""
 
-from roost.resources.events.records import Entity
+from roost.resources.compute.queries import INSTANCES
+from roost.resources.entities.kind import ResourceKind
 
-
-def url_of(compute_id: int) -> str:
-    return f"/v4/compute/instances/{compute_id}"
-
-
-def entity_of(compute_id: int, label: str) -> Entity:
-    return {"id": compute_id, "label": label, "type": "compute", "url": url_of(compute_id)}
-
-
-def image_entity(image: str) -> Entity:
-    return {"id": image, "label": image, "type": "image", "url": f"/v4/images/{image}"}
+COMPUTE = ResourceKind(
+    name="compute",
+    path="/compute/instances/{id}",
+    listing=INSTANCES,
+    label="i.label",
+    tags_table="compute_instance",
+    ticket_field="compute_id",
+)
 
 
 def resource_of(compute_id: int) -> str:

@@ -17,7 +17,7 @@ from roost.resources.addresses import allocation
 from roost.resources.catalog import Catalog
 from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceEngine, NoDisksError
-from roost.resources.compute.entity import entity_of, resource_of
+from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.guest import InstanceEngines, SealedSetup, specify
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
@@ -156,7 +156,7 @@ async def forget(run: Run[InstanceArgs]) -> Verdict:
 
     async def write(db: Queries) -> None:
         await allocation.release(db, run.args.compute_id, run.clock.now())
-        await forget_entity(db, "compute", run.args.compute_id)
+        await forget_entity(db, COMPUTE.name, run.args.compute_id)
         await queries.delete(db, run.args.compute_id)
 
     return next_step(write)
@@ -238,7 +238,7 @@ async def enqueue_power(
 
     `action` is the event's, when it is not the kind's name.
     """
-    entity = entity_of(facts.id, facts.label)
+    entity = COMPUTE.entity(facts.id, facts.label)
     now = queue.clock.now()
     event_id = await log.schedule(db, now, actor, action or kind.name, entity)
     await queue.enqueue(

@@ -40,15 +40,6 @@ INSTANCES = Listing(
 )
 
 
-def entity_sql(compute_id: str) -> str:
-    """SQL of an instance as events and other records name it; `compute_id` is SQL too."""
-    return f"""
-        (select row_to_json(entity) from (
-            select i.label, i.id, 'compute' as type, '/v4/compute/instances/' || i.id as url
-            from compute_instance i where i.id = {compute_id}) entity)
-        """  # noqa: S608 - not from input
-
-
 class NewInstance(TypedDict):
     """A row to insert."""
 

@@ -12,7 +12,7 @@ from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute import queries
 from roost.resources.compute.drift import compare
 from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
-from roost.resources.compute.entity import entity_of
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.examine import examine
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.jobs import BOOT, enqueue_power
@@ -72,7 +72,7 @@ async def follow_power(
     if guest.power == "running":
         await queries.set_status(db, row.id, "running", now)
         return "set its status to running"
-    entity = entity_of(row.id, row.label)
+    entity = COMPUTE.entity(row.id, row.label)
     since = now - _PERIOD
     tries = await events.count_since(db, row.account_id, entity, _REBOOT, since)
     if row.watchdog_enabled and tries < _TRIES:

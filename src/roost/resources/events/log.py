@@ -5,8 +5,9 @@ from datetime import datetime
 
 from roost.clock import Clock
 from roost.jobs.model import Job
+from roost.resources.entities.records import Entity
 from roost.resources.events import queries
-from roost.resources.events.records import Entity, EventStatus
+from roost.resources.events.records import EventStatus
 from roost.store import Queries
 from roost.web.call import Call
 

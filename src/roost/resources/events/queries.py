@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from roost.resources.events.records import Entity, EventStatus
+from roost.resources.entities.records import Entity
+from roost.resources.events.records import EventStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.web.grant_queries import only_granted

@@ -4,16 +4,9 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.resources.entities.records import Entity
+
 EventStatus = Literal["scheduled", "started", "finished", "failed", "notification"]
-
-
-class Entity(TypedDict):
-    """What an event is about; tags and images have names instead of numbers as ids."""
-
-    id: int | str | None
-    label: str | None
-    type: str
-    url: str
 
 
 class EventRow(TypedDict):

@@ -17,7 +17,7 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, done, next_step
 from roost.resources.compute import queries as computes
-from roost.resources.compute.entity import entity_of, resource_of
+from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import REBOOT, InstanceArgs
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.events import log
@@ -124,7 +124,7 @@ async def enqueue(
     db: Queries, queue: JobQueue, row: Maintenance, facts: computes.InstanceFacts
 ) -> None:
     """Have a job do it as soon as the instance is free."""
-    actor, entity = log.Actor(row.account_id, None), entity_of(facts.id, facts.label)
+    actor, entity = log.Actor(row.account_id, None), COMPUTE.entity(facts.id, facts.label)
     event_id = await log.schedule(db, queue.clock.now(), actor, _ACTIONS[row.type], entity)
     await queue.enqueue(
         db,

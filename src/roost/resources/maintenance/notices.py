@@ -1,6 +1,6 @@
 """What users are told of maintenance before and while it happens."""
 
-from roost.resources.compute.entity import url_of
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Announced
 from roost.resources.maintenance.records import MaintenanceType
@@ -32,7 +32,7 @@ def _row(one: Announced) -> NotificationRow:
             "id": one.compute_id,
             "label": one.compute_label,
             "type": "compute",
-            "url": url_of(one.compute_id),
+            "url": COMPUTE.url(one.compute_id),
         },
         "label": label,
         "message": message,

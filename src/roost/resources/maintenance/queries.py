@@ -5,12 +5,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from roost.resources.compute.queries import entity_sql
+from roost.resources.compute.entity import COMPUTE
+from roost.resources.entities.queries import entity_sql
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
-_ENTITY = entity_sql("m.compute_id")
+_ENTITY = entity_sql(COMPUTE, "m.compute_id")
 
 MAINTENANCE = Listing(
     record=f'm.type, m.status, m.reason, m."when", {_ENTITY} as entity',

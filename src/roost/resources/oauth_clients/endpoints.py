@@ -7,9 +7,9 @@ import orjson
 from roost.errors import invalid, not_found
 from roost.ids import new_token
 from roost.resources.events import log
-from roost.resources.events.records import Entity
 from roost.resources.oauth_clients import queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
+from roost.resources.oauth_clients.entity import OAUTH_CLIENT
 from roost.resources.oauth_clients.queries import CLIENTS, OAuthClient
 from roost.resources.oauth_clients.records import OAuthClientRow
 from roost.resources.oauth_clients.thumbnails import make_thumbnail
@@ -154,10 +154,5 @@ async def _lock(call: Call) -> OAuthClient:
 
 
 async def _tell(call: Call, action: str, client_id: str, label: str) -> None:
-    entity: Entity = {
-        "id": client_id,
-        "label": label,
-        "type": "oauth_client",
-        "url": f"/v4/account/oauth-clients/{client_id}",
-    }
+    entity = OAUTH_CLIENT.entity(client_id, label)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)

@@ -7,11 +7,11 @@ from roost.resources.account import queries as accounts
 from roost.resources.events import log
 from roost.resources.profile import queries
 from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
+from roost.resources.profile.entity import PROFILE
 from roost.resources.profile.queries import PROFILES
 from roost.resources.profile.records import Preferences, ProfileRow
 from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.two_factor import factor
-from roost.resources.two_factor.entity import profile_entity
 from roost.resources.users import grants
 from roost.resources.users import queries as users
 from roost.resources.users.caller import find_caller
@@ -47,7 +47,7 @@ async def update_profile(call: Call, body: UpdateProfile) -> bytes:
     await _restrict(call, body.restricted)
     await _set_two_factor(call, body.two_factor_auth)
     await queries.update_profile(call.db, identity.user_id, body)
-    entity = profile_entity(identity.username)
+    entity = PROFILE.entity(label=identity.username)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), "profile_update", entity)
     return await _view(call)
 
@@ -75,7 +75,7 @@ async def update_preferences(call: Call, body: UpdatePreferences) -> str:
 @endpoint("GET", "/profile/grants", returns=Maybe(GrantsRow))
 async def view_profile_grants(call: Call) -> str | Reply:
     """View your user's grants; 204 for an unrestricted user, who needs none."""
-    return await grants.view(call.db, call.account_id, call.identity.user_id)
+    return await grants.view(call, call.identity.user_id)
 
 
 async def _check_email(call: Call, email: str | None) -> None:

@@ -2,9 +2,9 @@
 
 from roost.errors import not_found
 from roost.resources.events import log
-from roost.resources.events.records import Entity
 from roost.resources.ssh_keys import queries
 from roost.resources.ssh_keys.bodies import CreateSshKey, UpdateSshKey
+from roost.resources.ssh_keys.entity import SSH_KEY
 from roost.resources.ssh_keys.queries import SSH_KEYS
 from roost.resources.ssh_keys.records import SshKeyRow
 from roost.web.auth import UserType
@@ -82,6 +82,5 @@ async def _view(call: Call, key_id: int) -> bytes:
 
 
 async def _tell(call: Call, action: str, key_id: int, label: str) -> None:
-    url = f"/v4/profile/sshkeys/{key_id}"
-    entity: Entity = {"id": key_id, "label": label, "type": "user_ssh_key", "url": url}
+    entity = SSH_KEY.entity(key_id, label)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)

@@ -6,9 +6,9 @@ import orjson
 
 from roost.errors import invalid_fields, not_found
 from roost.resources.events import log
-from roost.resources.events.records import Entity
 from roost.resources.tokens import queries
 from roost.resources.tokens.bodies import CreateToken, UpdateToken
+from roost.resources.tokens.entity import TOKEN
 from roost.resources.tokens.issue import make_token
 from roost.resources.tokens.queries import TOKENS, revoke_token
 from roost.resources.tokens.records import PersonalTokenRow
@@ -106,6 +106,5 @@ async def _view(call: Call, token_id: int) -> bytes:
 
 
 async def _tell(call: Call, action: str, token_id: int, label: str) -> None:
-    url = f"/v4/profile/tokens/{token_id}"
-    entity: Entity = {"id": token_id, "label": label, "type": "token", "url": url}
+    entity = TOKEN.entity(token_id, label)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)

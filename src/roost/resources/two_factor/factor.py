@@ -7,8 +7,8 @@ from hmac import compare_digest
 from roost.errors import invalid
 from roost.resources.devices import queries as devices
 from roost.resources.events import log
+from roost.resources.profile.entity import PROFILE
 from roost.resources.two_factor import codes, queries
-from roost.resources.two_factor.entity import profile_entity
 from roost.resources.two_factor.queries import Factor
 from roost.secrets import Box, hash_token
 from roost.store import Queries
@@ -88,5 +88,5 @@ def _open(box: Box, sealed: bytes) -> str:
 
 async def _tell(call: Call, action: str) -> None:
     actor = log.Actor.of(call)
-    entity = profile_entity(call.identity.username)
+    entity = PROFILE.entity(label=call.identity.username)
     await log.notify(call.db, call.clock.now(), actor, action, entity)

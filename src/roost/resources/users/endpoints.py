@@ -5,11 +5,11 @@ from asyncpg import UniqueViolationError
 from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.account import queries as accounts
 from roost.resources.events import log
-from roost.resources.events.records import Entity
 from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.users import grants, queries
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
 from roost.resources.users.caller import lock_users
+from roost.resources.users.entity import USER
 from roost.resources.users.queries import BY_NAME, USERS, UserFacts
 from roost.resources.users.records import GrantsRow, UserRow
 from roost.resources.users.restricting import check_others, restrict
@@ -115,7 +115,7 @@ async def view_user_grants(call: Call) -> str | Reply:
     user = await queries.find(call.db, call.account_id, call.text("username"))
     if user is None:
         raise not_found()
-    return await grants.view(call.db, call.account_id, user.id)
+    return await grants.view(call, user.id)
 
 
 @endpoint(
@@ -131,9 +131,9 @@ async def view_user_grants(call: Call) -> str | Reply:
 async def update_user_grants(call: Call, body: UpdateGrants) -> str | Reply:
     """Update a user's grants."""
     user = await _lock(call)
-    await grants.change(call.db, call.account_id, user, body)
+    await grants.change(call, user, body)
     await _tell(call, "user_update", user.id, user.username)
-    return await grants.view(call.db, call.account_id, user.id)
+    return await grants.view(call, user.id)
 
 
 async def _lock(call: Call) -> UserFacts:
@@ -150,7 +150,6 @@ def _taken() -> ApiError:
 
 async def _tell(call: Call, action: str, user_id: int, username: str) -> None:
     """The event, and all processes: what they remember of the user is old."""
-    url = f"/v4/account/users/{username}"
-    entity: Entity = {"id": user_id, "label": username, "type": "user", "url": url}
+    entity = USER.entity(user_id, username)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
     await notify(call.db, TOKEN_CHANNEL)

@@ -1,8 +1,4 @@
-"""The kinds of entities on which grants can be given; a new kind is added here."""
-
-from collections.abc import Mapping
-
-from roost.resources.compute import grants as compute
+"""What the record of grants speaks of (reference: Grants)."""
 
 KINDS = (
     "compute",
@@ -16,10 +12,7 @@ KINDS = (
     "volume",
     "vpc",
 )
-"""Of the record, in its order (reference: Grants)."""
-
-ENTITIES: Mapping[str, str] = {"compute": compute.ENTITIES}
-"""SQL of `id` and `label` of all entities of the account $1; other kinds have none yet."""
+"""Of entities, in the order of the record; those that no group declares yet have none."""
 
 RIGHTS = (
     "add_computes",

@@ -1,0 +1,9 @@
+"""How events name an account."""
+
+from roost.resources.entities.kind import EntityKind
+from roost.resources.entities.records import Entity
+
+ACCOUNT = EntityKind(name="account", path="/account")
+
+SETTINGS: Entity = {**ACCOUNT.entity(), "url": f"{ACCOUNT.url()}/settings"}
+"""The part of the account that changes of its settings are about."""

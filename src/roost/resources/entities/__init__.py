@@ -1,0 +1,1 @@
+"""What events, grants, tags and support tickets know of all kinds of entities."""

@@ -1,0 +1,47 @@
+"""What a resource group declares of its entities, once, in its own `entity.py`."""
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from roost.resources.entities.records import Entity
+from roost.store.paging import Listing
+
+BASE = "/v4"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityKind:
+    """Something that events are about."""
+
+    name: str
+    """The API's word, as in `entity.type`: `compute`."""
+    path: str
+    """Of the endpoint that shows one, with `{id}` or `{label}`: `/compute/instances/{id}`."""
+
+    def url(self, entity_id: int | str | None = None, label: str | None = None) -> str:
+        names = {"id": quote(str(entity_id)), "label": quote(str(label))}
+        return BASE + self.path.format(**names)
+
+    def entity(self, entity_id: int | str | None = None, label: str | None = None) -> Entity:
+        url = self.url(entity_id, label)
+        return {"id": entity_id, "label": label, "type": self.name, "url": url}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceKind(EntityKind):
+    """Numbered things of which an account has many: what grants, tags and tickets are about too."""
+
+    listing: Listing
+    """How a list or a view reads them. `$1` of its scope is the account's id; `granted`, when it
+    is set, makes the kind one on which grants can be given."""
+    label: str
+    """SQL of the label in the listing's source: `i.label`."""
+    tags_table: str | None = None
+    """The table with the columns `id`, `account_id` and `tags` (text[], under a GIN index), when
+    they can have tags. The listing then has the column `tags`."""
+    ticket_field: str | None = None
+    """The field that names one in the body of a new support ticket, when there is one."""
+
+    @property
+    def grantable(self) -> bool:
+        return self.listing.granted is not None

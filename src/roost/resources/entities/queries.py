@@ -1,0 +1,53 @@
+"""SQL that is the same for all kinds of entities, made of their declarations."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from collections.abc import Collection
+
+from roost.resources.entities.kind import BASE, ResourceKind
+from roost.store import Queries
+
+
+def entities_sql(kind: ResourceKind) -> str:
+    """SQL of `id` and `label` of all entities of the account $1."""
+    listing = kind.listing
+    return f"""
+        select {listing.key} as id, {kind.label} as label
+        from {listing.source} where ({listing.scope})
+        """
+
+
+def entity_sql(kind: ResourceKind, entity_id: str) -> str:
+    """SQL of an entity as records name it, null when it is gone; `entity_id` is SQL too."""
+    listing = kind.listing
+    url = (BASE + kind.path).replace("{id}", f"' || {listing.key} || '")
+    return f"""
+        (select row_to_json(entity) from (
+            select {kind.label} as label, {listing.key} as id, '{kind.name}' as type,
+                '{url}' as url
+            from {listing.source} where {listing.key} = {entity_id}) entity)
+        """
+
+
+async def labels(
+    db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int]
+) -> dict[int, str]:
+    """The labels of those of the ids that are entities of the account."""
+    sql = f"{entities_sql(kind)} and {kind.listing.key} = any($2)"
+    return {row["id"]: row["label"] for row in await db.fetch(sql, account_id, list(ids))}
+
+
+async def records(
+    db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int]
+) -> dict[int, str]:
+    """Their records as JSON, the same as a list or a view has."""
+    listing = kind.listing
+    rows = await db.fetch(
+        f"""
+        select {listing.key} as id, {listing.record_text} as record
+        from {listing.source} where ({listing.scope}) and {listing.key} = any($2)
+        """,
+        account_id,
+        list(ids),
+    )
+    return {row["id"]: row["record"] for row in rows}

@@ -1,0 +1,1 @@
+"""Tags: labels that users put on their entities."""
