@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from roost.engines.processes import Process, find_process, search_process
 from roost.engines.qemu.images.store import INFO, GuestImage, ImageInfo
 from roost.engines.qemu.network.config import network_name
-from roost.engines.qemu.processes import Process, find_process, search_process
 from roost.resources.compute.engine import InstanceSpec, InstanceState, Power
 
 ROOT = "root.qcow2"

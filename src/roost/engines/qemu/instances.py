@@ -14,12 +14,12 @@ from pathlib import Path
 
 import structlog
 
+from roost.engines.locks import locked
 from roost.engines.qemu.command import Accelerator, command
 from roost.engines.qemu.disks import find_image, grow_root, make_root, make_swap, write_setup
 from roost.engines.qemu.guests import Guest, all_guests
 from roost.engines.qemu.images.store import GuestImage, ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
-from roost.engines.qemu.locks import locked
 from roost.engines.qemu.monitor import listening
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
