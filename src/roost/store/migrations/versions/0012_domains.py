@@ -82,10 +82,18 @@ create table reverse_name (
     name text not null
 );
 comment on table reverse_name is 'Reverse DNS that users set; other addresses have defaults';
-create index on reverse_name (compute_id);
+
+create table reverse_zone (
+    zone text primary key,
+    digest text not null,
+    serial bigint not null
+);
+comment on table reverse_zone is
+    'Zones of reverse DNS, and of its default names, as the name server was told of them last';
 """
 
 DOWNGRADE = """
+drop table reverse_zone;
 drop table reverse_name;
 drop table domain_change;
 drop table domain_record;
