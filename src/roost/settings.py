@@ -33,6 +33,19 @@ class Settings(BaseSettings):
     trusted_proxies: str | None = Field(
         default=None, description="addresses whose X-Forwarded-For is believed"
     )
+    dns_nameservers: str = Field(
+        default="ns1.roost.internal,ns2.roost.internal",
+        description="names, with commas, that master zones have as name servers",
+    )
+    dns_private_networks: str = Field(
+        default="", description="private networks, with commas, that zones may come from"
+    )
+    rdns_domain: str = Field(
+        default="ip.roost.internal", description="the zone of addresses' default names"
+    )
+    rdns_resolver: str | None = Field(
+        default=None, description="who is asked for forward DNS; default: the own name server"
+    )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
     simulated_latency: float = Field(default=1.0, ge=0, description="seconds of a transition")

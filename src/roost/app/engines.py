@@ -17,6 +17,7 @@ from roost.resources.catalog import Catalog
 from roost.resources.catalog.entries import RegionEntry
 from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceEngine
+from roost.resources.domains.engine import DomainEngine
 from roost.settings import Settings
 from roost.store import Queries
 
@@ -99,3 +100,13 @@ def describe(bindings: Iterable[Binding]) -> str:
     head = ("REGION", "DATA PLANE", "ENGINE", "WHY")
     rows = ((b.region, b.plane, "real" if b.real else "simulated", b.why) for b in bindings)
     return format_table(head, rows)
+
+
+async def bind_dns(settings: Settings, clock: Clock) -> DomainEngine:
+    from roost.engines.simulated.domains import SimulatedDomains
+
+    engine = SimulatedDomains(
+        settings.state / "simulated" / "dns", settings.simulated_latency, clock, None
+    )
+    await engine.start()
+    return engine

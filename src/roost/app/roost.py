@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
 
-from roost.app.engines import Binding, bind_engines, keep_to_engines
+from roost.app.dns import put_together
+from roost.app.engines import Binding, bind_dns, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import (
     AT_START,
@@ -134,6 +135,9 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
+        dns_engine = await bind_dns(settings, clock)
+        stack.push_async_callback(dns_engine.close)
+        dns, reverse_dns = put_together(settings, catalog, dns_engine)
         images = LocalImages(image_store(settings))
         for binding in bindings:
             stack.push_async_callback(binding.engine.close)
@@ -159,6 +163,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             services=Services(
                 catalog,
                 engines,
+                dns,
+                reverse_dns,
                 queue,
                 box,
                 Causes(*CAUSES),

@@ -217,7 +217,10 @@ async def set_serial(db: Queries, domain_id: int, serial: int) -> None:
 async def set_ds_records(db: Queries, domain_id: int, ds_records: str) -> None:
     """What registrars want to know of the zone (JSON)."""
     await db.execute(
-        "update domain set ds_records = $2 where id = $1 and ds_records::text <> $2::text",
+        """
+        update domain set ds_records = $2::text::json
+        where id = $1 and ds_records::text <> $2::text
+        """,
         domain_id,
         ds_records,
     )
