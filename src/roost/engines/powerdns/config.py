@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-_API_HOST = "127.0.0.1"
+from roost.engines.listeners import LOOPBACK, Listener
 
 VISIBLE_AT_ONCE: Mapping[str, str] = {
     "cache-ttl": "0",
@@ -26,6 +26,9 @@ TRANSFERS: Mapping[str, str] = {
 }
 """Who may transfer, and is notified, is said by each zone alone."""
 
+_ANYWHERE = (LOOPBACK, "::1", "0.0.0.0", "::")  # noqa: S104 - nothing listens here
+"""No addresses to call others from."""
+
 _FIXED: Mapping[str, str] = {
     **VISIBLE_AT_ONCE,
     **TRANSFERS,
@@ -42,8 +45,8 @@ _FIXED: Mapping[str, str] = {
     "security-poll-suffix": "",
     "version-string": "anonymous",
     "webserver": "yes",
-    "webserver-address": _API_HOST,
-    "webserver-allow-from": f"{_API_HOST}/32",
+    "webserver-address": LOOPBACK,
+    "webserver-allow-from": f"{LOOPBACK}/32",
     "webserver-loglevel": "none",
     "webserver-max-bodysize": "256",
     "write-pid": "no",
@@ -53,31 +56,6 @@ _FIXED: Mapping[str, str] = {
 
 class ConfigError(Exception):
     """A setting that the configuration cannot hold; the text names it, never its value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """Where queries are answered, over UDP and TCP."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def parse(cls, text: str) -> "Listener":
-        """Of such as `192.0.2.53:53` or `[2001:db8::53]:53`. Raises ConfigError."""
-        host, _, port = text.strip().rpartition(":")
-        try:
-            return cls(str(ip_address(host.removeprefix("[").removesuffix("]"))), int(port))
-        except ValueError:
-            raise ConfigError(f"{text!r} is not an address with a port") from None
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def parse_listeners(text: str) -> tuple[Listener, ...]:
-    """Of a list with commas. Raises ConfigError."""
-    return tuple(Listener.parse(part) for part in text.split(","))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +80,7 @@ def render(
         **backend,
         "api-key": api_key,
         "local-address": ", ".join(map(str, listeners)),
+        "query-local-address": _own_addresses(listeners),
         "socket-dir": sockets,
         "webserver-port": str(api_port),
     }
@@ -137,6 +116,16 @@ def postgres_backend(url: str) -> Mapping[str, str]:
         "gpgsql-password": unquote(parts.password or ""),
         "gpgsql-extra-connection-parameters": urlencode(query).replace("&", " "),
     }
+
+
+def _own_addresses(listeners: tuple[Listener, ...]) -> str:
+    """Other servers know this one by the address at which it answers them."""
+    hosts = [ip_address(listener.host) for listener in listeners]
+    chosen = []
+    for version, any_address in ((4, "0.0.0.0"), (6, "::")):  # noqa: S104 - nothing listens here
+        own = (str(host) for host in hosts if host.version == version)
+        chosen.append(next((host for host in own if host not in _ANYWHERE), any_address))
+    return " ".join(chosen)
 
 
 def _plain(name: str, value: str) -> str:

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
+from roost.engines.listeners import Listener
 from roost.engines.powerdns.api import Api, ConflictError, MissingError, Server
-from roost.engines.powerdns.config import Listener
 from roost.engines.powerdns.masters import Masters, is_master
 from roost.engines.powerdns.messages import (
     OWNED,

@@ -5,18 +5,18 @@ import os
 import secrets
 from pathlib import Path
 
+from roost.engines.listeners import (
+    LOOPBACK,
+    Listener,
+    ListenerError,
+    is_free,
+    tcp_port_is_free,
+)
 from roost.engines.powerdns.accounts import account_for, owner_of_data
 from roost.engines.powerdns.api import Place
 from roost.engines.powerdns.backends import Backend
-from roost.engines.powerdns.config import ConfigError, Listener, render
-from roost.engines.powerdns.ports import (
-    NoPortError,
-    Ports,
-    api_is_free,
-    is_free,
-    read_ports,
-    write_ports,
-)
+from roost.engines.powerdns.config import ConfigError, render
+from roost.engines.powerdns.ports import Ports, choose_ports, read_ports
 from roost.resources.domains.engine import EngineError
 
 _LOG_BYTES = 4 * 1024 * 1024
@@ -47,13 +47,13 @@ class Folder:
     @property
     def listeners(self) -> tuple[Listener, ...]:
         """Raises EngineError when no port is free."""
-        return self._listeners or (Listener("127.0.0.1", self._ports().dns),)
+        return self._listeners or (Listener(LOOPBACK, self._ports().dns),)
 
     def make(self) -> None:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def place(self) -> Place:
-        return Place(f"http://127.0.0.1:{self._ports().api}", self._read_key())
+        return Place(f"http://{LOOPBACK}:{self._ports().api}", self._read_key())
 
     async def prepare(self) -> None:
         """Make what the server needs to start. Raises EngineError or OSError."""
@@ -69,7 +69,7 @@ class Folder:
                 raise EngineError(f"The name server cannot listen on {listener}")
         ports = self._ports()
         taken = self._listeners is None and not is_free(self.listeners[0])
-        if taken or not api_is_free(ports.api):
+        if taken or not tcp_port_is_free(ports.api):
             self._choose_ports()
 
     def is_configured(self) -> bool:
@@ -123,13 +123,13 @@ class Folder:
         self.make()
         try:
             return read_ports(self.path / "ports.json")
-        except NoPortError as error:
+        except ListenerError as error:
             raise EngineError(f"The name server cannot start: {error}") from error
 
     def _choose_ports(self) -> None:
         try:
-            write_ports(self.path / "ports.json")
-        except NoPortError as error:
+            choose_ports(self.path / "ports.json")
+        except ListenerError as error:
             raise EngineError(f"The name server cannot start: {error}") from error
 
     def _read_key(self) -> str:

@@ -6,8 +6,8 @@ import time
 
 import structlog
 
+from roost.engines.listeners import Listener
 from roost.engines.powerdns.api import Place
-from roost.engines.powerdns.config import Listener
 from roost.engines.powerdns.server import LocalServer
 from roost.resources.domains.engine import EngineError
 

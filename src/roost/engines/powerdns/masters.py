@@ -50,18 +50,18 @@ class Masters:
             await self._zones.set_axfr_ips(zone.name, zone.axfr_ips, notify=True)
 
     async def adapt(self, zone: Zone, content: Master, held: Whole) -> None:
-        """A master that exists. What ends its answers comes first, what begins them last."""
+        """A master that exists."""
         await self._zones.set_axfr_ips(zone.name, zone.axfr_ips, notify=True)
-        if not zone.active and held["kind"] != "Native":
-            await self._set(zone.name, {"kind": "Native", "api_rectify": False})
+        # Records that are enabled again are put in the order of DNSSEC by the change itself.
+        kind, orders = ("Master", True) if zone.active else ("Native", False)
+        if (held["kind"], held["api_rectify"]) != (kind, orders):
+            await self._set(zone.name, {"kind": kind, "api_rectify": orders})
         wanted = stored(zone.name, content, zone.active)
         await self._patch(zone.name, differences(wanted, held["rrsets"]))
-        if zone.active and (held["kind"] != "Master" or not held["api_rectify"]):
-            await self._set(zone.name, {"kind": "Master", "api_rectify": True})
         if content.dnssec:
             await self._sign(zone)
         elif held["dnssec"]:
-            await self._unsign(zone.name)
+            await self._unsign(held)
 
     async def edit(self, change: ZoneChange) -> None:
         await self._patch(change.zone, edit(change))
@@ -84,9 +84,11 @@ class Masters:
         if zone.active and head["nsec3param"] != _NSEC3:
             await self._set(zone.name, {"nsec3param": _NSEC3, "api_rectify": True})
 
-    async def _unsign(self, name: str) -> None:
-        for key in await self._zones.keys(name):
-            await self._zones.drop_key(name, key["id"])
+    async def _unsign(self, held: Head) -> None:
+        if held["nsec3param"]:
+            await self._set(held["name"], {"nsec3param": ""})
+        for key in await self._zones.keys(held["name"]):
+            await self._zones.drop_key(held["name"], key["id"])
 
 
 def is_master(held: Head) -> bool:

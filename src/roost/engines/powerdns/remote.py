@@ -3,8 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from roost.engines.listeners import Listener
 from roost.engines.powerdns.api import Api, Place
-from roost.engines.powerdns.config import TRANSFERS, VISIBLE_AT_ONCE, Listener
+from roost.engines.powerdns.config import TRANSFERS, VISIBLE_AT_ONCE
 from roost.engines.powerdns.messages import SETTINGS
 from roost.resources.domains.engine import EngineError
 
