@@ -13,6 +13,12 @@ from roost.web.registry import Registry
 PUBLIC = ((), True, Anyone())
 COMPUTE_READ = (("computes:read_only",), False, Read("compute"))
 COMPUTE_WRITE = (("computes:read_write",), False, Write("compute"))
+DOMAIN_READ = (("domains:read_only",), False, Read("domain"))
+DOMAIN_WRITE = (("domains:read_write",), False, Write("domain"))
+ADD_DOMAINS = (("domains:read_write",), False, Global("add_domains"))
+# The grant is that of the instance which has the address.
+IPS_READ = (("ips:read_only",), False, Anyone())
+IPS_WRITE = (("ips:read_write",), False, Anyone())
 EVENTS = (("events:read_only",), False, Anyone())  # The events themselves are limited by grants.
 ANY_TOKEN = ((), False, Anyone())
 OWN_READ = (("account:read_only",), False, Anyone())
@@ -77,6 +83,22 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "DELETE /account/users/{username}": ALL_WRITE,
     "GET /account/users/{username}/grants": ALL_READ,
     "PUT /account/users/{username}/grants": ALL_WRITE,
+    "GET /domains": DOMAIN_READ,
+    "POST /domains": ADD_DOMAINS,
+    "POST /domains/import": ADD_DOMAINS,
+    "GET /domains/{domainId:int}": DOMAIN_READ,
+    "PUT /domains/{domainId:int}": DOMAIN_WRITE,
+    "DELETE /domains/{domainId:int}": DOMAIN_WRITE,
+    "POST /domains/{domainId:int}/clone": DOMAIN_WRITE,
+    "GET /domains/{domainId:int}/dnssec": DOMAIN_READ,
+    "GET /domains/{domainId:int}/records": DOMAIN_READ,
+    "POST /domains/{domainId:int}/records": DOMAIN_WRITE,
+    "GET /domains/{domainId:int}/records/{recordId:int}": DOMAIN_READ,
+    "PUT /domains/{domainId:int}/records/{recordId:int}": DOMAIN_WRITE,
+    "DELETE /domains/{domainId:int}/records/{recordId:int}": DOMAIN_WRITE,
+    "GET /domains/{domainId:int}/zone-file": DOMAIN_READ,
+    "GET /networking/ips/{address}": IPS_READ,
+    "PUT /networking/ips/{address}": IPS_WRITE,
     "GET /profile": ANY_TOKEN,
     "PUT /profile": OWN_WRITE,
     "GET /profile/apps": OWN_READ,

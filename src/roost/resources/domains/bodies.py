@@ -135,8 +135,8 @@ class ImportDomain(Body):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"domain": "example.com", "remote_nameserver": "ns1.example.net"},
                 {"domain": "example.com", "zone_file": "$TTL 300\n@ IN A 192.0.2.1\n"},
+                {"domain": "example.com", "remote_nameserver": "ns1.example.net"},
             ]
         }
     )
