@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Callable
 
 from roost.app.engines import Binding, bind_engines, keep_to_engines
+from roost.app.name_server import DnsBinding, bind_dns
 from roost.app.roost import open_store
 from roost.app.served import stopped
 from roost.clock import Clock
+from roost.errors import ShownError
 from roost.resources.catalog import load
 from roost.resources.compute.engine import EngineError
 from roost.settings import Settings
@@ -20,10 +22,13 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     """
     database = None if settings.database_url else Cluster(settings.state / "postgres")
     database_ran = database is not None and database.postmaster() is not None
-    bindings = await _bind(settings)
+    bindings, name_server = await _bind(settings)
     async with stopped(settings.state) as ran:
         say("stopped the server" if ran else "no server was running")
-        ended = await asyncio.gather(*(_stop_guests(binding, say) for binding in bindings))
+        ended = await asyncio.gather(
+            _stop_name_server(name_server, say),
+            *(_stop_guests(binding, say) for binding in bindings),
+        )
         if database is not None and database.postmaster() is not None:
             await database.stop()
         if database_ran and not ran:
@@ -31,13 +36,27 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     return all(ended)
 
 
-async def _bind(settings: Settings) -> list[Binding]:
-    """The engines that hold the guests, and no others."""
+async def _bind(settings: Settings) -> tuple[list[Binding], DnsBinding]:
+    """The engines that hold the guests and the zones, and no others."""
     catalog = await asyncio.to_thread(load, settings.catalog)
-    bindings = await bind_engines(settings, catalog, Clock())
+    clock = Clock()
+    bindings = await bind_engines(settings, catalog, clock)
     async with open_store(settings) as store:
         await keep_to_engines(store, bindings)
-    return bindings
+        return bindings, await bind_dns(settings, clock, store)
+
+
+async def _stop_name_server(binding: DnsBinding, say: Callable[[str], None]) -> bool:
+    try:
+        await binding.engine.shut_down()
+    except ShownError as error:
+        say(f"the name server did not stop: {error}")
+        return False
+    finally:
+        await binding.engine.close()
+    if binding.real and binding.ours:
+        say("stopped the name server")
+    return True
 
 
 async def _stop_guests(binding: Binding, say: Callable[[str], None]) -> bool:

@@ -17,9 +17,11 @@ from roost.resources.catalog import Catalog
 from roost.resources.catalog.entries import RegionEntry
 from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceEngine
-from roost.resources.domains.engine import DomainEngine
 from roost.settings import Settings
 from roost.store import Queries
+
+Row = tuple[str, str, str, str]
+"""Of the start-up table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +97,8 @@ def _network(region: RegionEntry) -> NetworkConfig:
     )
 
 
-def describe(bindings: Iterable[Binding]) -> str:
+def describe(bindings: Iterable[Binding], others: Iterable[Row]) -> str:
     """The start-up table: what is real, what is simulated, and why."""
     head = ("REGION", "DATA PLANE", "ENGINE", "WHY")
     rows = ((b.region, b.plane, "real" if b.real else "simulated", b.why) for b in bindings)
-    return format_table(head, rows)
-
-
-async def bind_dns(settings: Settings, clock: Clock) -> DomainEngine:
-    from roost.engines.simulated.domains import SimulatedDomains
-
-    engine = SimulatedDomains(
-        settings.state / "simulated" / "dns", settings.simulated_latency, clock, None
-    )
-    await engine.start()
-    return engine
+    return format_table(head, [*rows, *others])

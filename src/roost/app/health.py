@@ -1,17 +1,28 @@
 """Whether this Roost can serve: store, workers, engines (`GET /healthz`)."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from time import monotonic
+from typing import Protocol
 
 import asyncpg
 
+from roost.app.name_server import NAME
 from roost.app.roost import Roost
+from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
-from roost.resources.compute.engine import EngineError
 from roost.web.site import HealthRow
 
 _ENGINE_SECONDS = 5
 _KNOWN_SECONDS = 2
+
+
+class EngineHealth(Protocol):
+    @property
+    def ok(self) -> bool: ...
+
+    @property
+    def detail(self) -> str: ...
 
 
 class Health:
@@ -33,8 +44,12 @@ class Health:
 async def check_health(roost: Roost) -> HealthRow:
     """Broken is: the store does not answer, nobody runs jobs, or an engine says so."""
     store, count = await _check_store(roost)
-    checks = await asyncio.gather(*(_check_engine(roost, n) for n in range(len(roost.bindings))))
-    engines = {b.region: detail for b, (_, detail) in zip(roost.bindings, checks, strict=True)}
+    planes: dict[str, Callable[[], Awaitable[EngineHealth]]] = {
+        binding.region: binding.engine.health for binding in roost.bindings
+    }
+    planes[NAME] = roost.name_server.engine.health
+    checks = await asyncio.gather(*map(_check_engine, planes.values()))
+    engines = {name: detail for name, (_, detail) in zip(planes, checks, strict=True)}
     healthy = store == "ok" and count > 0 and all(ok for ok, _ in checks)
     return {
         "status": "ok" if healthy else "broken",
@@ -51,10 +66,10 @@ async def _check_store(roost: Roost) -> tuple[str, int]:
         return type(error).__name__, 0
 
 
-async def _check_engine(roost: Roost, number: int) -> tuple[bool, str]:
+async def _check_engine(ask: Callable[[], Awaitable[EngineHealth]]) -> tuple[bool, str]:
     try:
         async with asyncio.timeout(_ENGINE_SECONDS):
-            health = await roost.bindings[number].engine.health()
-    except (EngineError, TimeoutError) as error:
+            health = await ask()
+    except (ShownError, TimeoutError) as error:
         return False, str(error) or "no answer in time"
     return health.ok, health.detail

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from prometheus_client import CollectorRegistry
 
 from roost.app.dns import put_together
-from roost.app.engines import Binding, bind_dns, bind_engines, keep_to_engines
+from roost.app.engines import Binding, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import (
     AT_START,
@@ -21,6 +21,7 @@ from roost.app.groups import (
 )
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
+from roost.app.name_server import DnsBinding, bind_dns
 from roost.clock import Clock
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
@@ -30,6 +31,7 @@ from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute import queries as compute
 from roost.resources.compute.guest import InstanceEngines
+from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
@@ -58,6 +60,7 @@ class Roost:
     store: Store
     catalog: Catalog
     bindings: tuple[Binding, ...]
+    name_server: DnsBinding
     images: LocalImages
     services: Services
     queue: JobQueue
@@ -135,9 +138,9 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
-        dns_engine = await bind_dns(settings, clock)
-        stack.push_async_callback(dns_engine.close)
-        dns, reverse_dns = put_together(settings, catalog, dns_engine)
+        name_server = await bind_dns(settings, clock, store)
+        stack.push_async_callback(name_server.engine.close)
+        dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(image_store(settings))
         for binding in bindings:
             stack.push_async_callback(binding.engine.close)
@@ -147,6 +150,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if not beside:
             for binding in bindings:
                 await compute.set_engine(store, binding.region, binding.engine.name)
+            await name_server.start()
+            await domains.set_holder(store, name_server.engine.name)
         if settings.worker and not beside and any(binding.real for binding in bindings):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(JOB_KINDS, clock, EventListener(clock))
@@ -159,6 +164,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             store=store,
             catalog=catalog,
             bindings=tuple(bindings),
+            name_server=name_server,
             images=images,
             services=Services(
                 catalog,

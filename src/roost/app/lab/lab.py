@@ -84,5 +84,5 @@ async def open_lab(
     if not isinstance(roost.clock, LabClock):
         return None
     await begin_schedules(roost.store, roost.clock.now())
-    engines = LabEngines(roost.bindings)
+    engines = LabEngines(roost.bindings, roost.name_server)
     return Lab(roost, roost.clock, authenticator, engines, Gate(api), crew)

@@ -28,6 +28,10 @@ class Backend(Protocol):
         """Whether the server needs nothing outside its data folder."""
 
     @property
+    def label(self) -> str:
+        """As operators are told."""
+
+    @property
     def package(self) -> str:
         """The Debian package of its module."""
 
@@ -48,6 +52,7 @@ class SqliteBackend:
 
     serial: bool = True
     confined: bool = True
+    label: str = "a file of its own"
     package: str = "pdns-backend-sqlite3"
     schema: Path = _SCHEMA
 
@@ -77,6 +82,7 @@ class PostgresBackend:
     url: str
     serial: bool = False
     confined: bool = False
+    label: str = "PostgreSQL"
     package: str = "pdns-backend-pgsql"
     schema: Path = SCHEMA
 

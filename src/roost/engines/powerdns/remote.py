@@ -30,24 +30,19 @@ class RemoteServer:
         return Place(self._url, key.strip())
 
     async def start(self) -> None:
-        """The operator does."""
+        """Raises EngineError when zones of Roost cannot be kept there."""
+        api = Api(self)
+        try:
+            settings = SETTINGS.validate_json(await api.read("/config"))
+        finally:
+            await api.close()
+        held = {each["name"]: each["value"] for each in settings}
+        wrong = [f"{name}={value}" for name, value in _NEEDED.items() if held.get(name) != value]
+        if wrong:
+            raise EngineError(f"The name server must be configured with {', '.join(wrong)}")
 
     async def stop(self) -> None:
         """The operator does."""
 
     async def release(self) -> None:
         """Nothing is held."""
-
-
-async def find_problem(server: RemoteServer) -> str | None:
-    """Why zones of Roost cannot be kept there, or None."""
-    api = Api(server)
-    try:
-        settings = SETTINGS.validate_json(await api.read("/config"))
-    except EngineError as error:
-        return str(error)
-    finally:
-        await api.close()
-    held = {each["name"]: each["value"] for each in settings}
-    wrong = [f"{name}={value}" for name, value in _NEEDED.items() if held.get(name) != value]
-    return f"it must be configured with {', '.join(wrong)}" if wrong else None

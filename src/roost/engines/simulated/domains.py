@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from dns.name import from_text
 
@@ -48,6 +48,7 @@ class SimulatedDomains:
     """A DomainEngine. Its state outlives the process (`domains.sqlite3`), its answers do not."""
 
     name = "simulated"
+    operations: tuple[DomainOperation, ...] = get_args(DomainOperation)
 
     def __init__(
         self, state_dir: Path, latency: float, clock: Clock, listeners: tuple[Listener, ...] | None
@@ -60,7 +61,7 @@ class SimulatedDomains:
         self._listeners = listeners
         self._server = NameServer(self._zones, self._heed)
         self._task: asyncio.Task[None] | None = None
-        self.plan: FaultPlan[DomainOperation] = FaultPlan(self._state, latency)
+        self.plan = FaultPlan(self._state, latency)
 
     @property
     def listening(self) -> tuple[tuple[str, int], ...]:

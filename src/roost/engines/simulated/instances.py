@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from roost.clock import Clock
 from roost.engines.simulated.faults import FaultPlan
@@ -35,12 +35,13 @@ class SimulatedInstances:
     """An InstanceEngine without guests. Its state outlives the process (`instances.sqlite3`)."""
 
     name = "simulated"
+    operations: tuple[Operation, ...] = get_args(Operation)
 
     def __init__(self, state_dir: Path, latency: float, clock: Clock) -> None:
         """`latency`: seconds that each transition takes; counters follow `clock`."""
         self._state = StateFile(state_dir / "instances.sqlite3")
         self._clock = clock
-        self.plan: FaultPlan[Operation] = FaultPlan(self._state, latency)
+        self.plan = FaultPlan(self._state, latency)
 
     async def create(self, spec: InstanceSpec) -> None:
         await self._fail_if_planned("create")
