@@ -19,6 +19,10 @@ _LABEL = r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)"
 _LABELS = re.compile(rf"{_LABEL}(?:\.{_LABEL})*", re.ASCII)
 _RULE = "labels of 1-63 letters, digits, hyphens and underscores, with no hyphen at either end"
 
+HOST_REASON = (
+    "Must be the name of a host: labels of 1-63 letters, digits and hyphens, with no hyphen at "
+    "either end"
+)
 NAME_REASON = f"Must be a domain name: {_RULE}"
 RECORD_NAME_REASON = f"Must be a name within the domain: {_RULE}"
 PUBLIC_REASON = "Must not be a public suffix, below which everybody registers domains"
@@ -67,11 +71,23 @@ def check_target(text: str) -> str:
     return text
 
 
-def check_host(text: str) -> str:
+def check_dotted(text: str) -> str:
     """A whole domain name that is no IPv4 address and no single label."""
     check_target(text)
     if not is_dotted(text.removesuffix(".")):
         raise refuse(DOTTED_REASON)
+    return text
+
+
+def check_host(text: str) -> str:
+    """The name of a host, which has no underscores (RFC 1123, 2.1)."""
+    check_dotted(text)
+    return check_no_underscores(text)
+
+
+def check_no_underscores(text: str) -> str:
+    if "_" in text:
+        raise refuse(HOST_REASON)
     return text
 
 

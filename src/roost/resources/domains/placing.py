@@ -1,7 +1,7 @@
 """Putting a checked record into its zone: its name there, and the content that DNS answers."""
 
 from collections.abc import Callable, Iterator, Mapping
-from socket import AF_INET6, inet_ntop, inet_pton
+from ipaddress import IPv6Address
 
 from pydantic_core import PydanticCustomError
 
@@ -105,7 +105,7 @@ def _escaped(piece: bytes) -> Iterator[str]:
 
 _CONTENTS: Mapping[RecordType, Callable[[Draft, str], str]] = {
     "A": lambda draft, target: target,
-    "AAAA": lambda draft, target: inet_ntop(AF_INET6, inet_pton(AF_INET6, target)),
+    "AAAA": lambda draft, target: IPv6Address(target).compressed,
     "NS": lambda draft, target: _absolute(target),
     "MX": lambda draft, target: f"{draft.priority or 0} {_absolute(target)}",
     "CNAME": lambda draft, target: _absolute(target),

@@ -18,8 +18,12 @@ Number = Annotated[int, Between(0, 65535)]
 Ttl = Annotated[int, AfterValidator(rules.round_nearest)]
 Text = Annotated[str, Length(0, 64)]
 
-_NEEDS = {"target": ("name", "tag"), "priority": ("name", "target")}
-"""Fields without which nothing can be said of another one."""
+_NEEDS = {
+    ("MX", "target"): {"name"},
+    ("MX", "priority"): {"name", "target"},
+    ("CAA", "target"): {"tag"},
+}
+"""Fields without which nothing can be said of another one, by type."""
 
 
 class CreateRecord(Body):
@@ -56,8 +60,8 @@ class CreateRecord(Body):
     @field_validator(*CHECKS)
     @classmethod
     def _check(cls, value: object, info: ValidationInfo) -> object:
-        field = info.field_name or ""
-        if {"type", *_NEEDS.get(field, ())} <= info.data.keys():
+        field, kind = info.field_name or "", info.data.get("type")
+        if kind is not None and _NEEDS.get((kind, field), set()) <= info.data.keys():
             data = info.data.copy()
             data[field] = value
             CHECKS[field](Draft(**data))

@@ -64,7 +64,10 @@ def _ipv4(target: str, draft: Draft) -> None:
 
 
 def _ipv6(target: str, draft: Draft) -> None:
-    if target != REMOTE_ADDRESS and ("%" in target or not _parses(IPv6Address, target)):
+    """One that wraps an IPv4 address is no host's (RFC 4291, 2.5.5.2)."""
+    if target == REMOTE_ADDRESS:
+        return
+    if "%" in target or not _parses(IPv6Address, target) or IPv6Address(target).ipv4_mapped:
         raise refuse(IPV6_REASON)
 
 
@@ -80,10 +83,14 @@ def _host(target: str, draft: Draft) -> None:
     names.check_host(target)
 
 
+def _name(target: str, draft: Draft) -> None:
+    names.check_dotted(target)
+
+
 def _server(target: str, draft: Draft) -> None:
     """A bare subdomain counts as one of the zone; "." says that the service is not there."""
     if target != ".":
-        names.check_target(target)
+        names.check_no_underscores(names.check_target(target))
 
 
 def _text(target: str, draft: Draft) -> None:
@@ -108,7 +115,7 @@ def _authority(target: str, draft: Draft) -> None:
 
 def _is_domain(text: str) -> bool:
     try:
-        names.check_host(text)
+        names.check_dotted(text)
     except ValueError:
         return False
     return not text.endswith(".")
@@ -119,10 +126,10 @@ _TARGETS: Mapping[RecordType, Callable[[str, Draft], None]] = {
     "AAAA": _ipv6,
     "NS": _host,
     "MX": _host,
-    "CNAME": _host,
+    "CNAME": _name,
     "TXT": _text,
     "SRV": _server,
-    "PTR": _host,
+    "PTR": _name,
     "CAA": _authority,
 }
 
