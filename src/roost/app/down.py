@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from roost.app.engines import Binding, bind_engines, keep_to_engines
-from roost.app.name_server import DnsBinding, bind_dns
+from roost.app.name_server import stop_dns
 from roost.app.roost import open_store
 from roost.app.served import stopped
 from roost.clock import Clock
@@ -16,17 +17,17 @@ from roost.store.cluster import Cluster
 
 
 async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
-    """Stop the server, the guests of all regions and the embedded database; False if one stays.
+    """Stop the server, guests, the name server and the embedded database; False if one stays.
 
     Raises CatalogError or EngineUnavailableError before anything is stopped, and ServedError.
     """
     database = None if settings.database_url else Cluster(settings.state / "postgres")
     database_ran = database is not None and database.postmaster() is not None
-    bindings, name_server = await _bind(settings)
+    bindings = await _bind(settings)
     async with stopped(settings.state) as ran:
         say("stopped the server" if ran else "no server was running")
         ended = await asyncio.gather(
-            _stop_name_server(name_server, say),
+            _stop_name_server(settings.state, say),
             *(_stop_guests(binding, say) for binding in bindings),
         )
         if database is not None and database.postmaster() is not None:
@@ -36,26 +37,22 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     return all(ended)
 
 
-async def _bind(settings: Settings) -> tuple[list[Binding], DnsBinding]:
-    """The engines that hold the guests and the zones, and no others."""
+async def _bind(settings: Settings) -> list[Binding]:
+    """The engines that hold the guests, and no others."""
     catalog = await asyncio.to_thread(load, settings.catalog)
-    clock = Clock()
-    bindings = await bind_engines(settings, catalog, clock)
+    bindings = await bind_engines(settings, catalog, Clock())
     async with open_store(settings) as store:
         await keep_to_engines(store, bindings)
-        return bindings, await bind_dns(settings, clock, store)
+    return bindings
 
 
-async def _stop_name_server(binding: DnsBinding, say: Callable[[str], None]) -> bool:
+async def _stop_name_server(state: Path, say: Callable[[str], None]) -> bool:
     try:
-        await binding.engine.shut_down()
+        if await stop_dns(state):
+            say("stopped the name server")
     except ShownError as error:
         say(f"the name server did not stop: {error}")
         return False
-    finally:
-        await binding.engine.close()
-    if binding.real and binding.ours:
-        say("stopped the name server")
     return True
 
 

@@ -1,6 +1,7 @@
 """Which engine answers DNS: the operator's wish, what holds the zones already, what works here."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from roost.app.engines import EngineUnavailableError, Row
@@ -38,8 +39,6 @@ class DnsBinding:
     engine: NameServer
     real: bool
     why: str
-    ours: bool = True
-    """Whether Roost runs the server."""
 
     async def start(self) -> None:
         """Raises EngineUnavailableError."""
@@ -66,13 +65,28 @@ async def bind_dns(settings: Settings, clock: Clock, db: Queries) -> DnsBinding:
     backend = _backend(settings)
     reason = check(backend)
     if reason is None:
-        host = LocalHost(
-            LocalServer(Folder(settings.state / "powerdns", backend, listeners), backend.serial)
-        )
+        host = LocalHost(_local_server(settings.state, backend, listeners))
         return DnsBinding(PowerDns(host), True, f"PowerDNS with {backend.label}")
     if holder == PowerDns.name or _demands_real(settings):
         raise EngineUnavailableError(f"DNS: {reason}")
     return _simulated(settings, clock, listeners, reason)
+
+
+async def stop_dns(state: Path) -> bool:
+    """Stop the PowerDNS of a state, whatever the settings are now; whether one ran.
+
+    Raises EngineError when it does not end.
+    """
+    server = _local_server(state, SqliteBackend(), None)
+    ran = server.process() is not None
+    await server.stop()
+    return ran
+
+
+def _local_server(
+    state: Path, backend: Backend, listeners: tuple[Listener, ...] | None
+) -> LocalServer:
+    return LocalServer(Folder(state / "powerdns", backend, listeners), backend.serial)
 
 
 def _wants_simulated(settings: Settings, holder: str | None) -> bool:
@@ -95,7 +109,7 @@ def _remote(settings: Settings, listeners: tuple[Listener, ...] | None) -> DnsBi
             "DNS: ROOST_POWERDNS_URL needs ROOST_POWERDNS_KEY_FILE and ROOST_DNS_LISTEN beside it"
         )
     server = RemoteServer(settings.powerdns_url, settings.powerdns_key_file, listeners)
-    return DnsBinding(PowerDns(server), True, f"PowerDNS of {settings.powerdns_url}", ours=False)
+    return DnsBinding(PowerDns(server), True, f"PowerDNS of {settings.powerdns_url}")
 
 
 def _simulated(

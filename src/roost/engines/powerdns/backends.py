@@ -63,7 +63,8 @@ class SqliteBackend:
         await asyncio.to_thread(self._prepare, folder, owner)
 
     def _prepare(self, folder: Path, owner: tuple[int, int]) -> None:
-        path, fresh = folder / _FILE, folder / "fresh.db"
+        # Made where the server cannot put a link in our way.
+        path, fresh = folder / _FILE, folder.parent / "fresh.db"
         if path.exists():
             return
         fresh.unlink(missing_ok=True)
