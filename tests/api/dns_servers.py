@@ -10,6 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from roost.app.name_server import stop_dns
 from roost.app.roost import Roost
 from roost.ids import new_uuid
 from roost.resources.account import queries
@@ -45,8 +46,11 @@ async def dns_roost(
         pytest.skip("pdns_server is not installed")
     async with database_server.database() as url:
         settings = simulated(state, url, dns_engine=engine, dns_private_networks=LOOPBACK, **more)
-        async with running_roost(settings) as running:
-            yield running
+        try:
+            async with running_roost(settings) as running:
+                yield running
+        finally:
+            await stop_dns(state)
 
 
 @asynccontextmanager
