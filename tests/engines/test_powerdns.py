@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pwd
+import random
 import signal
 import socket
 import sqlite3
@@ -24,8 +25,9 @@ from roost.engines.powerdns.domains import PowerDns
 from roost.engines.powerdns.remote import RemoteServer
 from roost.engines.powerdns.server import LocalServer
 from roost.engines.processes import Process
-from roost.resources.domains.engine import EngineError, RejectedError, Zone
+from roost.resources.domains.engine import EngineError, RejectedError, RRKey, Zone, ZoneChange
 from tests.engines.dns_harness import (
+    SOA,
     answered,
     code,
     contents,
@@ -236,6 +238,44 @@ async def test_a_control_plane_killed_at_the_start_leaves_a_server_to_adopt(
         assert await code(own, zone.name, "SOA") == "NOERROR"
         await own.shut_down()
         await own.close()
+
+
+async def test_a_thousand_edits_and_twenty_kills_end_equal(
+    engine: PowerDns, server: LocalServer
+) -> None:
+    """A failure comes again with the ROOST_TEST_SEED that it prints."""
+    seed = int(os.environ.get("ROOST_TEST_SEED") or random.SystemRandom().randrange(10**9))
+    print(f"ROOST_TEST_SEED={seed}")  # noqa: T201
+    chance, zone = random.Random(seed), new_zone()
+    await engine.put_zone(zone)
+    wanted = {each.key: each for each in master_of(zone).rrsets}
+    kills = set(chance.sample(range(1_000), 20))
+    for number in range(1_000):
+        name = f"h{chance.randrange(50)}.{zone.name}"
+        soa = replace(SOA, serial=SOA.serial + number + 1)
+        if RRKey(name, "A") in wanted and chance.random() < 0.4:
+            change = ZoneChange(zone.name, soa, drop=frozenset({RRKey(name, "A")}))
+            del wanted[RRKey(name, "A")]
+        else:
+            put = rrset(name, "A", f"192.0.2.{chance.randrange(256)}")
+            change = ZoneChange(zone.name, soa, (put,))
+            wanted[put.key] = put
+        if number in kills:
+            await asyncio.gather(engine.put_rrsets(change), _kill(server, chance.random() / 200))
+        else:
+            await engine.put_rrsets(change)
+    held = await engine.inspect(zone.name)
+    assert held is not None
+    assert {each.key: each for each in master_of(held).rrsets} == wanted
+    assert master_of(held).soa.serial == SOA.serial + 1_000
+    for key, each in wanted.items():
+        assert await contents(engine, key.name, key.type) == each.contents
+
+
+async def _kill(server: LocalServer, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+    if process := server.process():
+        process.kill(signal.SIGKILL)
 
 
 async def test_an_operators_server_is_used(

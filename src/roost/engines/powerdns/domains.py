@@ -10,6 +10,7 @@ from roost.engines.powerdns.messages import (
     SERVER,
     Head,
     Key,
+    Listed,
     read_master,
     read_soa,
 )
@@ -77,13 +78,13 @@ class PowerDns:
             await self._put_zone(zone)
 
     async def put_rrsets(self, change: ZoneChange) -> None:
-        head = await self._zones.head(change.zone)
+        head = await self._zones.find(change.zone)
         if head is None or head["kind"] != "Master" or not _is_ours(head):
             raise NoZoneError("The name server holds no such master zone")
         await self._masters.edit(change)
 
     async def delete_zone(self, name: str, owner: str | None = None) -> None:
-        head = await self._zones.head(name)
+        head = await self._zones.find(name)
         if head is None or not _is_ours(head) or owner not in (None, _owner(head)):
             return
         await self._zones.delete(name)
@@ -124,7 +125,7 @@ class PowerDns:
         return TransferStatus(read_soa(zone["rrsets"][0]).serial if zone["rrsets"] else None)
 
     async def retrieve(self, name: str) -> None:
-        head = await self._zones.head(name)
+        head = await self._zones.find(name)
         if head is None or head["kind"] != "Slave":
             raise NoZoneError("The name server holds no such active slave zone")
         await self._zones.retrieve(name)
@@ -172,11 +173,11 @@ def _can_become(held: Head, zone: Zone) -> bool:
     return is_slave(held, zone.active)
 
 
-def _is_ours(head: Head) -> bool:
+def _is_ours(head: Listed) -> bool:
     return head["account"].startswith(OWNED)
 
 
-def _owner(head: Head) -> str:
+def _owner(head: Listed) -> str:
     return head["account"].removeprefix(OWNED)
 
 

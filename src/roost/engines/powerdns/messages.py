@@ -35,13 +35,18 @@ class RecordsChange(TypedDict):
     records: NotRequired[list[Record]]
 
 
-class Head(TypedDict):
-    """A zone without its records. A slave that Roost has disabled is Native with masters."""
+class Listed(TypedDict):
+    """A zone in a list. A slave that Roost has disabled is Native with masters."""
 
     name: str
     kind: Kind
     account: str
     masters: list[str]
+
+
+class Head(Listed):
+    """A zone without its records."""
+
     dnssec: bool
     nsec3param: str
     soa_edit: str
@@ -50,11 +55,6 @@ class Head(TypedDict):
 
 class Whole(Head):
     rrsets: list[Records]
-
-
-class Listed(TypedDict):
-    name: str
-    account: str
 
 
 class Key(TypedDict):

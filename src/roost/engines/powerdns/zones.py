@@ -1,6 +1,7 @@
 """The zones of one PowerDNS, over its API."""
 
 from ipaddress import ip_address
+from urllib.parse import quote
 
 from roost.engines.powerdns.api import Api, MissingError
 from roost.engines.powerdns.messages import (
@@ -33,6 +34,11 @@ class Zones:
         listed = LISTED.validate_json(await self._api.read("/zones?dnssec=false"))
         return [each for each in listed if each["account"].startswith(OWNED)]
 
+    async def find(self, name: str) -> Listed | None:
+        """What the list of zones says of one; quicker than its head."""
+        path = f"/zones?zone={quote(name)}&dnssec=false"
+        return next(iter(LISTED.validate_json(await self._api.read(path))), None)
+
     async def head(self, name: str) -> Head | None:
         try:
             answer = await self._api.read(f"{zone_path(name)}?rrsets=false")
@@ -48,7 +54,7 @@ class Zones:
 
     async def start_of_authority(self, name: str) -> Whole:
         """The zone with no other record. Raises MissingError."""
-        path = f"{zone_path(name)}?rrset_name={name}&rrset_type=SOA"
+        path = f"{zone_path(name)}?rrset_name={quote(name)}&rrset_type=SOA"
         return WHOLE.validate_json(await self._api.read(path))
 
     async def delete(self, name: str) -> None:
