@@ -95,7 +95,7 @@ def sqlite_backend(path: str) -> Mapping[str, str]:
         "launch": "gsqlite3",
         "gsqlite3-database": path,
         "gsqlite3-dnssec": "yes",
-        "gsqlite3-pragma-synchronous": "1",
+        "gsqlite3-pragma-synchronous": "2",
     }
 
 
