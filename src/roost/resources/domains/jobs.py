@@ -26,7 +26,7 @@ from roost.resources.domains.entity import DOMAIN, resource_of
 from roost.resources.domains.names import absolute
 from roost.resources.domains.parsing import Parsed, all_sources, convert
 from roost.resources.domains.queries import DomainFacts
-from roost.resources.domains.transfers import fetch, resolve
+from roost.resources.domains.transfers import TransferRefusedError, fetch, resolve
 from roost.resources.domains.zones import owner_of, soa_of, ttl_of, with_nameservers, zone_of
 from roost.resources.events import log
 from roost.store import Queries
@@ -161,11 +161,11 @@ IMPORT = JobKind(
     "dns_zone_import",
     ImportArgs,
     steps=(
-        Step("fetch", fetch_zone, timeout=180, retry=Retry(attempts=3)),
+        Step("fetch", fetch_zone, timeout=180, retry=Retry(attempts=3, base=0.25)),
         Step("serve", serve_zone, undo=withdraw, timeout=120),
     ),
     retry=_RETRY,
-    permanent=(RejectedError,),
+    permanent=(RejectedError, TransferRefusedError),
     on_failed=_forget,
 )
 

@@ -56,18 +56,33 @@ class TooManyError(Exception):
 
 def parse_zone_file(text: str, zone: str, nameservers: Iterable[str]) -> Parsed:
     """The records of a zone file; slow, for a thread."""
+    tokenizer = _Tokenizer(text)
     try:
-        sources = list(_read(text, zone))
+        sources = list(_read(tokenizer, zone))
     except TooManyError:
         return Parsed(refusals=[f"A domain holds at most {MAX_RECORDS} records"])
     except dns.exception.DNSException as error:
-        return Parsed(refusals=[str(error)])
+        reason = str(error).partition(": ")[2] or str(error)
+        return Parsed(refusals=[f"line {tokenizer.line}: {reason}"])
     return convert(sources, zone, nameservers)
 
 
-def _read(text: str, zone: str) -> Iterable[Source]:
+class _Tokenizer(dns.tokenizer.Tokenizer):
+    """Remembers the line where the record began that is being read."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "line")
+        self.line = 1
+
+    def get(self, want_leading: bool = False, want_comment: bool = False) -> dns.tokenizer.Token:
+        # Only the reader's look for the next record wants both.
+        if want_leading and want_comment:
+            self.line = self.where()[1]
+        return super().get(want_leading, want_comment)
+
+
+def _read(tokenizer: _Tokenizer, zone: str) -> Iterable[Source]:
     origin = dns.name.from_text(zone)
-    tokenizer = dns.tokenizer.Tokenizer(text, "line")
     sink = _Sink(dns.zonefile.RRSetsReaderManager(origin, relativize=False), tokenizer)
     reader = dns.zonefile.Reader(
         tokenizer, dns.rdataclass.IN, sink, allow_directives=("ORIGIN", "TTL")
@@ -84,9 +99,7 @@ def _read(text: str, zone: str) -> Iterable[Source]:
 class _Sink(dns.zonefile.RRsetsReaderTransaction):
     """Takes the records of a zone file one by one, with their lines."""
 
-    def __init__(
-        self, manager: dns.zonefile.RRSetsReaderManager, tokenizer: dns.tokenizer.Tokenizer
-    ) -> None:
+    def __init__(self, manager: dns.zonefile.RRSetsReaderManager, tokenizer: _Tokenizer) -> None:
         super().__init__(manager, True, False)  # type: ignore[no-untyped-call]
         self.found: list[Source] = []
         self._tokenizer = tokenizer
@@ -95,8 +108,7 @@ class _Sink(dns.zonefile.RRsetsReaderTransaction):
         name, ttl, rdata = args
         if len(self.found) > MAX_RECORDS + len(_MADE_BY_SIGNING):
             raise TooManyError
-        # The record's last line has been read, with its end.
-        self.found.append(Source(name, ttl, rdata, self._tokenizer.where()[1] - 1))
+        self.found.append(Source(name, ttl, rdata, self._tokenizer.line))
 
 
 def convert(sources: Iterable[Source], zone: str, nameservers: Iterable[str]) -> Parsed:

@@ -27,7 +27,11 @@ _SLACK: Final = 4
 
 
 class TransferError(ShownError):
-    """The zone cannot be had; the text says why."""
+    """The zone cannot be had; the text says why. It may be had later."""
+
+
+class TransferRefusedError(TransferError):
+    """Nor will it be had later."""
 
 
 def resolve(server: Server, dns_: Dns) -> list[str]:
@@ -35,11 +39,13 @@ def resolve(server: Server, dns_: Dns) -> list[str]:
     try:
         found = socket.getaddrinfo(server.host, server.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise TransferError(f"The name server {server.host} was not found.") from None
+        raise TransferRefusedError(f"The name server {server.host} was not found.") from None
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     allowed = [a for a in addresses if "%" not in a and dns_.may_transfer_from(a)]
     if not allowed:
-        raise TransferError(f"The name server {server.host} has no address that may be asked.")
+        raise TransferRefusedError(
+            f"The name server {server.host} has no address that may be asked."
+        )
     return allowed
 
 
@@ -89,7 +95,7 @@ def _answer(
         raise TransferError("The name server sent no valid answer.")
     if answer.rcode() != dns.rcode.NOERROR or not answer.answer:
         code = dns.rcode.to_text(answer.rcode())
-        raise TransferError(f"The name server refused the transfer ({code}).")
+        raise TransferRefusedError(f"The name server refused the transfer ({code}).")
     return answer
 
 
@@ -104,4 +110,4 @@ class _Limit:
         self._records += len(rrset)
         self._bytes += sum(len(getattr(rdata, "strings", ())) * 255 + 64 for rdata in rrset)
         if self._records > MAX_RECORDS * _SLACK or self._bytes > MAX_BYTES:
-            raise TransferError("The zone is too large.")
+            raise TransferRefusedError("The zone is too large.")

@@ -21,6 +21,8 @@ from roost.engines.simulated.nameserver.state import Served, Zones
 
 _TCP_SECONDS = 10.0
 _PLAIN_UDP = 512
+_STREAM = 65_535
+"""Bytes of an answer over TCP, whatever the query says of datagrams."""
 _TRANSFERS = (RdataType.AXFR, RdataType.IXFR)
 _BATCH = 100
 """RRsets of one message of a transfer."""
@@ -121,14 +123,14 @@ class NameServer:
         if not isinstance(query, QueryMessage):
             return
         if query.question[0].rdtype not in _TRANSFERS:
-            yield (await self._answer(query)).to_wire()
+            yield (await self._answer(query)).to_wire(max_size=_STREAM)
             return
         served = await self._zones.serving(query.question[0].name)
         if served is None or not _may_transfer(served.zone.axfr_ips, sender):
             yield refusal(query, rcode.NOTAUTH).to_wire()
             return
         for each in _transfer(query, served):
-            yield each.to_wire()
+            yield each.to_wire(max_size=_STREAM)
 
 
 class _Datagrams(asyncio.DatagramProtocol):
