@@ -11,6 +11,7 @@ from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (
     compute_scenarios,
+    domain_scenarios,
     forgetting_scenarios,
     maintenance_scenarios,
     oauth_scenarios,
@@ -23,6 +24,7 @@ from tests.support.stage import Stage
 
 SCENARIOS = (
     *compute_scenarios.SCENARIOS,
+    *domain_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,
     *maintenance_scenarios.SCENARIOS,
     *oauth_scenarios.SCENARIOS,
@@ -49,7 +51,10 @@ async def roost(
 ) -> AsyncIterator[Roost]:
     """Without a worker of its own."""
     state = tmp_path_factory.mktemp("roost")
-    async with database_server.database() as url, open_roost(simulated(state, url)) as roost:
+    async with (
+        database_server.database() as url,
+        open_roost(simulated(state, url, dns_private_networks="127.0.0.0/8")) as roost,
+    ):
         yield roost
 
 
