@@ -1,6 +1,7 @@
 """`roost fsck` of reverse DNS: its zones, record by record."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from roost.jobs.queue import JobQueue
@@ -13,7 +14,7 @@ from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.jobs import RESOURCE
 from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.queries import ZoneRow
-from roost.resources.reverse_dns.zones import OWNER, digest, find_truth, make_zone
+from roost.resources.reverse_dns.zones import OWNER, Truth, digest, find_truth, make_zone
 
 _TOLD = 10
 
@@ -25,8 +26,9 @@ async def check_reverse_zones(installation: Installation) -> AsyncIterator[Findi
         if await installation.get(JobQueue).busy(installation.store, RESOURCE):
             return
         held = {h.name.removesuffix(".") for h in await engine.zones() if h.owner == OWNER}
-        for zone in sorted({*held, *await queries.zones(installation.store)}):
-            found = await _examine(installation, zone)
+        view = await _look(installation)
+        for zone in sorted({*held, *view.told}):
+            found = await _examine(installation, view, zone)
             if found:
                 text = f"zone {zone} of reverse DNS: {', '.join(found[:_TOLD])}"
                 yield Finding(text, partial(_repair, installation, zone))
@@ -34,10 +36,22 @@ async def check_reverse_zones(installation: Installation) -> AsyncIterator[Findi
         yield unrepairable("the zones of reverse DNS cannot be seen", str(error))
 
 
-async def _examine(installation: Installation, zone: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What the zones should be, and what the name server was told of them last."""
+
+    truth: Truth
+    told: Mapping[str, ZoneRow]
+
+
+async def _look(installation: Installation) -> _View:
+    truth = await find_truth(installation.store, installation.get(ReverseDns))
+    return _View(truth, await queries.zones(installation.store))
+
+
+async def _examine(installation: Installation, view: _View, zone: str) -> list[str]:
     dns, platform = installation.get(Dns), installation.get(ReverseDns)
-    told = (await queries.zones(installation.store)).get(zone)
-    names = (await find_truth(installation.store, platform)).zones.get(zone)
+    told, names = view.told.get(zone), view.truth.zones.get(zone)
     found = await dns.engine.inspect(f"{zone}.")
     if names is None or told is None:
         return [] if found is None or told else ["nobody has it, but the name server does"]
@@ -48,13 +62,14 @@ async def _examine(installation: Installation, zone: str) -> list[str]:
 
 async def _repair(installation: Installation, zone: str) -> str:
     dns, platform = installation.get(Dns), installation.get(ReverseDns)
-    if not await _examine(installation, zone):
+    view = await _look(installation)
+    if not await _examine(installation, view, zone):
         return "it is well by now"
-    names = (await find_truth(installation.store, platform)).zones.get(zone)
+    names = view.truth.zones.get(zone)
     if names is None:
         await dns.engine.delete_zone(f"{zone}.", OWNER)
         return "deleted it"
-    before = (await queries.zones(installation.store)).get(zone) or ZoneRow(zone, "", 0)
+    before = view.told.get(zone) or ZoneRow(zone, "", 0)
     now = installation.get(JobQueue).clock.now()
     serial = rules.next_serial(before.serial, now)
     wanted = make_zone(zone, names, platform, dns.nameservers, serial)
