@@ -96,7 +96,7 @@ def local_server(
     state_dir: Path, backend: Backend, listener: Listener | None = None
 ) -> LocalServer:
     listeners = None if listener is None else (listener,)
-    return LocalServer(Folder(state_dir / "powerdns", backend, listeners), backend.serial)
+    return LocalServer(Folder(state_dir / "powerdns", backend, listeners))
 
 
 def make_powerdns(state_dir: Path, backend: Backend, listener: Listener | None = None) -> PowerDns:

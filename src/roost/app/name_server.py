@@ -86,7 +86,7 @@ async def stop_dns(state: Path) -> bool:
 def _local_server(
     state: Path, backend: Backend, listeners: tuple[Listener, ...] | None
 ) -> LocalServer:
-    return LocalServer(Folder(state / "powerdns", backend, listeners), backend.serial)
+    return LocalServer(Folder(state / "powerdns", backend, listeners))
 
 
 def _wants_simulated(settings: Settings, holder: str | None) -> bool:

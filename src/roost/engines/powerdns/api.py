@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,12 +37,11 @@ class Place:
 class Server(Protocol):
     """Whose API is called."""
 
-    @property
-    def serial(self) -> bool:
-        """Whether changes must come one after another."""
-
     async def ensure(self) -> Place:
         """The API of a server that runs. Raises EngineError when there is none."""
+
+    def changing(self) -> AbstractAsyncContextManager[None]:
+        """Held by each change; only for a server that runs, or ran."""
 
 
 class MissingError(EngineError):
@@ -65,7 +65,6 @@ class Api:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._session: aiohttp.ClientSession | None = None
-        self._changing = asyncio.Lock()
 
     async def read(self, path: str) -> bytes:
         """GET. `path` is relative to the server's. Raises MissingError or EngineError."""
@@ -76,9 +75,8 @@ class Api:
     ) -> bytes:
         """Raises MissingError, ConflictError, RejectedError or EngineError."""
         sent = None if body is None else orjson.dumps(body)
-        if not self._server.serial:
-            return await self._call(method, path, sent)
-        async with self._changing:
+        await self._server.ensure()
+        async with self._server.changing():
             return await self._call(method, path, sent)
 
     async def close(self) -> None:

@@ -1,8 +1,11 @@
 """The folder of a server: its ports, its key, its configuration, its log, its data."""
 
+import asyncio
 import contextlib
 import os
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from roost.engines.listeners import (
@@ -12,6 +15,7 @@ from roost.engines.listeners import (
     is_free,
     tcp_port_is_free,
 )
+from roost.engines.locks import locked
 from roost.engines.powerdns.accounts import account_for, owner_of_data
 from roost.engines.powerdns.api import Place
 from roost.engines.powerdns.backends import Backend
@@ -38,6 +42,7 @@ class Folder:
         self._backend = backend
         self._listeners = listeners
         self._key: str | None = None
+        self._change = asyncio.Lock()
 
     @property
     def marker(self) -> str:
@@ -54,6 +59,16 @@ class Folder:
 
     def place(self) -> Place:
         return Place(f"http://{LOOPBACK}:{self._ports().api}", self._read_key())
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[None]:
+        """One change after another, of all processes, where the backend needs that."""
+        if not self._backend.serial:
+            yield
+            return
+        # Other tasks wait in line; other processes, which are few, try again and again.
+        async with self._change, locked(self._data):
+            yield
 
     async def prepare(self) -> None:
         """Make what the server needs to start. Raises EngineError or OSError."""
@@ -88,9 +103,12 @@ class Folder:
         partial.replace(self._configuration)
 
     def open_log(self) -> int:
-        """A descriptor of an empty log."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-        return os.open(self._log, flags, 0o600)
+        """A descriptor that appends."""
+        return os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def log_size(self) -> int:
+        """Bytes."""
+        return self._log.stat().st_size if self._log.exists() else 0
 
     def trim_log(self) -> None:
         """The server appends, so that it does not mind."""
@@ -98,9 +116,10 @@ class Folder:
             if self._log.stat().st_size > _LOG_BYTES:
                 os.truncate(self._log, 0)
 
-    def last_words(self) -> str:
+    def last_words(self, start: int = 0) -> str:
+        """From `start`, a size of the log, on."""
         with contextlib.suppress(FileNotFoundError):
-            return self._log.read_text(errors="replace")[-_LAST_WORDS:]
+            return self._log.read_bytes()[start:].decode(errors="replace")[-_LAST_WORDS:]
         return ""
 
     def _render(self) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from contextlib import AbstractAsyncContextManager
 
 import structlog
 
@@ -30,15 +31,14 @@ class LocalHost:
         self._task: asyncio.Task[None] | None = None
 
     @property
-    def serial(self) -> bool:
-        return self._server.serial
-
-    @property
     def listeners(self) -> tuple[Listener, ...]:
         return self._server.folder.listeners
 
     async def ensure(self) -> Place:
         return await self._server.ensure()
+
+    def changing(self) -> AbstractAsyncContextManager[None]:
+        return self._server.folder.changing()
 
     async def start(self) -> None:
         """Returns when the server answers. Raises EngineError."""

@@ -1,6 +1,7 @@
 """A PowerDNS that the operator runs."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 from roost.engines.listeners import Listener
@@ -15,8 +16,6 @@ _NEEDED = {**VISIBLE_AT_ONCE, **TRANSFERS}
 class RemoteServer:
     """Its API is at `url`; `key_file` holds the key, and is read anew for each call."""
 
-    serial = False
-
     def __init__(self, url: str, key_file: Path, listeners: tuple[Listener, ...]) -> None:
         self.listeners = listeners
         self._url = url.rstrip("/")
@@ -28,6 +27,10 @@ class RemoteServer:
         except OSError as error:
             raise EngineError("The key of the name server's API cannot be read") from error
         return Place(self._url, key.strip())
+
+    def changing(self) -> AbstractAsyncContextManager[None]:
+        """Its database is the operator's, and may take many changes at once."""
+        return nullcontext()
 
     async def start(self) -> None:
         """Raises EngineError when zones of Roost cannot be kept there."""

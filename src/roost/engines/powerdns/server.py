@@ -31,10 +31,8 @@ _TRIES = 5
 class LocalServer:
     """Started by whoever needs it first; found again by its pid file and its arguments."""
 
-    def __init__(self, folder: Folder, serial: bool) -> None:
-        """`serial`: changes must come one after another."""
+    def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self.serial = serial
 
     def process(self) -> Process | None:
         """The server while it runs."""
@@ -77,10 +75,11 @@ class LocalServer:
         for left in reversed(range(_TRIES)):
             self.folder.settle_ports()
             self.folder.configure()
+            start = self.folder.log_size()
             if await self._launch():
                 return
             await self._end()
-            if not left or "Address already in use" not in self.folder.last_words():
+            if not left or "Address already in use" not in self.folder.last_words(start):
                 raise self._failure()
 
     async def _prepare(self) -> None:
