@@ -1,7 +1,6 @@
 """The name server of a state, as the commands start, keep and stop it."""
 
 import json
-import socket
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,9 +11,11 @@ import dns.query
 import dns.rcode
 import pytest
 
+from roost.engines.listeners import Listener
 from roost.engines.powerdns.backends import SqliteBackend
 from roost.engines.powerdns.prerequisites import check
 from tests.cli.process import Server, ran, roost, wait_until
+from tests.engines.dns_harness import own_listener
 
 pytestmark = pytest.mark.powerdns
 
@@ -29,12 +30,6 @@ def state(tmp_path: Path) -> Iterator[Path]:
         roost("down", "--state", state)
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 def _health(server: Server) -> str:
     try:
         with urllib.request.urlopen(f"{server.url}/healthz") as answer:
@@ -44,10 +39,10 @@ def _health(server: Server) -> str:
     return detail
 
 
-def _answers(port: int) -> bool:
+def _answers(where: Listener) -> bool:
     query = dns.message.make_query("nothing.test.", "SOA")
     try:
-        answer = dns.query.udp(query, "127.0.0.1", port=port, timeout=0.3)
+        answer = dns.query.udp(query, where.host, port=where.port, timeout=0.3)
     except (OSError, dns.exception.Timeout):
         return False
     return answer.rcode() == dns.rcode.REFUSED
@@ -56,15 +51,15 @@ def _answers(port: int) -> bool:
 def test_the_name_server_outlives_the_server_but_not_down(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = _free_port()
+    where = own_listener()
     monkeypatch.setenv("ROOST_DNS_ENGINE", "powerdns")
-    monkeypatch.setenv("ROOST_DNS_LISTEN", f"127.0.0.1:{port}")
+    monkeypatch.setenv("ROOST_DNS_LISTEN", str(where))
     server = Server.start(state)
     wait_until(lambda: _health(server).startswith("PowerDNS "))
-    assert _answers(port)
+    assert _answers(where)
     server.process.terminate()
     assert server.process.wait() == 0
-    assert _answers(port)
+    assert _answers(where)
     pid = int((state / "powerdns" / "pid").read_text())
     again = Server.start(state)
     assert int((state / "powerdns" / "pid").read_text()) == pid
@@ -72,4 +67,4 @@ def test_the_name_server_outlives_the_server_but_not_down(
     monkeypatch.delenv("ROOST_DNS_LISTEN")
     assert "stopped the name server" in ran("down", "--state", state).splitlines()
     again.process.wait()
-    wait_until(lambda: not _answers(port))
+    wait_until(lambda: not _answers(where))

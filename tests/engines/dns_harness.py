@@ -32,6 +32,7 @@ from tests.engines.harness import until
 
 SOA = Soa("ns1.roost.test.", "hostmaster.roost.test.", 7, 14400, 7200, 1209600, 300, 600)
 _numbers = itertools.count()
+_addresses = itertools.count(1)
 
 
 class ServingEngine(DomainEngine, Protocol):
@@ -155,10 +156,15 @@ def free_port() -> int:
         return port
 
 
+def own_listener(port: int = 5353) -> Listener:
+    """At a loopback address that no other test of this host uses."""
+    pid = os.getpid()
+    return Listener(f"127.{64 + pid % 128}.{pid // 128 % 256}.{next(_addresses)}", port)
+
+
 def own_address() -> Listener:
-    """Port 53 of a loopback address that no other test of this host uses."""
-    number = next(_numbers)
-    listener = Listener(f"127.{64 + os.getpid() % 128}.{os.getpid() // 128 % 256}.{number + 2}", 53)
+    """The same at port 53, where other name servers expect one."""
+    listener = own_listener(53)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.bind((listener.host, listener.port))

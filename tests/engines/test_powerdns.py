@@ -36,6 +36,7 @@ from tests.engines.dns_harness import (
     make_powerdns,
     master_of,
     new_zone,
+    own_listener,
     refuse_without,
     rrset,
 )
@@ -106,8 +107,7 @@ async def test_a_server_without_pid_file_is_found(
 
 async def test_other_settings_replace_the_server(state_dir: Path, server: LocalServer) -> None:
     before = running(server)
-    listener = Listener("127.0.0.1", free_port())
-    moved = make_powerdns(state_dir, SqliteBackend(), listener)
+    moved = make_powerdns(state_dir, SqliteBackend(), own_listener())
     await moved.start()
     assert running(server) != before
     assert await code(moved, "nothing.test.", "SOA") == "REFUSED"
@@ -141,11 +141,12 @@ async def test_a_server_that_dies_is_started_again(
 
 
 async def test_a_stopped_server_stays_down(tmp_path: Path, engine: PowerDns) -> None:
-    own = make_powerdns(tmp_path, SqliteBackend())
+    deep = tmp_path / ("long" * 40)
+    own = make_powerdns(deep, SqliteBackend())
     await own.start()
     await own.shut_down()
     await own.shut_down()
-    assert local_server(tmp_path, SqliteBackend()).process() is None
+    assert local_server(deep, SqliteBackend()).process() is None
     await own.close()
 
 
@@ -307,7 +308,10 @@ async def test_an_operators_server_must_be_set_up_for_it(tmp_path: Path, engine:
     text = configuration.read_text().replace("query-cache-ttl=0", "query-cache-ttl=20")
     configuration.write_text(text)
     process = await asyncio.create_subprocess_exec(
-        "pdns_server", own.folder.marker, stdout=asyncio.subprocess.DEVNULL, stderr=-3
+        *("pdns_server", own.folder.marker),
+        cwd=own.folder.path,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
     )
     try:
         key = tmp_path / "key"

@@ -19,7 +19,16 @@ from roost.engines.simulated.domains import DomainOperation, SimulatedDomains
 from roost.engines.simulated.nameserver.state import Zones
 from roost.engines.simulated.state import StateFile
 from roost.resources.domains.engine import EngineError, Slave, Zone, ZoneChange
-from tests.engines.dns_harness import SOA, answered, ask, code, contents, free_port, new_zone, rrset
+from tests.engines.dns_harness import (
+    SOA,
+    answered,
+    ask,
+    code,
+    contents,
+    new_zone,
+    own_listener,
+    rrset,
+)
 
 
 @pytest_asyncio.fixture
@@ -157,7 +166,7 @@ async def test_an_answer_too_long_for_udp_is_given_over_tcp(engine: SimulatedDom
 
 
 async def test_a_listener_of_the_operators_is_kept(tmp_path: Path) -> None:
-    listener = Listener("127.0.0.1", free_port())
+    listener = own_listener()
     engine = SimulatedDomains(tmp_path, 0, Clock(), (listener,))
     await engine.start()
     assert engine.listening == ((listener.host, listener.port),)

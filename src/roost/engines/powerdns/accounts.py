@@ -12,7 +12,7 @@ USER = "pdns"
 _SETGID, _SETUID, _SYS_CHROOT = 6, 7, 18
 
 
-def account_for(folder: Path, confined: bool) -> Account | None:
+def account_for(folder: str, confined: bool) -> Account | None:
     """None where we are not root: then the server runs as ourselves.
 
     For root the server gives up its rights and, where it is `confined`, locks itself into its
@@ -20,7 +20,7 @@ def account_for(folder: Path, confined: bool) -> Account | None:
     """
     if os.geteuid() != 0:
         return None
-    return Account(USER, str(folder) if confined else None)
+    return Account(USER, folder if confined else None)
 
 
 def owner_of_data() -> tuple[int, int]:

@@ -123,7 +123,8 @@ class Folder:
         return ""
 
     def _render(self) -> str:
-        account = account_for(self._data, self._backend.confined)
+        """Paths of sockets may not be long, so they begin where the server is started: here."""
+        account = account_for(self._data.name, self._backend.confined)
         inside = account is not None and account.root is not None
         seen = "/" if inside else str(self._data)
         try:
@@ -131,7 +132,7 @@ class Folder:
                 self.listeners,
                 self._ports().api,
                 self._read_key(),
-                "/" if inside else str(self.path),
+                "/" if inside else ".",
                 self._backend.settings(seen),
                 account,
             )

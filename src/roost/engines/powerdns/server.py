@@ -97,7 +97,7 @@ class LocalServer:
             process = await asyncio.create_subprocess_exec(
                 *("setsid", "--fork", "sh", "-c", _WRITE_PID, pid_file, PROGRAM),
                 self.folder.marker,
-                cwd="/",
+                cwd=self.folder.path,
                 env=_ENVIRONMENT,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
