@@ -58,7 +58,8 @@ async def bind_dns(settings: Settings, clock: Clock, db: Queries) -> DnsBinding:
     listeners = _listeners(settings)
     holder = await engine_queries.find_holder(db)
     if _wants_simulated(settings, holder):
-        why = "only simulated engines are wanted" if holder is None else "it holds the zones"
+        by_itself = settings.dns_engine == settings.engines == "auto"
+        why = "it holds the zones" if by_itself else "only simulated engines are wanted"
         return _simulated(settings, clock, listeners, why)
     if settings.powerdns_url is not None:
         return _remote(settings, listeners)
