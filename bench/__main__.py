@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bench import edge, guest, jobs, lists, machine, start
+from bench import dns, edge, guest, jobs, lists, machine, start
 from bench.database import database
 from bench.results import Result, table
 from roost.store import Store
@@ -19,6 +19,7 @@ _WITH_DATABASE: dict[str, Callable[[Store, Path], Awaitable[list[Result]]]] = {
     "jobs": jobs.measure,
 }
 _ALONE: dict[str, Callable[[], Awaitable[list[Result]]]] = {
+    "dns": dns.measure,
     "start": start.measure,
     "guest": guest.measure,
 }

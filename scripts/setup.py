@@ -19,13 +19,16 @@ IMAGES = runpy.run_path(str(ROOT / "src/roost/engines/qemu/images/packages.py"))
 MISSING: Callable[[Iterable[str]], Sequence[str]] = IMAGES["missing_packages"]
 
 NETWORK = ("dnsmasq-base", "iproute2", "nftables")
+DNS = ("pdns-server", "pdns-backend-sqlite3", "pdns-backend-pgsql")
 TOOLS = ("curl", "openssh-client")
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
+SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
+PDNS_SERVICE = "pdns.service"
 
 
 def main() -> None:
-    wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *TOOLS]
+    wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *DNS, *TOOLS]
     if "--tests" in sys.argv[1:] and not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
         wanted += [POSTGRES_COMMON, POSTGRES]
     missing = list(MISSING(wanted))
@@ -43,15 +46,40 @@ def install(missing: list[str]) -> None:
     apt("update")
     plain = [name for name in missing if name != POSTGRES]
     say(f"installing {' '.join(plain)}")
-    if not apt("install", *plain):
-        for name in plain:
-            if not apt("install", name):
-                say(f"{name} cannot be installed; going on without it")
+    with no_services():
+        if not apt("install", *plain):
+            for name in plain:
+                if not apt("install", name):
+                    say(f"{name} cannot be installed; going on without it")
+    if DNS[0] in plain:
+        disable_pdns()
     if POSTGRES in missing:
         say("installing postgresql, without starting a server")
         with no_cluster():
             if not apt("install", POSTGRES):
                 say("postgresql cannot be installed; going on without it")
+
+
+@contextmanager
+def no_services() -> Iterator[None]:
+    """Roost runs what it needs itself; Debian's packages would start PowerDNS on port 53."""
+    if SERVICE_POLICY.exists():
+        yield
+        return
+    SERVICE_POLICY.write_text("#!/bin/sh\nexit 101\n")
+    SERVICE_POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        SERVICE_POLICY.unlink()
+
+
+def disable_pdns() -> None:
+    """Nor shall the package's own server start with the machine. Only after we installed it."""
+    if shutil.which("systemctl") is not None:
+        say(f"disabling {PDNS_SERVICE}: Roost runs a PowerDNS of its own")
+        command = ["systemctl", "--quiet", "disable", PDNS_SERVICE]
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # noqa: S603
 
 
 @contextmanager

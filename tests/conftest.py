@@ -24,7 +24,7 @@ def pytest_runtest_makereport(
     report = yield
     strict = os.environ.get("CI") or os.environ.get("ROOST_TEST_NO_SKIP")
     skipped = report.skipped and not hasattr(report, "wasxfail")
-    if strict and skipped and item.get_closest_marker("qemu"):
+    if strict and skipped and any(map(item.get_closest_marker, ("qemu", "powerdns"))):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be: {report.longreprtext}"
     return report

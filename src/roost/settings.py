@@ -35,6 +35,30 @@ class Settings(BaseSettings):
     trusted_proxies: str | None = Field(
         default=None, description="addresses whose X-Forwarded-For is believed"
     )
+    dns_engine: Literal["auto", "simulated", "powerdns"] = "auto"
+    dns_listen: str | None = Field(
+        default=None, description="HOST:PORT, with commas; default: a free port of 127.0.0.1"
+    )
+    dns_database_url: str | None = Field(
+        default=None, description="PostgreSQL of the own PowerDNS; default: a file in the state"
+    )
+    powerdns_url: str | None = Field(
+        default=None, description="API of a PowerDNS that the operator runs"
+    )
+    powerdns_key_file: Path | None = Field(default=None, description="holds the key of its API")
+    dns_nameservers: str = Field(
+        default="ns1.roost.internal,ns2.roost.internal",
+        description="names, with commas, that master zones have as name servers",
+    )
+    dns_private_networks: str = Field(
+        default="", description="private networks, with commas, that zones may come from"
+    )
+    rdns_domain: str = Field(
+        default="ip.roost.internal", description="the zone of addresses' default names"
+    )
+    rdns_resolver: str | None = Field(
+        default=None, description="who is asked for forward DNS; default: the own name server"
+    )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
     smtp_url: SecretStr | None = Field(

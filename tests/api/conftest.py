@@ -14,6 +14,7 @@ from roost.ids import new_uuid
 from roost.resources.account import queries
 from roost.resources.tokens.issue import issue_token
 from roost.web.scopes import Scopes
+from tests.api.dns_servers import ENGINES, Served, dns_roost, served_by
 from tests.support.browser import Browser, open_browser
 from tests.support.client import Client, Contract
 from tests.support.database import DatabaseServer
@@ -47,6 +48,25 @@ async def nobody(running: RunningRoost) -> AsyncIterator[Client]:
         async with session.get(f"{running.url}/v4/openapi.json") as response:
             contract = Contract(await response.json())
         yield Client(session, contract, running.url)
+
+
+@pytest.fixture(scope="session", params=ENGINES)
+async def dns_running(
+    request: pytest.FixtureRequest,
+    database_server: DatabaseServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[tuple[str, RunningRoost]]:
+    """A Roost with each kind of name server."""
+    state: Path = tmp_path_factory.mktemp("dns")
+    async with dns_roost(request.param, database_server, state) as running:
+        yield request.param, running
+
+
+@pytest.fixture
+async def served(dns_running: tuple[str, RunningRoost]) -> AsyncIterator[Served]:
+    """A fresh account there."""
+    async with served_by(*dns_running) as served:
+        yield served
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,8 @@ def _example(endpoint: Endpoint) -> Json:
     body = dict(endpoint.body.model_json_schema()["examples"][0])
     if "username" in body:
         body["username"] = f"new-{uuid.uuid4().hex[:16]}"
+    if "domain" in body:
+        body["domain"] = f"{uuid.uuid4().hex}.example"
     if endpoint.name == "update_profile":
         del body["email"]  # A proxy user's stays as it is.
     return {name: value for name, value in body.items() if name not in _SPECIAL}

@@ -92,6 +92,28 @@ async def _maintenance(client: Client, roost: Roost, account: Account) -> Value:
         return await schedule(db, compute_id, "reboot", datetime(2126, 12, 1), "a fan is loud")
 
 
+async def _address(client: Client, roost: Roost, account: Account) -> Value:
+    """Whose name was set to what it is by default."""
+    address = str((await made(client))["ipv4"][0])
+    await client.put(f"/networking/ips/{address}", {"rdns": None})
+    return address
+
+
+async def _domain(client: Client, roost: Roost, account: Account) -> Value:
+    """The same for all parameters of a path."""
+    name = f"sample-{account.id}.example"
+    for row in (await client.get("/domains", filter={"domain": name}))["data"]:
+        return int(row["id"])
+    body = {"domain": name, "type": "master", "soa_email": "me@example.com", "tags": ["blue"]}
+    return int((await client.post("/domains", body))["id"])
+
+
+async def _record(client: Client, roost: Roost, account: Account) -> Value:
+    domain_id = await _domain(client, roost, account)
+    body = {"type": "TXT", "target": new_uuid()}
+    return int((await client.post(f"/domains/{domain_id}/records", body))["id"])
+
+
 async def _event(client: Client, roost: Roost, account: Account) -> Value:
     await made(client)
     return int((await client.get("/account/events"))["data"][0]["id"])
@@ -187,6 +209,7 @@ def _shared(value: Value, missing: Value) -> Sample:
 
 
 SAMPLES = {
+    "address": Sample(_address, "192.0.2.254"),
     "appId": Sample(_app, 999_999_999),
     "backupId": Sample(_backup, 999_999_999),
     "clientId": Sample(_oauth_client, "0" * 20),
@@ -194,12 +217,14 @@ SAMPLES = {
     "configId": Sample(_config, 999_999_999),
     "deviceId": Sample(_device, 999_999_999),
     "diskId": Sample(_disk, 999_999_999),
+    "domainId": Sample(_domain, 999_999_999),
     "euuid": Sample(_child, new_uuid()),
     "eventId": Sample(_event, 999_999_999),
     "imageId": Sample(_image, "private/999999999"),
     "interfaceId": Sample(_interface, 999_999_999),
     "kernelId": _shared("roost/grub2", "roost/none"),
     "loginId": Sample(_login, 999_999_999),
+    "recordId": Sample(_record, 999_999_999),
     "regionId": _shared("us-lake", "nowhere"),
     "sshKeyId": Sample(_ssh_key, 999_999_999),
     "ticketId": Sample(_ticket, 999_999_999),

@@ -18,6 +18,12 @@ VOLUME_READ = (("volumes:read_only",), False, Read("volume"))
 VOLUME_WRITE = (("volumes:read_write",), False, Write("volume"))
 NEW_VOLUME = (("volumes:read_write",), False, Global("add_volumes"))
 BOTH_WRITE = (("volumes:read_write", "computes:read_write"), False, Write("volume"))
+DOMAIN_READ = (("domains:read_only",), False, Read("domain"))
+DOMAIN_WRITE = (("domains:read_write",), False, Write("domain"))
+ADD_DOMAINS = (("domains:read_write",), False, Global("add_domains"))
+# The grant is that of the instance which has the address.
+IPS_READ = (("ips:read_only",), False, Anyone())
+IPS_WRITE = (("ips:read_write",), False, Anyone())
 EVENTS = (("events:read_only",), False, Anyone())  # The events themselves are limited by grants.
 ANY_TOKEN = ((), False, Anyone())
 OWN_READ = (("account:read_only",), False, Anyone())
@@ -126,6 +132,22 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /tags": ALL_WRITE,
     "GET /tags/{tagLabel:path}": ALL_READ,
     "DELETE /tags/{tagLabel:path}": ALL_WRITE,
+    "GET /domains": DOMAIN_READ,
+    "POST /domains": ADD_DOMAINS,
+    "POST /domains/import": ADD_DOMAINS,
+    "GET /domains/{domainId:int}": DOMAIN_READ,
+    "PUT /domains/{domainId:int}": DOMAIN_WRITE,
+    "DELETE /domains/{domainId:int}": DOMAIN_WRITE,
+    "POST /domains/{domainId:int}/clone": DOMAIN_WRITE,
+    "GET /domains/{domainId:int}/dnssec": DOMAIN_READ,
+    "GET /domains/{domainId:int}/records": DOMAIN_READ,
+    "POST /domains/{domainId:int}/records": DOMAIN_WRITE,
+    "GET /domains/{domainId:int}/records/{recordId:int}": DOMAIN_READ,
+    "PUT /domains/{domainId:int}/records/{recordId:int}": DOMAIN_WRITE,
+    "DELETE /domains/{domainId:int}/records/{recordId:int}": DOMAIN_WRITE,
+    "GET /domains/{domainId:int}/zone-file": DOMAIN_READ,
+    "GET /networking/ips/{address}": IPS_READ,
+    "PUT /networking/ips/{address}": IPS_WRITE,
     "GET /profile": ANY_TOKEN,
     "PUT /profile": OWN_WRITE,
     "GET /profile/apps": OWN_READ,

@@ -18,7 +18,8 @@ async def test_healthy(running: RunningRoost) -> None:
     assert (status, row["status"], row["store"]) == (200, "ok", "ok")
     assert row["workers"] == 1
     planes = {"instances": "simulated", "volumes": "simulated"}
-    assert row["engines"] == {"local": planes, "us-lake": planes, "br-south": planes}
+    regions = dict.fromkeys(("local", "us-lake", "br-south"), planes)
+    assert row["engines"] == {**regions, "all": {"dns": "simulated"}}
 
 
 async def test_without_a_worker_it_is_not(tmp_path: Path, database_url: str) -> None:

@@ -217,6 +217,7 @@ async def test_refused_plans(lab: Lab) -> None:
         ("/latency", {"seconds": -1}, "seconds"),
         ("/latency", {"operation": "fly", "seconds": 1}, "operation"),
         ("/faults/engines", {**fault, "region": "nowhere"}, "region"),
+        ("/faults/engines", {**fault, "operation": "put_zone"}, "operation"),
         ("/faults/engines", {**fault, "times": 0}, "times"),
         ("/faults/engines", {**fault, "reason": ""}, "reason"),
         ("/faults/jobs", {**job, "kind": "fly"}, "kind"),

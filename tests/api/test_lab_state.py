@@ -200,8 +200,8 @@ def damaged(state: bytes) -> Iterator[bytes]:
     yield rewritten(state, "tables/event.copy", lambda rows: rows + b"1\n")
     yield rewritten(state, "tables/account.copy", lambda _: b"")
     last = json.loads(ZipFile(io.BytesIO(state)).read("roost.json"))["regions"][-1]
-    yield rewritten(state, f"instances/{last}.json", lambda _: None)
-    yield rewritten(state, f"instances/{last}.json", lambda _: b"{")
+    yield rewritten(state, f"engines/{last}.json", lambda _: None)
+    yield rewritten(state, f"engines/{last}.json", lambda _: b"{")
 
 
 async def test_what_cannot_be_loaded_changes_nothing(
@@ -257,7 +257,8 @@ async def test_other_workers_are_in_the_way(lab: Lab) -> None:
 async def test_a_real_engine_is_in_the_way(
     tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roost.app.lab.engines.SimulatedInstances", Binding)
+    for name in ("SimulatedInstances", "SimulatedDomains"):
+        monkeypatch.setattr(f"roost.app.lab.engines.{name}", Binding)
     async with running_lab(tmp_path, database_url) as lab:
         for path in ("/reset", "/save"):
             status, errors = await lab.refused("POST", path)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from roost.engines.processes import Process, find_process, search_process
 from roost.engines.qemu import kvm, launch
 from roost.engines.qemu.boots import Boot
 from roost.engines.qemu.command import command
@@ -25,7 +26,6 @@ from roost.engines.qemu.network.config import (
     ipv6_link,
     network_name,
 )
-from roost.engines.qemu.processes import Process, find_process, search_process
 from roost.engines.qemu.programs import BusyError, failure, run
 from roost.engines.qemu.usage import read_console, trim_consoles
 from roost.resources.compute.engine import EngineError

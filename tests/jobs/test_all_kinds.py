@@ -13,6 +13,7 @@ from tests.jobs import (
     backup_scenarios,
     compute_scenarios,
     disk_scenarios,
+    domain_scenarios,
     forgetting_scenarios,
     lifecycle_scenarios,
     maintenance_scenarios,
@@ -31,6 +32,7 @@ SCENARIOS = (
     *backup_scenarios.SCENARIOS,
     *compute_scenarios.SCENARIOS,
     *disk_scenarios.SCENARIOS,
+    *domain_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,
     *lifecycle_scenarios.SCENARIOS,
     *maintenance_scenarios.SCENARIOS,
@@ -73,6 +75,7 @@ async def roost(
             smtp_url=f"smtp://127.0.0.1:{mails.port}",
             mail_from=SENDER,
             support_address=STAFF,
+            dns_private_networks="127.0.0.0/8",
         )
         async with open_roost(settings) as roost:
             yield roost

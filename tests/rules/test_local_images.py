@@ -8,11 +8,11 @@ import pytest
 
 from roost.app import images
 from roost.app.images import LocalImages
+from roost.engines.processes import search_process
 from roost.engines.qemu.images.commands import ImageError, run
 from roost.engines.qemu.images.debian12 import DEBIAN12
 from roost.engines.qemu.images.mini import MINI
 from roost.engines.qemu.images.store import Draft, ImageInfo, ImageStore
-from roost.engines.qemu.processes import search_process
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def volume_engine(roost: Roost, region: str = "us-lake") -> SimulatedVolumes:
     return engine
 
 
-def fault_plan(roost: Roost) -> FaultPlan[Operation]:
+def fault_plan(roost: Roost) -> FaultPlan:
     """Of the region in which the tests are."""
     engine = roost.services.get(InstanceEngines).of("us-lake")
     assert isinstance(engine, SimulatedInstances)

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from roost.app.engines import Binding, Bindings, bind_engines, keep_to_engines
+from roost.app.name_server import stop_dns
 from roost.app.roost import open_store
 from roost.app.served import stopped
 from roost.clock import Clock
+from roost.errors import ShownError
 from roost.resources.catalog import load
 from roost.resources.compute.engine import EngineError, InstanceEngine
 from roost.settings import Settings
@@ -14,7 +17,7 @@ from roost.store.cluster import Cluster
 
 
 async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
-    """Stop the server, the guests of all regions and the embedded database; False if one stays.
+    """Stop the server, guests, the name server and the embedded database; False if one stays.
 
     Raises CatalogError or EngineUnavailableError before anything is stopped, and ServedError.
     """
@@ -23,7 +26,10 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     bindings = await _bind(settings)
     async with stopped(settings.state) as ran:
         say("stopped the server" if ran else "no server was running")
-        ended = await asyncio.gather(*(_stop_guests(each, say) for each in bindings.instances))
+        ended = await asyncio.gather(
+            _stop_name_server(settings.state, say),
+            *(_stop_guests(binding, say) for binding in bindings.instances),
+        )
         if database is not None and database.postmaster() is not None:
             await database.stop()
         if database_ran and not ran:
@@ -38,6 +44,16 @@ async def _bind(settings: Settings) -> Bindings:
     async with open_store(settings) as store:
         await keep_to_engines(store, bindings)
     return bindings
+
+
+async def _stop_name_server(state: Path, say: Callable[[str], None]) -> bool:
+    try:
+        if await stop_dns(state):
+            say("stopped the name server")
+    except ShownError as error:
+        say(f"the name server did not stop: {error}")
+        return False
+    return True
 
 
 async def _stop_guests(binding: Binding[InstanceEngine], say: Callable[[str], None]) -> bool:

@@ -26,6 +26,8 @@ from roost.settings import Settings
 from roost.store import Queries
 
 _Engine = TypeVar("_Engine", bound=InstanceEngine | VolumeEngine, covariant=True)
+Row = tuple[str, str, str, str]
+"""Of the start-up table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +132,10 @@ def _network(region: RegionEntry) -> NetworkConfig:
     )
 
 
-def describe(bindings: Iterable[Binding[InstanceEngine | VolumeEngine]]) -> str:
+def describe(
+    bindings: Iterable[Binding[InstanceEngine | VolumeEngine]], others: Iterable[Row]
+) -> str:
     """The start-up table: what is real, what is simulated, and why."""
     head = ("REGION", "DATA PLANE", "ENGINE", "WHY")
     rows = ((b.region, b.plane, "real" if b.real else "simulated", b.why) for b in bindings)
-    return format_table(head, rows)
+    return format_table(head, [*rows, *others])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from roost.app.groups import CHECKS
 from roost.app.roost import Roost
-from roost.resources.compute.engine import EngineError
+from roost.errors import ShownError
 from roost.resources.fsck import Finding, Installation, UnrepairableError
 
 
@@ -45,7 +45,7 @@ async def check_all(roost: Roost, repair: bool, say: Callable[[str], None]) -> O
 async def _repair(finding: Finding, say: Callable[[str], None]) -> bool:
     try:
         done = await finding.repair()
-    except (EngineError, UnrepairableError) as error:
+    except (ShownError, UnrepairableError) as error:
         say(f"{finding.text}; not repaired: {error}")
         return False
     say(f"{finding.text}; {done}")

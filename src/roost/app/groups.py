@@ -26,6 +26,11 @@ from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
 from roost.resources.compute_types import endpoints as compute_types
 from roost.resources.devices import endpoints as devices
+from roost.resources.domains import endpoints as domains
+from roost.resources.domains import fsck as domains_fsck
+from roost.resources.domains import jobs as domain_jobs
+from roost.resources.domains import record_endpoints as domain_records
+from roost.resources.domains.entity import DOMAIN
 from roost.resources.entities.kind import EntityKind
 from roost.resources.events import endpoints as events
 from roost.resources.events import jobs as event_jobs
@@ -46,6 +51,10 @@ from roost.resources.oauth_clients.entity import OAUTH_CLIENT
 from roost.resources.profile import endpoints as profile
 from roost.resources.profile.entity import PROFILE
 from roost.resources.regions import endpoints as regions
+from roost.resources.reverse_dns import endpoints as reverse_dns
+from roost.resources.reverse_dns import fsck as reverse_fsck
+from roost.resources.reverse_dns import jobs as reverse_jobs
+from roost.resources.reverse_dns.entity import IP_ADDRESS
 from roost.resources.ssh_keys import endpoints as ssh_keys
 from roost.resources.ssh_keys.entity import SSH_KEY
 from roost.resources.support import endpoints as support
@@ -78,6 +87,8 @@ ENDPOINT_MODULES = (
     configs,
     devices,
     disks,
+    domain_records,
+    domains,
     events,
     explain,
     images,
@@ -90,6 +101,7 @@ ENDPOINT_MODULES = (
     oauth_clients,
     profile,
     regions,
+    reverse_dns,
     ssh_keys,
     support,
     tags,
@@ -102,7 +114,9 @@ ENDPOINT_MODULES = (
 ENTITY_KINDS: tuple[EntityKind, ...] = (
     ACCOUNT,
     COMPUTE,
+    DOMAIN,
     IMAGE,
+    IP_ADDRESS,
     OAUTH_CLIENT,
     PROFILE,
     SSH_KEY,
@@ -115,6 +129,7 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
 
 JOB_KINDS = (
     *compute_jobs.KINDS,
+    *domain_jobs.KINDS,
     compute_watch.WATCH,
     *backup_jobs.KINDS,
     backup_schedule.DUE,
@@ -126,6 +141,7 @@ JOB_KINDS = (
     maintenance_jobs.RUN,
     oauth_retention.RETENTION,
     support_jobs.SEND,
+    reverse_jobs.SYNC,
     token_jobs.RETENTION,
     *volume_jobs.KINDS,
     web_jobs.RETENTION,
@@ -138,11 +154,12 @@ SCHEDULES: tuple[AnySchedule, ...] = (
     login_jobs.NIGHTLY,
     maintenance_jobs.EVERY_MINUTE,
     oauth_retention.NIGHTLY,
+    reverse_jobs.EVERY_MINUTE,
     token_jobs.NIGHTLY,
     web_jobs.NIGHTLY,
 )
 
-AT_START: tuple[AnySchedule, ...] = (compute_watch.EVERY_MINUTE,)
+AT_START: tuple[AnySchedule, ...] = (compute_watch.EVERY_MINUTE, reverse_jobs.EVERY_MINUTE)
 """Run also when a worker starts, as nobody knows what happened before."""
 
 CHECKS: tuple[Check, ...] = (
@@ -152,6 +169,8 @@ CHECKS: tuple[Check, ...] = (
     fsck_slots.check_slots,
     volume_fsck.check_volumes,
     support_fsck.check_attachments,
+    domains_fsck.check_zones,
+    reverse_fsck.check_reverse_zones,
 )
 """Of `roost fsck`."""
 

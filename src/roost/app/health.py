@@ -1,18 +1,28 @@
 """Whether this Roost can serve: store, workers, engines (`GET /healthz`)."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from time import monotonic
+from typing import Protocol
 
 import asyncpg
 
+from roost.app.name_server import NAME
 from roost.app.roost import Roost
+from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
-from roost.resources.compute.engine import EngineError, InstanceEngine
-from roost.resources.volumes.engine import VolumeEngine
 from roost.web.site import HealthRow
 
 _ENGINE_SECONDS = 5
 _KNOWN_SECONDS = 2
+
+
+class EngineHealth(Protocol):
+    @property
+    def ok(self) -> bool: ...
+
+    @property
+    def detail(self) -> str: ...
 
 
 class Health:
@@ -34,12 +44,15 @@ class Health:
 async def check_health(roost: Roost) -> HealthRow:
     """Broken is: the store does not answer, nobody runs jobs, or an engine says so."""
     store, count = await _check_store(roost)
-    bindings = roost.bindings.all()
-    checks = await asyncio.gather(*(_check_engine(binding.engine) for binding in bindings))
+    checks: dict[tuple[str, str], Callable[[], Awaitable[EngineHealth]]] = {
+        (binding.region, binding.plane): binding.engine.health for binding in roost.bindings.all()
+    }
+    checks["all", NAME] = roost.name_server.engine.health
+    answers = await asyncio.gather(*map(_check_engine, checks.values()))
     engines: dict[str, dict[str, str]] = {}
-    for binding, (_, detail) in zip(bindings, checks, strict=True):
-        engines.setdefault(binding.region, {})[binding.plane] = detail
-    healthy = store == "ok" and count > 0 and all(ok for ok, _ in checks)
+    for (place, plane), (_, detail) in zip(checks, answers, strict=True):
+        engines.setdefault(place, {})[plane] = detail
+    healthy = store == "ok" and count > 0 and all(ok for ok, _ in answers)
     return {
         "status": "ok" if healthy else "broken",
         "store": store,
@@ -55,10 +68,10 @@ async def _check_store(roost: Roost) -> tuple[str, int]:
         return type(error).__name__, 0
 
 
-async def _check_engine(engine: InstanceEngine | VolumeEngine) -> tuple[bool, str]:
+async def _check_engine(ask: Callable[[], Awaitable[EngineHealth]]) -> tuple[bool, str]:
     try:
         async with asyncio.timeout(_ENGINE_SECONDS):
-            health = await engine.health()
-    except (EngineError, TimeoutError) as error:
+            health = await ask()
+    except (ShownError, TimeoutError) as error:
         return False, str(error) or "no answer in time"
     return health.ok, health.detail

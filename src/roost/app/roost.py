@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from prometheus_client import CollectorRegistry
 
 from roost.app.desk import open_desk
+from roost.app.dns import put_together
 from roost.app.engines import Bindings, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import (
@@ -21,6 +22,7 @@ from roost.app.groups import (
 )
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
+from roost.app.name_server import DnsBinding, bind_dns
 from roost.clock import Clock
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
@@ -30,6 +32,7 @@ from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute import queries as compute
 from roost.resources.compute.guest import InstanceEngines
+from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
@@ -60,6 +63,7 @@ class Roost:
     store: Store
     catalog: Catalog
     bindings: Bindings
+    name_server: DnsBinding
     images: LocalImages
     services: Services
     queue: JobQueue
@@ -137,6 +141,9 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
+        name_server = await bind_dns(settings, clock, store)
+        stack.push_async_callback(name_server.engine.close)
+        dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(image_store(settings))
         for opened in bindings.all():
             stack.push_async_callback(opened.engine.close)
@@ -147,6 +154,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if not beside:
             for binding in bindings.instances:
                 await compute.set_engine(store, binding.region, binding.engine.name)
+            await name_server.start()
+            await domains.set_holder(store, name_server.engine.name)
         if settings.worker and not beside and any(each.real for each in bindings.instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(JOB_KINDS, clock, EventListener(clock))
@@ -160,11 +169,14 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             store=store,
             catalog=catalog,
             bindings=bindings,
+            name_server=name_server,
             images=images,
             services=Services(
                 catalog,
                 instances,
                 volumes,
+                dns,
+                reverse_dns,
                 instance_volumes(queue),
                 queue,
                 box,

@@ -74,7 +74,7 @@ async def _serve(settings: Settings) -> None:
 
 async def _work(settings: Settings) -> None:
     async with open_roost(settings) as roost:
-        click.echo(describe(roost.bindings.all()))
+        click.echo(describe(roost.bindings.all(), [roost.name_server.row()]))
         click.echo("roost worker ready")
         await work(roost, _stop_on_signals())
 
@@ -87,7 +87,7 @@ def _stop_on_signals() -> asyncio.Event:
 
 
 def _greet(roost: Roost) -> None:
-    click.echo(describe(roost.bindings.all()))
+    click.echo(describe(roost.bindings.all(), [roost.name_server.row()]))
     token = roost.settings.state / TOKEN_FILE
     if token.exists():
         click.echo(f"token of user admin: {token}")

@@ -116,7 +116,14 @@ class Api:
         exchange.endpoint = endpoint
         await self._authorize(exchange, endpoint, match.params)
         edge = self._edge
-        call = Call(exchange.identity, match.params, edge.store, edge.services, edge.clock)
+        call = Call(
+            exchange.identity,
+            match.params,
+            edge.store,
+            edge.services,
+            edge.clock,
+            client=exchange.client,
+        )
         if endpoint.writes:
             return await self._write(exchange, endpoint, call, receive)
         self._select(exchange, endpoint, call)

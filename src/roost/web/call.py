@@ -32,6 +32,8 @@ class Call:
     page_size: int = 100
     selection: Selection = field(default_factory=Selection)
     query: dict[str, str] | None = None
+    client: str = ""
+    """The address of the caller."""
 
     @property
     def identity(self) -> Identity:

@@ -113,4 +113,4 @@ def _rows(table: Table) -> str:
 
 
 def _snapshot(region: str) -> str:
-    return f"instances/{region}.json"
+    return f"engines/{region}.json"

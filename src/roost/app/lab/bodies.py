@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainSerializer
 
+from roost.engines.simulated.domains import DomainOperation
 from roost.engines.simulated.plane import Operation
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, refuse
@@ -21,6 +22,7 @@ def _read_time(text: object) -> datetime:
     return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
 
 
+EngineOperation = Literal[Operation, DomainOperation]
 Time = Annotated[datetime, BeforeValidator(_read_time), PlainSerializer(datetime.isoformat)]
 Reason = Annotated[str, Length(1, 1000)]
 
@@ -33,10 +35,13 @@ class MoveClock(Body):
 
 
 class SetLatency(Body):
-    """Seconds that an operation takes; null for all regions, or for all operations."""
+    """Seconds that an operation takes; null for all regions, or for all operations.
+
+    The name server is the region `dns`.
+    """
 
     region: str | None = None
-    operation: Operation | None = None
+    operation: EngineOperation | None = None
     seconds: Annotated[float, Between(0, 3600)]
 
 
@@ -44,7 +49,7 @@ class PlanEngineFault(Body):
     """Let the next `times` calls of an operation fail, or every call when null."""
 
     region: str
-    operation: Operation
+    operation: EngineOperation
     reason: Reason = "A fault planned in the lab"
     times: Annotated[int, Between(1, 1_000_000)] | None = 1
 

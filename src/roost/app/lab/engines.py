@@ -1,24 +1,27 @@
-"""The simulated engines of this process: their latencies, faults and whole states."""
+"""The simulated engines of this process: their latencies, faults and whole states.
+
+The name server, which serves all regions, has a row beside theirs (`dns`).
+"""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import get_args
 
 from typing_extensions import TypedDict
 
 from roost.app.engines import Binding
 from roost.app.lab.bodies import PlanEngineFault, SetLatency
+from roost.app.name_server import NAME, DnsBinding
+from roost.engines.simulated.domains import SimulatedDomains
 from roost.engines.simulated.instances import SimulatedInstances
-from roost.engines.simulated.plane import Operation
 from roost.errors import invalid
 from roost.resources.compute.engine import InstanceEngine
 
-OPERATIONS: tuple[Operation, ...] = get_args(Operation)
+SimulatedEngine = SimulatedInstances | SimulatedDomains
 
 
 class LatencyRow(TypedDict):
     region: str
-    operation: Operation
+    operation: str
     seconds: float
 
 
@@ -34,16 +37,19 @@ class EngineFaultRow(TypedDict):
 class LabEngines:
     """What the lab does with engines, by region: those for instances hold the state of all."""
 
-    def __init__(self, bindings: Iterable[Binding[InstanceEngine]]) -> None:
-        self._simulated: dict[str, SimulatedInstances] = {}
+    def __init__(
+        self, bindings: Iterable[Binding[InstanceEngine]], name_server: DnsBinding
+    ) -> None:
+        self._simulated: dict[str, SimulatedEngine] = {}
         self._real: list[str] = []
-        for binding in bindings:
-            if isinstance(binding.engine, SimulatedInstances):
-                self._simulated[binding.region] = binding.engine
+        planes = [(binding.region, binding.engine) for binding in bindings]
+        for region, engine in (*planes, (NAME, name_server.engine)):
+            if isinstance(engine, SimulatedInstances | SimulatedDomains):
+                self._simulated[region] = engine
             else:
-                self._real.append(binding.region)
+                self._real.append(region)
 
-    def all(self) -> Mapping[str, SimulatedInstances]:
+    def all(self) -> Mapping[str, SimulatedEngine]:
         """ApiError 400 when a region is real: what its engine holds cannot be replaced."""
         if self._real:
             raise invalid(
@@ -56,15 +62,15 @@ class LabEngines:
         return [
             {"region": region, "operation": name, "seconds": await engine.plan.latency(name)}
             for region, engine in self._simulated.items()
-            for name in OPERATIONS
+            for name in engine.operations
         ]
 
     async def set_latency(self, body: SetLatency) -> None:
         engines = self._simulated.values() if body.region is None else [self._of(body.region)]
-        operations = OPERATIONS if body.operation is None else [body.operation]
         for engine in engines:
-            for operation in operations:
-                await engine.plan.set_latency(body.seconds, operation)
+            for operation in engine.operations:
+                if body.operation in (None, operation):
+                    await engine.plan.set_latency(body.seconds, operation)
 
     async def faults(self) -> list[EngineFaultRow]:
         return [
@@ -74,14 +80,17 @@ class LabEngines:
         ]
 
     async def plan_fault(self, body: PlanEngineFault) -> None:
-        await self._of(body.region).plan.fail(body.operation, body.reason, body.times)
+        engine = self._of(body.region)
+        if body.operation not in engine.operations:
+            raise invalid("Must be an operation of this engine", "operation")
+        await engine.plan.fail(body.operation, body.reason, body.times)
 
     async def drop_faults(self) -> None:
         for engine in self._simulated.values():
-            for operation in OPERATIONS:
+            for operation in engine.operations:
                 await engine.plan.mend(operation)
 
-    def _of(self, region: str) -> SimulatedInstances:
+    def _of(self, region: str) -> SimulatedEngine:
         engine = self._simulated.get(region)
         if engine is None:
             raise invalid("Must be a region with a simulated engine", "region")
@@ -89,7 +98,7 @@ class LabEngines:
 
 
 @asynccontextmanager
-async def kept_on_failure(engines: Iterable[SimulatedInstances]) -> AsyncIterator[None]:
+async def kept_on_failure(engines: Iterable[SimulatedEngine]) -> AsyncIterator[None]:
     """What the block makes of the engines is undone when it fails."""
     before = [(engine, await engine.snapshot()) for engine in engines]
     try:
@@ -100,9 +109,7 @@ async def kept_on_failure(engines: Iterable[SimulatedInstances]) -> AsyncIterato
         raise
 
 
-async def restore(
-    engines: Mapping[str, SimulatedInstances], snapshots: Mapping[str, bytes]
-) -> None:
+async def restore(engines: Mapping[str, SimulatedEngine], snapshots: Mapping[str, bytes]) -> None:
     """Regions without a snapshot become empty. ValueError when one is not a snapshot."""
     for region, engine in engines.items():
         if region in snapshots:

@@ -84,5 +84,5 @@ async def open_lab(
     if not isinstance(roost.clock, LabClock):
         return None
     await begin_schedules(roost.store, roost.clock.now())
-    engines = LabEngines(roost.bindings.instances)
+    engines = LabEngines(roost.bindings.instances, roost.name_server)
     return Lab(roost, roost.clock, authenticator, engines, Gate(api), crew)

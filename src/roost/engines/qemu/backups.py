@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from roost.engines.locks import all_locked, locked
 from roost.engines.qemu.disk_copies import begin_copy, convert, copy_disks, end_copy, sink
 from roost.engines.qemu.diskfiles import Place, disk_ids
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import Guest
-from roost.engines.qemu.locks import all_locked, locked
 from roost.engines.qemu.programs import faults
 from roost.engines.qemu.users import open_directory
 from roost.resources.compute.backups.engine import BackupState

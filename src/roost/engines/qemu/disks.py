@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
+from roost.engines.locks import all_locked, locked
 from roost.engines.qemu.disk_copies import begin_copy, copy_disks, end_copy
 from roost.engines.qemu.diskfiles import DiskFile, disk_ids
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.images.store import ImageStore
-from roost.engines.qemu.locks import all_locked, locked
 from roost.engines.qemu.making import find_image, make_empty, make_from_image
 from roost.engines.qemu.programs import faults, patiently
 from roost.engines.qemu.resizing import resize_disk

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from roost.engines.processes import Process, find_process, search_process
 from roost.engines.qemu.diskfiles import MB, Place, disk_ids
 from roost.engines.qemu.network.config import network_name
-from roost.engines.qemu.processes import Process, find_process, search_process
 from roost.resources.compute.disks.engine import DiskState
 from roost.resources.compute.engine import InstanceSpec, InstanceState, Power
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import structlog
 
+from roost.engines.locks import locked
 from roost.engines.qemu.backups import QemuBackups
 from roost.engines.qemu.boots import Boot, arranged
 from roost.engines.qemu.command import Accelerator, command
@@ -20,7 +21,6 @@ from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.guests import Guest, all_guests
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
-from roost.engines.qemu.locks import locked
 from roost.engines.qemu.monitor import listening
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork

@@ -4,9 +4,9 @@ import asyncio
 import signal
 from contextlib import suppress
 
+from roost.engines.processes import Process
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import MonitorError, press_power_button, quit_now
-from roost.engines.qemu.processes import Process
 from roost.resources.compute.engine import EngineError
 
 _PRESS_AGAIN_SECONDS = 3.0

@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 
+from roost.engines.locks import locked
 from roost.engines.qemu import plugging
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import Guest
-from roost.engines.qemu.locks import locked
 from roost.engines.qemu.monitor import MonitorError
 from roost.engines.qemu.mounts import is_mounted
 from roost.engines.qemu.programs import failure, patiently

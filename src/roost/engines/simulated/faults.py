@@ -6,11 +6,8 @@ The plan is kept in the state file, so that it holds for every process that uses
 import asyncio
 import json
 from dataclasses import asdict, dataclass
-from typing import Generic, TypeVar
 
 from roost.engines.simulated.state import StateFile
-
-OperationT = TypeVar("OperationT", bound=str)
 
 _ALL = "*"
 
@@ -23,7 +20,7 @@ class Fault:
     calls: int | None
 
 
-class FaultPlan(Generic[OperationT]):
+class FaultPlan:
     """Faults and latencies by operation."""
 
     def __init__(self, state: StateFile, latency: float) -> None:
@@ -31,14 +28,14 @@ class FaultPlan(Generic[OperationT]):
         self._state = state
         self._latency = latency
 
-    async def fail(self, operation: OperationT, reason: str, calls: int | None = None) -> None:
+    async def fail(self, operation: str, reason: str, calls: int | None = None) -> None:
         """Let the next `calls` calls of the operation fail, or every call."""
         if calls is not None and calls < 1:
             raise ValueError("calls must be at least 1")
         body = json.dumps(asdict(Fault(reason, calls)))
         await self._state.change("fault", operation, lambda _: body)
 
-    async def mend(self, operation: OperationT) -> None:
+    async def mend(self, operation: str) -> None:
         """Drop the operation's fault."""
         await self._state.change("fault", operation, lambda _: None)
 
@@ -47,25 +44,23 @@ class FaultPlan(Generic[OperationT]):
         bodies = await self._state.read_all("fault")
         return {operation: Fault(**json.loads(body)) for operation, body in bodies.items()}
 
-    async def set_latency(self, seconds: float, operation: OperationT | None = None) -> None:
+    async def set_latency(self, seconds: float, operation: str | None = None) -> None:
         """How long an operation takes from now on; None sets it for all without their own."""
         if seconds < 0:
             raise ValueError("seconds must not be negative")
         await self._state.change("latency", operation or _ALL, lambda _: str(seconds))
 
-    async def latency(self, operation: OperationT) -> float:
+    async def latency(self, operation: str) -> float:
         """Seconds."""
         latencies = await self._state.read_all("latency")
         return float(latencies.get(operation, latencies.get(_ALL, self._latency)))
 
-    async def reason(self, operation: OperationT) -> str | None:
+    async def reason(self, operation: str) -> str | None:
         """Why this call of the operation fails, or None; uses up one planned failure."""
         body = await self._state.change("fault", operation, _used)
         return None if body is None else Fault(**json.loads(body)).reason
 
-    async def wait(
-        self, operation: OperationT, at_most: float | None = None, share: float = 1
-    ) -> None:
+    async def wait(self, operation: str, at_most: float | None = None, share: float = 1) -> None:
         """Let a share of the operation take its time, but no longer than `at_most` seconds."""
         seconds = await self.latency(operation) * share
         await asyncio.sleep(seconds if at_most is None else min(seconds, at_most))

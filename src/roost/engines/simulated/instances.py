@@ -2,12 +2,13 @@
 
 from itertools import groupby
 from pathlib import Path
+from typing import get_args
 
 from roost.clock import Clock
 from roost.engines.simulated import guests
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
-from roost.engines.simulated.plane import Plane
+from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
 from roost.engines.simulated.state import Documents
 from roost.resources.compute.engine import Counters, Health, InstanceSpec, InstanceState
@@ -20,6 +21,7 @@ class SimulatedInstances:
     """
 
     name = "simulated"
+    operations: tuple[Operation, ...] = get_args(Operation)
 
     def __init__(self, state_dir: Path, latency: float, clock: Clock) -> None:
         """`latency`: seconds that each operation takes; counters follow `clock`."""

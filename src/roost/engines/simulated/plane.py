@@ -41,7 +41,7 @@ class Plane:
     def __init__(self, state_dir: Path, latency: float) -> None:
         """`latency`: seconds that each operation takes."""
         self.state = StateFile(state_dir / "state.sqlite3")
-        self.plan: FaultPlan[Operation] = FaultPlan(self.state, latency)
+        self.plan: FaultPlan = FaultPlan(self.state, latency)
 
     async def fail_if_planned(self, operation: Operation) -> None:
         reason = await self.plan.reason(operation)

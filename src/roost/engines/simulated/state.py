@@ -65,6 +65,9 @@ class StateFile:
         """What `work` returns; what it wrote is kept, or nothing of it when it raises."""
         return await self._run(lambda connection: work(Documents(connection)))
 
+    async def read(self, kind: str, name: str) -> str | None:
+        return await self.transact(lambda documents: documents.read(kind, name))
+
     async def read_all(self, kind: str) -> dict[str, str]:
         """Bodies by name."""
         return await self.transact(lambda documents: documents.read_all(kind))

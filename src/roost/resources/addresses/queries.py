@@ -17,6 +17,14 @@ class AddressRow:
     public: bool
 
 
+@dataclass(frozen=True, slots=True)
+class HeldAddress(AddressRow):
+    """An address that an instance has."""
+
+    region: str
+    compute_id: int
+
+
 async def take(
     db: Queries, region: str, public: bool, account_id: int, compute_id: int
 ) -> AddressRow | None:
@@ -101,6 +109,39 @@ async def held_by(db: Queries, compute_id: int) -> list[AddressRow]:
         compute_id,
     )
     return [AddressRow(**row) for row in rows]
+
+
+async def find_held(db: Queries, account_id: int, address: str) -> HeldAddress | None:
+    """An address of one of the account's instances."""
+    row = await db.fetchrow(
+        """
+        select host(a.address) as address, a.prefix,
+            host(coalesce(p.gateway, a.gateway)) as gateway, a.public, a.region, a.compute_id
+        from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
+        where a.account_id = $1 and a.address = $2::text::inet
+        """,
+        account_id,
+        address,
+    )
+    return None if row is None else HeldAddress(**row)
+
+
+async def holders(db: Queries, addresses: list[str]) -> dict[str, int]:
+    """Which instance has each of the addresses; free ones are left out."""
+    rows = await db.fetch(
+        """
+        select host(address) as address, compute_id from ip_address
+        where address = any($1::text[]::inet[]) and compute_id is not null
+        """,
+        addresses,
+    )
+    return {row["address"]: row["compute_id"] for row in rows}
+
+
+async def fills(db: Queries) -> dict[str, str]:
+    """By pool the next address that is to be laid out."""
+    rows = await db.fetch("select pool::text, host(next) as next from ip_address_fill")
+    return {row["pool"]: row["next"] for row in rows}
 
 
 async def all_held(db: Queries) -> dict[int, list[str]]:

@@ -240,6 +240,22 @@ async def ipv4_by_id(db: Queries) -> dict[int, list[str]]:
     return {row["id"]: row["ipv4"] for row in rows}
 
 
+async def find_by_ipv6(db: Queries, account_id: int, address: str) -> tuple[int, str] | None:
+    """The id and the region of the account's instance with this SLAAC address."""
+    row = await db.fetchrow(
+        "select id, region from compute_instance where account_id = $1 and ipv6 = $2 || '/128'",
+        account_id,
+        address,
+    )
+    return None if row is None else (row["id"], row["region"])
+
+
+async def existing(db: Queries, ids: list[int]) -> set[int]:
+    """Those of the ids that are instances."""
+    rows = await db.fetch("select id from compute_instance where id = any($1)", ids)
+    return {row["id"] for row in rows}
+
+
 async def regions_in_use(db: Queries) -> list[str]:
     rows = await db.fetch("select distinct region from compute_instance order by region")
     return [row["region"] for row in rows]

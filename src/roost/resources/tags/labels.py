@@ -1,5 +1,6 @@
 """Tags as fields of other records; every group whose entities have tags uses these."""
 
+from collections.abc import Collection
 from typing import Annotated
 
 from roost.errors import forbidden
@@ -22,3 +23,9 @@ async def use_tags(call: Call, tags: Tags | None) -> None:
     if call.identity.restricted:
         raise forbidden()
     await queries.claim(call.db, call.account_id, tags)
+
+
+async def hold_tags(call: Call, tags: Collection[str]) -> None:
+    """Let nobody delete tags that a copy is to have; before what is copied is locked."""
+    if tags:
+        await queries.claim(call.db, call.account_id, tags)

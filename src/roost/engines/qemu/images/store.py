@@ -21,9 +21,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from roost.engines.locks import locked
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.images.commands import ImageError
-from roost.engines.qemu.locks import locked
 
 ROOT = "root.qcow2"
 KERNEL = "kernel"

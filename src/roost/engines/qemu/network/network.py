@@ -8,7 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
-from roost.engines.qemu.locks import locked
+from roost.engines.locks import locked
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
 from roost.engines.qemu.network.config import BRIDGE, NetworkConfig, network_name, tap_name
 from roost.engines.qemu.network.host import overlap

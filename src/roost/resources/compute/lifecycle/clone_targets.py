@@ -6,7 +6,6 @@ from roost.resources.compute import queries as instances
 from roost.resources.compute.bodies import CreateInstance, Metadata
 from roost.resources.compute.creation import place
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.lifecycle import queries
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
 from roost.resources.compute.lifecycle.user_data import check_user_data
 from roost.resources.compute.queries import INSTANCES, InstanceFacts
@@ -65,14 +64,16 @@ def check_plan(call: Call, body: CloneInstance, size: int) -> None:
         raise invalid(f"The disks need {size} MB, the plan has {plan.disk} MB", "type")
 
 
-async def create(call: Call, source: InstanceFacts, body: CloneInstance) -> InstanceFacts:
-    """A new instance without disks, with the tags of its source."""
+async def create(
+    call: Call, source: InstanceFacts, body: CloneInstance, tags: list[str]
+) -> InstanceFacts:
+    """A new instance without disks."""
     wanted = CreateInstance.model_construct(
         type=str(body.type),
         region=source.region,
         image=source.image,
         label=body.label,
-        tags=await queries.tags_of(call.db, source.id),
+        tags=tags,
         group=body.group or "",
         backups_enabled=body.backups_enabled,
         private_ip=body.private_ip,

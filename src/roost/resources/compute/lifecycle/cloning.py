@@ -10,11 +10,12 @@ from roost.resources.compute.configs.copies import SavedConfig
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.changes import check_space
 from roost.resources.compute.disks.queries import DiskFacts, NewDisk
-from roost.resources.compute.lifecycle import clone_queries, clone_targets, jobs, rules
+from roost.resources.compute.lifecycle import clone_queries, clone_targets, jobs, queries, rules
 from roost.resources.compute.lifecycle.args import CloneArgs
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
 from roost.resources.compute.locks import BUSY, check_idle, is_worked_on
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.tags.labels import hold_tags
 from roost.web.call import Call
 
 
@@ -33,6 +34,8 @@ class _Content:
 
 async def clone(call: Call, body: CloneInstance) -> int:
     """The target's id."""
+    held = [] if body.compute_id is not None else await _tags(call)
+    await hold_tags(call, held)
     source, target = await clone_targets.lock_both(call, body.compute_id)
     await _check_source(call, source)
     if target is not None:
@@ -44,12 +47,17 @@ async def clone(call: Call, body: CloneInstance) -> int:
     new = target is None
     if target is None:
         clone_targets.check_plan(call, body, content.size)
-        target = await clone_targets.create(call, source, body)
+        tags = [tag for tag in await _tags(call) if tag in held]
+        target = await clone_targets.create(call, source, body, tags)
     elif content.disks:
         await check_space(call, target, content.size, field=None)
     args = await _place(call, source, target, content, new)
     await jobs.enqueue_clone(call, args, source, target)
     return target.id
+
+
+async def _tags(call: Call) -> list[str]:
+    return await queries.tags_of(call.db, call.account_id, call.number("computeId"))
 
 
 async def _check_source(call: Call, source: InstanceFacts) -> None:

@@ -3,7 +3,7 @@
 from roost.store.migrations.sql import execute
 
 revision = "0013"
-down_revision = "0011"
+down_revision = "0012"
 
 UPGRADE = """
 create table ticket (

@@ -16,7 +16,9 @@ comment on table tag is 'Every label in a column `tags` has a row here';
 insert into tag (account_id, label)
     select account_id, unnest(tags) from compute_instance
     union
-    select account_id, unnest(tags) from volume;
+    select account_id, unnest(tags) from volume
+    union
+    select account_id, unnest(tags) from domain;
 """
 
 DOWNGRADE = """

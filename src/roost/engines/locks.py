@@ -16,7 +16,7 @@ async def locked(directory: Path) -> AsyncIterator[None]:
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         while True:
-            if _try_lock(descriptor):
+            if try_lock(descriptor):
                 break
             await asyncio.sleep(_POLL_SECONDS)
         if not os.path.samestat(os.fstat(descriptor), os.stat(directory)):
@@ -35,7 +35,8 @@ async def all_locked(directories: Iterable[Path]) -> AsyncIterator[None]:
         yield
 
 
-def _try_lock(descriptor: int) -> bool:
+def try_lock(descriptor: int) -> bool:
+    """Hold what is open there until it is closed; False while somebody else does."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,0 +1,57 @@
+"""DNS as an operator sets it up: settings and the catalogue's pools, put together."""
+
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from roost.resources.catalog import Catalog
+from roost.resources.domains.dns import Dns, Server, parse_server
+from roost.resources.domains.engine import DomainEngine
+from roost.resources.reverse_dns.names import Network, reserved
+from roost.resources.reverse_dns.platform import ReverseDns
+from roost.settings import Settings
+
+
+def put_together(
+    settings: Settings, catalog: Catalog, engine: DomainEngine
+) -> tuple[Dns, ReverseDns]:
+    """Raises ValueError for a setting that is not valid."""
+    pools = tuple(_pools(catalog))
+    suffix = settings.rdns_domain.lower().removesuffix(".")
+    dns = Dns(
+        engine,
+        nameservers=_nameservers(settings.dns_nameservers),
+        private_networks=_networks(settings.dns_private_networks),
+        reserved=frozenset((suffix, *reserved(pools))),
+    )
+    return dns, ReverseDns(suffix, pools, _resolver(settings.rdns_resolver, engine))
+
+
+def _pools(catalog: Catalog) -> list[Network]:
+    found: list[Network] = []
+    for region in catalog.regions:
+        found += [pool.cidr for pool in region.public_ipv4]
+        found.append(region.ipv6.cidr)
+    return found
+
+
+def _nameservers(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip().lower().removesuffix(".") for name in text.split(","))
+    if not all(names):
+        raise ValueError("ROOST_DNS_NAMESERVERS must name at least one name server")
+    return names
+
+
+def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _resolver(text: str | None, engine: DomainEngine) -> Server:
+    """By default the deployment's own name server, which knows the zones that it holds."""
+    if text is not None:
+        server = parse_server(text)
+        if server is None or not server.is_address:
+            raise ValueError("ROOST_RDNS_RESOLVER must be an address, and a port after a colon")
+        return server
+    host, port = engine.listening[0]
+    if ip_address(host).is_unspecified:
+        host = "127.0.0.1" if ip_address(host).version == 4 else "::1"
+    return Server(host, port)

@@ -1,0 +1,30 @@
+"""The tables of PowerDNS in a PostgreSQL database."""
+
+import asyncio
+from pathlib import Path
+
+import asyncpg
+
+SCHEMA = Path("/usr/share/pdns-backend-pgsql/schema/schema.pgsql.sql")
+_LOCK = 0x70646E73
+"""Of the servers that share the database only one makes the tables."""
+_PATIENCE_SECONDS = 10.0
+
+
+async def ensure_tables(url: str) -> None:
+    """Make them where there are none.
+
+    Raises OSError, with no word of the URL, when the database cannot be used.
+    """
+    schema = await asyncio.to_thread(SCHEMA.read_text)
+    try:
+        connection = await asyncpg.connect(url, timeout=_PATIENCE_SECONDS)
+        try:
+            async with connection.transaction():
+                await connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
+                if await connection.fetchval("select to_regclass('domains')") is None:
+                    await connection.execute(schema)
+        finally:
+            await connection.close()
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, ValueError, TimeoutError) as error:
+        raise OSError(f"the database cannot be used: {type(error).__name__}") from None

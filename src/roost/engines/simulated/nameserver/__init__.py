@@ -1,0 +1,1 @@
+"""A small authoritative name server on top of dnspython."""

@@ -1,0 +1,1 @@
+"""DNS zones and their records, answered by the deployment's DNS engine."""

@@ -1,0 +1,94 @@
+"""The deployment's DNS: its engine, and what an operator sets (docs/dns.md)."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address
+
+from roost.resources.domains import names, rules
+from roost.resources.domains.engine import DomainEngine
+from roost.web.fields import refuse
+
+PRIVATE_REASON = "Must not be a private, loopback, link-local or multicast address"
+NAMESERVER_REASON = "Must be the name or the address of a name server, and a port after a colon"
+
+_WITH_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:]+))(?::([0-9]{1,5}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Another name server."""
+
+    host: str
+    """A name or an address."""
+    port: int = 53
+
+    @property
+    def is_address(self) -> bool:
+        return _is_address(self.host)
+
+
+@dataclass(frozen=True, slots=True)
+class Dns:
+    """One for all regions."""
+
+    engine: DomainEngine
+    nameservers: tuple[str, ...]
+    """Of every master zone, without the final period; the first one is its primary."""
+    private_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """From which zones may be transferred although they are private."""
+    reserved: frozenset[str] = frozenset()
+    """Zones of the deployment itself, such as those of reverse DNS."""
+
+    def may_transfer_from(self, address: str) -> bool:
+        known = ip_address(address)
+        return not rules.is_private(address) or any(known in n for n in self.private_networks)
+
+    def check_transfer_source(self, address: str) -> None:
+        if not self.may_transfer_from(address):
+            raise refuse(PRIVATE_REASON)
+
+    def check_nameserver(self, text: str) -> None:
+        """What a name resolves to is checked when it is asked."""
+        server = parse_server(text)
+        if server is None:
+            raise refuse(NAMESERVER_REASON)
+        if server.is_address:
+            self.check_transfer_source(server.host)
+
+
+def parse_server(text: str) -> Server | None:
+    """`ns1.example.com`, `192.0.2.1:5353`, `2001:db8::1`, `[2001:db8::1]:53`; None for others."""
+    if _is_address(text):
+        return Server(text)
+    match = _WITH_PORT.fullmatch(text)
+    if match is None:
+        return None
+    host, port = match[1] or match[2], int(match[3] or 53)
+    if not 1 <= port <= 65535 or not (_is_address(host) or (_is_name(host) and not match[1])):
+        return None
+    return Server(host, port)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text
+
+
+def _is_name(text: str) -> bool:
+    try:
+        names.check_host(text)
+    except ValueError:
+        return False
+    return True
+
+
+def related(zone: str, reserved: Collection[str]) -> bool:
+    """Whether a zone is one of the reserved ones, or lies within or above one."""
+    return any(
+        zone == other or zone.endswith(f".{other}") or other.endswith(f".{zone}")
+        for other in reserved
+    )

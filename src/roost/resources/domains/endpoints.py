@@ -1,0 +1,204 @@
+"""What the API offers: domains (spec B, Domains)."""
+
+from roost.errors import Problem, invalid_fields, not_found
+from roost.jobs.queue import JobQueue
+from roost.resources.domains import creation, jobs, queries, record_queries, rules
+from roost.resources.domains.bodies import (
+    EMAIL_REQUIRED,
+    MASTERS_REQUIRED,
+    UNSIGNABLE,
+    CloneDomain,
+    CreateDomain,
+    ImportDomain,
+    UpdateDomain,
+)
+from roost.resources.domains.dns import Dns
+from roost.resources.domains.entity import DOMAIN, resource_of
+from roost.resources.domains.queries import DOMAINS, DomainFacts
+from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
+from roost.resources.domains.zone_files import render
+from roost.resources.events import log
+from roost.resources.tags.labels import hold_tags, use_tags
+from roost.store.paging import fetch_record
+from roost.web.call import Call
+from roost.web.grant_queries import forget_entity
+from roost.web.grants import Global, Read, Write
+from roost.web.registry import Page, endpoint
+
+READ = ("domains:read_only",)
+WRITE = ("domains:read_write",)
+ONE = "/domains/{domainId:int}"
+
+_SETTINGS = ("description", "group", "tags")
+"""What the name server need not know."""
+
+
+@endpoint(
+    "GET",
+    "/domains",
+    scopes=READ,
+    grant=Read("domain"),
+    returns=Page(DomainRow),
+    filters=DOMAINS.columns,
+)
+async def list_domains(call: Call) -> bytes:
+    """List domains."""
+    return await call.collection(DOMAINS, call.account_id)
+
+
+@endpoint(
+    "POST",
+    "/domains",
+    scopes=WRITE,
+    grant=Global("add_domains"),
+    body=CreateDomain,
+    returns=DomainRow,
+    events=("dns_zone_create",),
+)
+async def create_domain(call: Call, body: CreateDomain) -> bytes:
+    """Create a domain."""
+    facts = await creation.create(call, body)
+    return await _view(call, facts.id)
+
+
+@endpoint(
+    "POST",
+    "/domains/import",
+    scopes=WRITE,
+    grant=Global("add_domains"),
+    body=ImportDomain,
+    returns=DomainRow,
+    events=("dns_zone_import",),
+)
+async def import_domain(call: Call, body: ImportDomain) -> bytes:
+    """Import a domain from another name server or a zone file."""
+    facts = await creation.import_zone(call, body)
+    return await _view(call, facts.id)
+
+
+@endpoint("GET", ONE, scopes=READ, grant=Read("domain"), returns=DomainRow)
+async def view_domain(call: Call) -> bytes:
+    """View a domain."""
+    return await _view(call, call.number("domainId"))
+
+
+@endpoint(
+    "PUT",
+    ONE,
+    scopes=WRITE,
+    grant=Write("domain"),
+    body=UpdateDomain,
+    of=view_domain,
+    returns=DomainRow,
+    events=("dns_zone_update",),
+)
+async def update_domain(call: Call, body: UpdateDomain) -> bytes:
+    """Update a domain."""
+    await use_tags(call, body.tags)
+    before = await lock_domain(call)
+    _check_together(before, body)
+    if body.domain is not None or body.type is not None:
+        creation.check_idle(before)
+    renamed = body.domain is not None and body.domain.lower() != before.zone
+    if renamed and body.domain is not None:
+        await creation.claim(call, body.domain, before.id)
+    serial = _serial_after(before, body, call)
+    after = await queries.update(call.db, before, body, serial, call.clock.now())
+    queue = call.get(JobQueue)
+    if renamed:
+        await jobs.enqueue_removal(queue, call.db, before)
+    kind = jobs.RECORD_SYNC if serial == before.serial else jobs.ZONE_SYNC
+    await jobs.enqueue(queue, call.db, kind, after, log.Actor.of(call), "dns_zone_update")
+    return await _view(call, after.id)
+
+
+@endpoint("DELETE", ONE, scopes=WRITE, grant=Write("domain"), events=("dns_zone_delete",))
+async def delete_domain(call: Call) -> None:
+    """Delete a domain and its records."""
+    facts = await lock_domain(call)
+    queue = call.get(JobQueue)
+    await queue.preempt(call.db, resource_of(facts.zone), "The domain was deleted.")
+    await forget_entity(call.db, DOMAIN.name, facts.id)
+    await queries.delete(call.db, facts.id)
+    actor = log.Actor.of(call)
+    await jobs.enqueue(queue, call.db, jobs.ZONE_SYNC, facts, actor, "dns_zone_delete")
+
+
+@endpoint(
+    "POST",
+    f"{ONE}/clone",
+    scopes=WRITE,
+    grant=Write("domain"),
+    body=CloneDomain,
+    of=view_domain,
+    returns=DomainRow,
+    events=("dns_zone_create",),
+)
+async def clone_domain(call: Call, body: CloneDomain) -> bytes:
+    """Clone a domain with its records."""
+    held = (await find_domain(call)).tags
+    await hold_tags(call, held)
+    facts = await creation.clone(call, await lock_domain(call), body.domain, held)
+    return await _view(call, facts.id)
+
+
+@endpoint("GET", f"{ONE}/zone-file", scopes=READ, grant=Read("domain"), returns=ZoneFileRow)
+async def view_zone_file(call: Call) -> ZoneFileRow:
+    """View a domain as a zone file."""
+    facts = await find_domain(call)
+    records = await record_queries.all_of(call.db, facts.id)
+    return {"zone_file": render(facts, records, call.get(Dns))}
+
+
+@endpoint("GET", f"{ONE}/dnssec", scopes=READ, grant=Read("domain"), returns=DnssecRow)
+async def view_dnssec(call: Call) -> str:
+    """View what a signed domain's registrar must be told."""
+    facts = await find_domain(call)
+    return await queries.dnssec(call.db, facts.id)
+
+
+async def find_domain(call: Call) -> DomainFacts:
+    """The domain that the path names; 404 when it is not the caller's."""
+    facts = await queries.find(call.db, call.account_id, call.number("domainId"))
+    if facts is None:
+        raise not_found()
+    return facts
+
+
+async def lock_domain(call: Call) -> DomainFacts:
+    """The same, which nobody else changes until the end of the transaction."""
+    facts = await queries.lock(call.db, call.account_id, call.number("domainId"))
+    if facts is None:
+        raise not_found()
+    return facts
+
+
+async def _view(call: Call, domain_id: int) -> bytes:
+    return await fetch_record(call.db, DOMAINS, (call.account_id,), domain_id)
+
+
+def _check_together(before: DomainFacts, body: UpdateDomain) -> None:
+    """What a type demands of what the domain will be."""
+
+    def after(name: str) -> object:
+        sent = getattr(body, name)
+        return getattr(before, name) if sent is None else sent
+
+    problems = []
+    if after("type") == "master" and not after("soa_email"):
+        problems.append(Problem(EMAIL_REQUIRED, "soa_email"))
+    if after("type") == "slave" and not after("master_ips"):
+        problems.append(Problem(MASTERS_REQUIRED, "master_ips"))
+    if after("type") == "slave" and after("dnssec"):
+        problems.append(Problem(UNSIGNABLE, "dnssec"))
+    if problems:
+        raise invalid_fields(problems)
+
+
+def _serial_after(before: DomainFacts, body: UpdateDomain, call: Call) -> int:
+    """It grows with what the name server must know."""
+    sent = body.model_dump(exclude_none=True, exclude=set(_SETTINGS))
+    if all(getattr(before, name) == value for name, value in sent.items()):
+        return before.serial
+    jump = rules.UNSIGNED_JUMP if before.dnssec and body.dnssec is False else 0
+    return rules.next_serial(before.serial + jump, call.clock.now())

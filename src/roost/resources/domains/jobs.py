@@ -1,0 +1,219 @@
+"""Telling the name server what the rows say.
+
+A step reads the truth and makes the name server agree, so it may run again at any time, and what
+several changes wait for is done by the first of their jobs. Jobs of one zone run one at a time.
+
+kind               does                                            failed
+dns_zone_sync      the whole zone, also one that is gone           `errors` of the domain says why
+dns_record_sync    RRsets that changed                             the same; the next one does it
+dns_zone_import    fetches a zone, then as dns_zone_sync           the domain is gone
+"""
+
+import asyncio
+from typing import Final
+
+import orjson
+
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
+from roost.jobs.model import Job
+from roost.jobs.queue import JobQueue
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.resources.domains import importing, queries, record_queries, rules
+from roost.resources.domains.dns import Dns, parse_server
+from roost.resources.domains.engine import NoZoneError, RejectedError, ZoneChange
+from roost.resources.domains.entity import DOMAIN, resource_of
+from roost.resources.domains.names import absolute
+from roost.resources.domains.parsing import Parsed, all_sources, convert
+from roost.resources.domains.queries import DomainFacts
+from roost.resources.domains.transfers import TransferRefusedError, fetch, resolve
+from roost.resources.domains.zones import owner_of, soa_of, ttl_of, with_nameservers, zone_of
+from roost.resources.events import log
+from roost.store import Queries
+from roost.web.grant_queries import forget_entity
+
+_RETRY: Final = Retry(attempts=60, base=0.25, longest=30.0)
+"""Half an hour: a name server that is restarted is waited for."""
+
+
+class ZoneArgs(JobArgs):
+    """A zone, and the domain whose it is or was."""
+
+    zone: str
+    domain_id: int
+
+
+class ImportArgs(ZoneArgs):
+    remote_nameserver: str
+
+
+async def serve_zone(run: Run[ZoneArgs]) -> Verdict:
+    """Make the name server hold the zone, or no longer hold it."""
+    facts = await queries.find_zone(run.store, run.args.zone)
+    engine, name = run.get(Dns).engine, absolute("", run.args.zone)
+    if facts is None or facts.id != run.args.domain_id:
+        await engine.delete_zone(name, owner_of(run.args.domain_id))
+        return next_step()
+    return await _put_zone(run, facts)
+
+
+async def _put_zone(run: Run[ZoneArgs], facts: DomainFacts) -> Verdict:
+    dns = run.get(Dns)
+    zone = await zone_of(run.store, facts, dns)
+    await dns.engine.put_zone(zone)
+    found = await dns.engine.ds_records(zone.name) if facts.dnssec else []
+    ds_records = orjson.dumps(found).decode()
+
+    async def write(db: Queries) -> None:
+        await queries.set_ds_records(db, facts.id, ds_records)
+        await record_queries.forget_changes(db, facts.id, facts.serial)
+
+    return next_step(write)
+
+
+async def serve_records(run: Run[ZoneArgs]) -> Verdict:
+    """Tell the name server what changed; a zone that it does not have it is given whole."""
+    pending = await record_queries.pending(run.store, run.args.domain_id, rules.DEFAULT_TTL)
+    if pending is None or pending.facts.zone != run.args.zone:
+        return next_step()
+    facts, dns = pending.facts, run.get(Dns)
+    if facts.served and pending.keys:
+        try:
+            await dns.engine.put_rrsets(_change(pending, dns))
+        except NoZoneError:
+            return await _put_zone(run, facts)
+
+    async def write(db: Queries) -> None:
+        await record_queries.forget_changes(db, facts.id, facts.serial)
+
+    return next_step(write)
+
+
+def _change(pending: record_queries.Pending, dns: Dns) -> ZoneChange:
+    facts, put = pending.facts, pending.rrsets
+    name = absolute("", facts.zone)
+    if (name, "NS") in pending.keys:
+        put = with_nameservers(put, facts.zone, dns.nameservers, ttl_of(facts))
+    drop = frozenset(pending.keys) - {rrset.key for rrset in put}
+    return ZoneChange(name, soa_of(facts, dns), tuple(put), drop)
+
+
+async def fetch_zone(run: Run[ImportArgs]) -> Verdict:
+    """Ask the other name server for the zone, and keep its records."""
+    facts = await queries.find_any(run.store, run.args.domain_id)
+    if facts is None:
+        raise Fatal("The domain is gone.")
+    parsed = await asyncio.to_thread(_fetch, facts.zone, run.args.remote_nameserver, run.get(Dns))
+    await run.progress(60)
+    if parsed.refusals:
+        raise Fatal("Not imported: " + "; ".join(parsed.refusals))
+    now = run.clock.now()
+
+    async def write(db: Queries) -> None:
+        await importing.keep(db, facts, parsed, now)
+
+    return next_step(write)
+
+
+def _fetch(zone: str, remote: str, dns: Dns) -> Parsed:
+    server = parse_server(remote)
+    if server is None:
+        raise Fatal("The name server is not valid.")
+    rrsets = fetch(zone, server, resolve(server, dns))
+    return convert(all_sources(rrsets), zone, dns.nameservers)
+
+
+async def withdraw(run: Run[ZoneArgs]) -> Verdict:
+    """Take back a zone whose import has failed."""
+    owner = owner_of(run.args.domain_id)
+    await run.get(Dns).engine.delete_zone(absolute("", run.args.zone), owner)
+    return next_step()
+
+
+async def _tell(db: Queries, job: Job, args: ZoneArgs) -> None:
+    await queries.set_errors(db, args.zone, job.error or "The name server was not told.")
+
+
+async def _forget(db: Queries, job: Job, args: ZoneArgs) -> None:
+    await forget_entity(db, DOMAIN.name, args.domain_id)
+    await queries.delete(db, args.domain_id)
+
+
+ZONE_SYNC = JobKind(
+    "dns_zone_sync",
+    ZoneArgs,
+    steps=(Step("serve", serve_zone, timeout=120),),
+    retry=_RETRY,
+    permanent=(RejectedError,),
+    on_failed=_tell,
+)
+
+RECORD_SYNC = JobKind(
+    "dns_record_sync",
+    ZoneArgs,
+    steps=(Step("serve", serve_records, timeout=120),),
+    retry=_RETRY,
+    permanent=(RejectedError,),
+    on_failed=_tell,
+)
+
+IMPORT = JobKind(
+    "dns_zone_import",
+    ImportArgs,
+    steps=(
+        Step("fetch", fetch_zone, timeout=180, retry=Retry(attempts=3, base=0.25)),
+        Step("serve", serve_zone, undo=withdraw, timeout=120),
+    ),
+    retry=_RETRY,
+    permanent=(RejectedError, TransferRefusedError),
+    on_failed=_forget,
+)
+
+KINDS = (ZONE_SYNC, RECORD_SYNC, IMPORT)
+
+
+async def enqueue(
+    queue: JobQueue,
+    db: Queries,
+    kind: JobKind[ZoneArgs],
+    facts: DomainFacts,
+    actor: log.Actor,
+    action: str,
+) -> None:
+    """Enqueue a job of a domain's zone, with its event."""
+    entity = DOMAIN.entity(facts.id, facts.domain)
+    event_id = await log.schedule(db, queue.clock.now(), actor, action, entity)
+    await queue.enqueue(
+        db,
+        kind,
+        ZoneArgs(zone=facts.zone, domain_id=facts.id),
+        resource=resource_of(facts.zone),
+        account_id=actor.account_id,
+        event_id=event_id,
+    )
+
+
+async def enqueue_import(
+    queue: JobQueue, db: Queries, facts: DomainFacts, actor: log.Actor, remote: str
+) -> None:
+    entity = DOMAIN.entity(facts.id, facts.domain)
+    event_id = await log.schedule(db, queue.clock.now(), actor, IMPORT.name, entity)
+    await queue.enqueue(
+        db,
+        IMPORT,
+        ImportArgs(zone=facts.zone, domain_id=facts.id, remote_nameserver=remote),
+        resource=resource_of(facts.zone),
+        account_id=actor.account_id,
+        event_id=event_id,
+    )
+
+
+async def enqueue_removal(queue: JobQueue, db: Queries, facts: DomainFacts) -> None:
+    """Take the zone from the name server under a name that the domain no longer has."""
+    await queue.enqueue(
+        db,
+        ZONE_SYNC,
+        ZoneArgs(zone=facts.zone, domain_id=facts.id),
+        resource=resource_of(facts.zone),
+        account_id=facts.account_id,
+    )

@@ -1,0 +1,254 @@
+"""Records of other name servers and of zone files as records of a domain.
+
+All or nothing: a zone with a record that cannot be kept is refused as a whole, and every such
+record is named.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+import dns.exception
+import dns.name
+import dns.rdata
+import dns.rdataclass
+import dns.rdatatype
+import dns.tokenizer
+import dns.zonefile
+
+from roost.errors import ApiError
+from roost.resources.domains import rules
+from roost.resources.domains.coexistence import conflicts
+from roost.resources.domains.drafts import Draft, Placed
+from roost.resources.domains.placing import check_all, place
+from roost.resources.domains.records import CaaTag
+from roost.resources.domains.rules import MAX_RECORDS
+
+MAX_REFUSALS: Final = 20
+"""How many refused records are told of."""
+
+_MADE_BY_SIGNING = {"RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "ZONEMD"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A record as it was found."""
+
+    name: dns.name.Name
+    ttl: int
+    rdata: dns.rdata.Rdata
+    line: int | None = None
+
+
+@dataclass(slots=True)
+class Parsed:
+    """What was found of a zone."""
+
+    records: list[Placed] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    soa: dns.rdata.Rdata | None = None
+
+
+class TooManyError(Exception):
+    """More records than a domain may have."""
+
+
+def parse_zone_file(text: str, zone: str, nameservers: Iterable[str]) -> Parsed:
+    """The records of a zone file; slow, for a thread."""
+    tokenizer = _Tokenizer(text)
+    try:
+        sources = list(_read(tokenizer, zone))
+    except TooManyError:
+        return Parsed(refusals=[f"A domain holds at most {MAX_RECORDS} records"])
+    except dns.exception.DNSException as error:
+        reason = str(error).partition(": ")[2] or str(error)
+        return Parsed(refusals=[f"line {tokenizer.line}: {reason}"])
+    return convert(sources, zone, nameservers)
+
+
+class _Tokenizer(dns.tokenizer.Tokenizer):
+    """Remembers the line where the record began that is being read."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "line")
+        self.line = 1
+
+    def get(self, want_leading: bool = False, want_comment: bool = False) -> dns.tokenizer.Token:
+        # Only the reader's look for the next record wants both.
+        if want_leading and want_comment:
+            self.line = self.where()[1]
+        return super().get(want_leading, want_comment)
+
+
+def _read(tokenizer: _Tokenizer, zone: str) -> Iterable[Source]:
+    origin = dns.name.from_text(zone)
+    sink = _Sink(dns.zonefile.RRSetsReaderManager(origin, relativize=False), tokenizer)
+    reader = dns.zonefile.Reader(
+        tokenizer, dns.rdataclass.IN, sink, allow_directives=("ORIGIN", "TTL")
+    )
+    # Names outside the zone are to be refused, not passed over.
+    reader.zone_origin = dns.name.root
+    # Without $TTL the one that was said last counts (RFC 1035, 5.1), or else the domain's.
+    reader.default_ttl, reader.default_ttl_known = rules.DEFAULT_TTL, True
+    reader.default_ttl_from_soa = True
+    reader.read()
+    return sink.found
+
+
+class _Sink(dns.zonefile.RRsetsReaderTransaction):
+    """Takes the records of a zone file one by one, with their lines."""
+
+    def __init__(self, manager: dns.zonefile.RRSetsReaderManager, tokenizer: _Tokenizer) -> None:
+        super().__init__(manager, True, False)  # type: ignore[no-untyped-call]
+        self.found: list[Source] = []
+        self._tokenizer = tokenizer
+
+    def add(self, *args: Any) -> None:
+        name, ttl, rdata = args
+        if len(self.found) > MAX_RECORDS + len(_MADE_BY_SIGNING):
+            raise TooManyError
+        self.found.append(Source(name, ttl, rdata, self._tokenizer.line))
+
+
+def convert(sources: Iterable[Source], zone: str, nameservers: Iterable[str]) -> Parsed:
+    """Rows of what was found; the deployment's own name servers are those of every zone."""
+    parsed, origin = Parsed(), dns.name.from_text(zone)
+    own = {f"{name}.".lower() for name in nameservers}
+    told: list[Source] = []
+    for source in sources:
+        kind = dns.rdatatype.to_text(source.rdata.rdtype)
+        if kind in _MADE_BY_SIGNING:
+            continue
+        if kind == "SOA":
+            parsed.soa = parsed.soa or source.rdata
+            continue
+        try:
+            placed = _placed(source, kind, zone, origin)
+        except _Refused as refusal:
+            parsed.refusals.append(_words(source, kind, str(refusal)))
+            continue
+        if not (kind == "NS" and placed.owner == "" and placed.content in own):
+            parsed.records.append(placed)
+            told.append(source)
+    for position, reason in conflicts(parsed.records):
+        source = told[position]
+        kind = dns.rdatatype.to_text(source.rdata.rdtype)
+        parsed.refusals.append(_words(source, kind, reason))
+    if len(parsed.records) > MAX_RECORDS:
+        parsed.refusals.append(f"A domain holds at most {MAX_RECORDS} records")
+    parsed.refusals = list(islice(parsed.refusals, MAX_REFUSALS))
+    return parsed
+
+
+class _Refused(Exception):  # noqa: N818 - what was found out, not a mishap
+    pass
+
+
+def _placed(source: Source, kind: str, zone: str, origin: dns.name.Name) -> Placed:
+    if not source.name.is_subdomain(origin):
+        raise _Refused("it lies outside the domain")
+    make = _DRAFTS.get(kind)
+    if make is None:
+        raise _Refused("records of this type are not kept")
+    relative = source.name.relativize(origin)
+    name = "" if relative == dns.name.empty else relative.to_text()
+    draft = make(name, source.rdata, rules.round_nearest(max(1, source.ttl)))
+    _check(draft)
+    try:
+        check_all(draft)
+        placed = place(draft, zone)
+    except ApiError as error:
+        problem = error.problems[0]
+        raise _Refused(f"{problem.field}: {problem.reason}") from None
+    if placed.name != name:
+        raise _Refused("name: Must begin with the service and the protocol")
+    return placed
+
+
+def _check(draft: Draft) -> None:
+    """What a body's types would hold it to."""
+    if len(draft.name) > 100:
+        raise _Refused("name: Length must be 1-100 characters")
+    if (draft.priority or 0) > 255:
+        raise _Refused("priority: Must be 0-255")
+
+
+def _words(source: Source, kind: str, reason: str) -> str:
+    line = "" if source.line is None else f"line {source.line}: "
+    return f"{line}{source.name} {kind}: {reason}"
+
+
+def _bare(name: dns.name.Name) -> str:
+    return name.to_text(omit_final_dot=True)
+
+
+def _address(name: str, rdata: Any, ttl: int) -> Draft:
+    return Draft(
+        "A" if rdata.rdtype == dns.rdatatype.A else "AAAA", name, target=rdata.address, ttl_sec=ttl
+    )
+
+
+def _target(name: str, rdata: Any, ttl: int) -> Draft:
+    kinds: Mapping[Any, Any] = {2: "NS", 5: "CNAME", 12: "PTR"}
+    return Draft(kinds[int(rdata.rdtype)], name, target=_bare(rdata.target), ttl_sec=ttl)
+
+
+def _mx(name: str, rdata: Any, ttl: int) -> Draft:
+    target = "" if rdata.exchange == dns.name.root else _bare(rdata.exchange)
+    return Draft("MX", name, target=target, priority=rdata.preference, ttl_sec=ttl)
+
+
+def _txt(name: str, rdata: Any, ttl: int) -> Draft:
+    try:
+        text = b"".join(rdata.strings).decode()
+    except UnicodeDecodeError:
+        raise _Refused("target: Must be Unicode text") from None
+    if "\0" in text:
+        raise _Refused("target: Must not contain NUL characters")
+    return Draft("TXT", name, target=text, ttl_sec=ttl)
+
+
+def _srv(name: str, rdata: Any, ttl: int) -> Draft:
+    service, _, rest = name.partition(".")
+    return Draft(
+        "SRV",
+        name,
+        target="." if rdata.target == dns.name.root else _bare(rdata.target),
+        priority=rdata.priority,
+        weight=rdata.weight,
+        port=rdata.port,
+        service=service,
+        protocol=rest.partition(".")[0],
+        ttl_sec=ttl,
+    )
+
+
+def _caa(name: str, rdata: Any, ttl: int) -> Draft:
+    tag = _TAGS.get(rdata.tag)
+    if rdata.flags or tag is None:
+        raise _Refused("tag: Must be one of issue, issuewild, iodef, without flags")
+    target = rdata.value.decode(errors="replace")
+    return Draft("CAA", name, tag=tag, target=target, ttl_sec=ttl)
+
+
+_TAGS: Mapping[bytes, CaaTag] = {b"issue": "issue", b"issuewild": "issuewild", b"iodef": "iodef"}
+
+_DRAFTS: Mapping[str, Callable[[str, Any, int], Draft]] = {
+    "A": _address,
+    "AAAA": _address,
+    "NS": _target,
+    "MX": _mx,
+    "CNAME": _target,
+    "TXT": _txt,
+    "SRV": _srv,
+    "PTR": _target,
+    "CAA": _caa,
+}
+
+
+def all_sources(rrsets: Iterable[Any]) -> Iterator[Source]:
+    """The records of dnspython's RRsets."""
+    for rrset in rrsets:
+        for rdata in rrset:
+            yield Source(rrset.name, rrset.ttl, rdata)

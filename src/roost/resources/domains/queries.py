@@ -1,0 +1,287 @@
+"""SQL of domains; that of their records is in record_queries.py."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+from asyncpg import Record
+
+from roost.resources.domains.bodies import UpdateDomain
+from roost.resources.domains.records import DomainStatus, DomainType
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+DOMAINS = Listing(
+    record="""
+        d.id, d.type, d.domain, d."group", d.status, d.description, d.soa_email, d.retry_sec,
+        d.master_ips, d.axfr_ips, d.expire_sec, d.refresh_sec, d.ttl_sec, d.tags, d.dnssec,
+        d.errors, d.created, d.updated
+        """,
+    source="domain d",
+    scope="d.account_id = $1",
+    key="d.id",
+    granted=("'domain'", "d.id"),
+    columns={
+        "domain": Column("d.domain", "text"),
+        "group": Column('d."group"', "text"),
+        "tags": Column("d.tags", "texts"),
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainFacts:
+    """A row, as rules and jobs need it."""
+
+    id: int
+    account_id: int
+    domain: str
+    zone: str
+    type: DomainType
+    status: DomainStatus
+    soa_email: str
+    description: str
+    group: str
+    master_ips: list[str]
+    axfr_ips: list[str]
+    refresh_sec: int
+    retry_sec: int
+    expire_sec: int
+    ttl_sec: int
+    tags: list[str]
+    dnssec: bool
+    errors: str
+    importing: bool
+    """Whether its records are on their way from another name server."""
+    serial: int
+    records: int
+
+    @property
+    def served(self) -> bool:
+        """Whether the name server answers from its records."""
+        return self.type == "master" and self.status == "active"
+
+
+FACTS = ", ".join(f'"{field.name}"' for field in fields(DomainFacts))
+_FIND = f"select {FACTS} from domain"  # noqa: S608 - constants
+
+
+@dataclass(frozen=True, slots=True)
+class NewDomain:
+    """A row to insert."""
+
+    account_id: int
+    domain: str
+    type: DomainType
+    status: DomainStatus
+    soa_email: str
+    description: str
+    group: str
+    master_ips: list[str]
+    axfr_ips: list[str]
+    refresh_sec: int
+    retry_sec: int
+    expire_sec: int
+    ttl_sec: int
+    tags: list[str]
+    dnssec: bool
+    serial: int
+    importing: bool = False
+
+
+async def lock_names(db: Queries, tree: str) -> None:
+    """One transaction at a time gives away names below `tree`, two labels."""
+    await db.execute("select pg_advisory_xact_lock(hashtextextended('zone ' || $1, 0))", tree)
+
+
+async def is_taken(db: Queries, zone: str, but: int | None) -> bool:
+    """Whether a domain other than `but` has the name."""
+    found = await db.fetchval(
+        "select exists (select from domain where zone = $1 and id is distinct from $2)", zone, but
+    )
+    return bool(found)
+
+
+async def has_foreign_relation(
+    db: Queries, account_id: int, zone: str, ancestors: Sequence[str]
+) -> bool:
+    """Whether a zone lies within or above one of another account."""
+    found = await db.fetchval(
+        """
+        select exists (select from domain where zone = any($3::text[]) and account_id <> $1)
+            or exists (
+                select from domain
+                where reverse(zone) ~>=~ reverse('.' || $2) and reverse(zone) ~<~ reverse('/' || $2)
+                    and account_id <> $1)
+        """,
+        account_id,
+        zone,
+        list(ancestors),
+    )
+    return bool(found)
+
+
+_NEW = [field.name for field in fields(NewDomain)]
+_INSERT = f"""
+    insert into domain ({", ".join(f'"{name}"' for name in _NEW)}, created, updated)
+    values ({", ".join(f"${n}" for n in range(1, len(_NEW) + 1))}, ${len(_NEW) + 1},
+        ${len(_NEW) + 1})
+    returning {FACTS}
+"""  # noqa: S608 - constants
+
+
+async def insert(db: Queries, new: NewDomain, now: datetime) -> DomainFacts:
+    """asyncpg.UniqueViolationError when the name is taken."""
+    row = await db.fetchrow(_INSERT, *(getattr(new, name) for name in _NEW), _seconds(now))
+    assert row is not None
+    return _facts(row)
+
+
+async def lock(db: Queries, account_id: int, domain_id: int) -> DomainFacts | None:
+    """The caller's domain, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(
+        f"{_FIND} where account_id = $1 and id = $2 for update", account_id, domain_id
+    )
+    return None if row is None else _facts(row)
+
+
+async def find(db: Queries, account_id: int, domain_id: int) -> DomainFacts | None:
+    """The caller's domain."""
+    row = await db.fetchrow(f"{_FIND} where account_id = $1 and id = $2", account_id, domain_id)
+    return None if row is None else _facts(row)
+
+
+async def find_any(db: Queries, domain_id: int) -> DomainFacts | None:
+    """A domain of any account."""
+    row = await db.fetchrow(f"{_FIND} where id = $1", domain_id)
+    return None if row is None else _facts(row)
+
+
+async def find_zone(db: Queries, zone: str) -> DomainFacts | None:
+    row = await db.fetchrow(f"{_FIND} where zone = $1", zone)
+    return None if row is None else _facts(row)
+
+
+async def lock_zone(db: Queries, zone: str) -> DomainFacts | None:
+    """The same, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(f"{_FIND} where zone = $1 for update", zone)
+    return None if row is None else _facts(row)
+
+
+async def zones(db: Queries) -> list[str]:
+    """The names of all zones."""
+    return [row["zone"] for row in await db.fetch("select zone from domain order by zone")]
+
+
+async def update(
+    db: Queries, facts: DomainFacts, body: UpdateDomain, serial: int, now: datetime
+) -> DomainFacts:
+    """Change what the body names. asyncpg.UniqueViolationError for a name that is taken."""
+    row = await db.fetchrow(
+        f"""
+        update domain set domain = coalesce($2, domain), type = coalesce($3, type),
+            status = coalesce($4, status), soa_email = coalesce($5, soa_email),
+            description = coalesce($6, description), "group" = coalesce($7, "group"),
+            master_ips = coalesce($8, master_ips), axfr_ips = coalesce($9, axfr_ips),
+            refresh_sec = coalesce($10, refresh_sec), retry_sec = coalesce($11, retry_sec),
+            expire_sec = coalesce($12, expire_sec), ttl_sec = coalesce($13, ttl_sec),
+            tags = coalesce($14, tags), dnssec = coalesce($15, dnssec), serial = $16, updated = $17
+        where id = $1 returning {FACTS}
+        """,  # noqa: S608 - constants
+        facts.id,
+        body.domain,
+        body.type,
+        body.status,
+        body.soa_email,
+        body.description,
+        body.group,
+        body.master_ips,
+        body.axfr_ips,
+        body.refresh_sec,
+        body.retry_sec,
+        body.expire_sec,
+        body.ttl_sec,
+        body.tags,
+        body.dnssec,
+        serial,
+        _seconds(now),
+    )
+    assert row is not None
+    return _facts(row)
+
+
+async def set_serial(db: Queries, domain_id: int, serial: int) -> None:
+    await db.execute("update domain set serial = $2 where id = $1", domain_id, serial)
+
+
+async def set_ds_records(db: Queries, domain_id: int, ds_records: str) -> None:
+    """What registrars want to know of the zone (JSON)."""
+    await db.execute(
+        """
+        update domain set ds_records = $2::text::json
+        where id = $1 and ds_records::text <> $2::text
+        """,
+        domain_id,
+        ds_records,
+    )
+
+
+async def set_soa(
+    db: Queries,
+    domain_id: int,
+    *,
+    soa_email: str,
+    refresh_sec: int,
+    retry_sec: int,
+    expire_sec: int,
+) -> None:
+    await db.execute(
+        """
+        update domain set soa_email = $2, refresh_sec = $3, retry_sec = $4, expire_sec = $5
+        where id = $1
+        """,
+        domain_id,
+        soa_email,
+        refresh_sec,
+        retry_sec,
+        expire_sec,
+    )
+
+
+async def set_errors(db: Queries, zone: str, errors: str) -> None:
+    """Why the name server does not hold what the rows say; empty when it does."""
+    await db.execute("update domain set errors = $2 where zone = $1 and errors <> $2", zone, errors)
+
+
+async def end_import(db: Queries, domain_id: int, serial: int, now: datetime) -> None:
+    await db.execute(
+        "update domain set importing = false, serial = $2, updated = $3 where id = $1",
+        domain_id,
+        serial,
+        _seconds(now),
+    )
+
+
+async def dnssec(db: Queries, domain_id: int) -> str:
+    """The record that registrars want (JSON)."""
+    record: str = await db.fetchval(
+        """
+        select row_to_json(record) from (
+            select dnssec, ds_records from domain where id = $1) record
+        """,
+        domain_id,
+    )
+    return record
+
+
+async def delete(db: Queries, domain_id: int) -> None:
+    """Its records go too."""
+    await db.execute("delete from domain where id = $1", domain_id)
+
+
+def _facts(row: Record) -> DomainFacts:
+    return DomainFacts(**row)
+
+
+def _seconds(now: datetime) -> datetime:
+    return now.replace(microsecond=0)

@@ -1,0 +1,253 @@
+"""SQL of the records of domains, and of what the name server has not been told of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+import orjson
+from asyncpg import Record
+
+from roost.resources.domains.drafts import Placed
+from roost.resources.domains.engine import RRKey, RRset
+from roost.resources.domains.names import absolute
+from roost.resources.domains.queries import FACTS, DomainFacts
+from roost.resources.domains.records import RecordType
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+RECORDS = Listing(
+    record="""
+        r.id, r.type, r.name, r.target, r.priority, r.weight, r.port, r.service, r.protocol,
+        r.ttl_sec, r.tag, r.created, r.updated
+        """,
+    source="domain_record r",
+    scope="r.domain_id = $1",
+    key="r.id",
+    columns={
+        "type": Column("r.type", "text"),
+        "name": Column("r.name", "text"),
+        "target": Column("r.target", "text"),
+        "tag": Column("r.tag", "text"),
+    },
+)
+
+_PLACED = [field.name for field in fields(Placed)]
+_COLUMNS = ", ".join(_PLACED)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A record of the same name."""
+
+    id: int
+    type: RecordType
+    target: str
+    content: str
+
+
+async def neighbours(
+    db: Queries, domain_id: int, owner: str, but: int | None = None
+) -> list[Neighbour]:
+    """The records of a name, but for one."""
+    rows = await db.fetch(
+        """
+        select id, type, target, content from domain_record
+        where domain_id = $1 and owner = $2 and id is distinct from $3
+        """,
+        domain_id,
+        owner,
+        but,
+    )
+    return [Neighbour(**row) for row in rows]
+
+
+_INSERT = f"""
+    with changed as (
+        insert into domain_change (domain_id, owner, type, serial) values ($1, $12, $2, $14)
+        on conflict (domain_id, owner, type) do update set serial = excluded.serial),
+    counted as (
+        update domain set serial = $14, records = records + 1, updated = $15 where id = $1)
+    insert into domain_record as r (domain_id, {_COLUMNS}, created, updated)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, $15)
+    returning {RECORDS.record_text}
+"""  # noqa: S608 - constants
+
+
+async def insert(db: Queries, domain_id: int, new: Placed, serial: int, now: datetime) -> str:
+    """The record, which the name server is to be told of."""
+    record: str = await db.fetchval(_INSERT, domain_id, *_values(new), serial, _seconds(now))
+    return record
+
+
+_UPDATE = f"""
+    update domain_record as r set ({_COLUMNS}, updated) =
+        ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+    where id = $1 returning {RECORDS.record_text}
+"""  # noqa: S608 - constants
+
+
+async def update(db: Queries, record_id: int, new: Placed, now: datetime) -> str:
+    record: str = await db.fetchval(_UPDATE, record_id, *_values(new), _seconds(now))
+    return record
+
+
+async def delete(db: Queries, record_id: int) -> None:
+    await db.execute("delete from domain_record where id = $1", record_id)
+
+
+async def set_changed(
+    db: Queries,
+    domain_id: int,
+    changed: Iterable[tuple[str, RecordType]],
+    added: int,
+    serial: int,
+    now: datetime,
+) -> None:
+    """RRsets that the name server is to be told of; `added` records are more than before."""
+    keys = sorted(set(changed))
+    await db.execute(
+        """
+        with changed as (
+            insert into domain_change (domain_id, owner, type, serial)
+            select $1, owner, type, $4 from unnest($2::text[], $3::text[]) as key (owner, type)
+            on conflict (domain_id, owner, type) do update set serial = excluded.serial)
+        update domain set serial = $4, records = records + $5, updated = $6 where id = $1
+        """,
+        domain_id,
+        [owner for owner, _ in keys],
+        [kind for _, kind in keys],
+        serial,
+        added,
+        _seconds(now),
+    )
+
+
+async def find(db: Queries, domain_id: int, record_id: int) -> Placed | None:
+    row = await db.fetchrow(
+        f"select {_COLUMNS} from domain_record where domain_id = $1 and id = $2",  # noqa: S608
+        domain_id,
+        record_id,
+    )
+    return None if row is None else Placed(**row)
+
+
+async def all_of(db: Queries, domain_id: int) -> list[tuple[str, RecordType, int, str]]:
+    """Owner, type, ttl_sec and content of each record, as a zone file shows them."""
+    rows = await db.fetch(
+        """
+        select owner, type, ttl_sec, content from domain_record where domain_id = $1
+        order by owner <> '', owner, type, id
+        """,
+        domain_id,
+    )
+    return [(row["owner"], row["type"], row["ttl_sec"], row["content"]) for row in rows]
+
+
+async def insert_all(db: Queries, domain_id: int, new: Sequence[Placed], now: datetime) -> None:
+    """Many at once; the whole zone is to be put afterwards."""
+    rows = [{name: getattr(placed, name) for name in _PLACED} for placed in new]
+    await db.execute(
+        f"""
+        with added as (
+            insert into domain_record (domain_id, {_COLUMNS}, created, updated)
+            select $1, {_COLUMNS}, $3, $3
+            from json_populate_recordset(null::domain_record, $2) returning true)
+        update domain set records = records + (select count(*) from added) where id = $1
+        """,  # noqa: S608 - constants
+        domain_id,
+        orjson.dumps(rows).decode(),
+        _seconds(now),
+    )
+
+
+async def copy_all(db: Queries, source_id: int, domain_id: int, now: datetime) -> None:
+    """The records of another domain."""
+    await db.execute(
+        f"""
+        with added as (
+            insert into domain_record (domain_id, {_COLUMNS}, created, updated)
+            select $2, {_COLUMNS}, $3, $3 from domain_record where domain_id = $1 order by id
+            returning true)
+        update domain set records = records + (select count(*) from added) where id = $2
+        """,  # noqa: S608 - constants
+        source_id,
+        domain_id,
+        _seconds(now),
+    )
+
+
+async def rrsets(db: Queries, facts: DomainFacts, default_ttl: int) -> list[RRset]:
+    """All of a zone. The records of an RRset have one TTL, the shortest (RFC 2181, 5.2)."""
+    rows = await db.fetch(
+        """
+        select owner, type, min(coalesce(nullif(ttl_sec, 0), $2)) as ttl,
+            array_agg(content) as contents
+        from domain_record where domain_id = $1 group by owner, type
+        """,
+        facts.id,
+        default_ttl,
+    )
+    return [_rrset(row, facts.zone) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What the name server is to be told of a zone, all as of one moment."""
+
+    facts: DomainFacts
+    keys: list[RRKey]
+    rrsets: list[RRset]
+
+
+_PENDING = f"""
+    select {FACTS}, coalesce(
+        (select json_agg(json_build_object('owner', c.owner, 'type', c.type, 'rows', (
+            select json_agg(json_build_array(r.ttl_sec, r.content)) from domain_record r
+            where r.domain_id = c.domain_id and r.owner = c.owner and r.type = c.type)))
+        from domain_change c where c.domain_id = d.id), '[]') as changes
+    from domain d where id = $1
+"""  # noqa: S608 - constants
+
+
+async def pending(db: Queries, domain_id: int, default_ttl: int) -> Pending | None:
+    """None when the domain is gone."""
+    row = await db.fetchrow(_PENDING, domain_id)
+    if row is None:
+        return None
+    columns = dict(row)
+    changes = orjson.loads(columns.pop("changes"))
+    facts = DomainFacts(**columns)
+    found = Pending(facts, [], [])
+    for change in changes:
+        name = absolute(change["owner"], facts.zone)
+        found.keys.append(RRKey(name, change["type"]))
+        if change["rows"]:
+            ttl = min(ttl or facts.ttl_sec or default_ttl for ttl, _ in change["rows"])
+            contents = frozenset(content for _, content in change["rows"])
+            found.rrsets.append(RRset(name, change["type"], ttl, contents))
+    return found
+
+
+async def forget_changes(db: Queries, domain_id: int, serial: int) -> None:
+    """The name server knows what the zone held when it had this serial."""
+    await db.execute(
+        """
+        with mended as (update domain set errors = '' where id = $1 and errors <> '')
+        delete from domain_change where domain_id = $1 and serial <= $2
+        """,
+        domain_id,
+        serial,
+    )
+
+
+def _rrset(row: Record, zone: str) -> RRset:
+    name = absolute(row["owner"], zone)
+    return RRset(name, row["type"], row["ttl"], frozenset(row["contents"]))
+
+
+def _values(new: Placed) -> tuple[object, ...]:
+    return tuple(getattr(new, name) for name in _PLACED)
+
+
+def _seconds(now: datetime) -> datetime:
+    return now.replace(microsecond=0)

@@ -1,0 +1,189 @@
+"""What each type of record demands of its fields (spec B, Domain record; reference: the table).
+
+A check raises the refusal of one field. `CHECKS` is in the order of the errors.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from ipaddress import IPv4Address, IPv6Address
+from typing import Final
+
+from roost.resources.domains import names
+from roost.resources.domains.drafts import Draft
+from roost.resources.domains.records import RecordType
+from roost.web.fields import EMAIL_PATTERN, refuse
+
+REMOTE_ADDRESS: Final = "[remote_addr]"
+"""As the target of an A or AAAA record: the address of the caller."""
+
+MAX_TEXT = 64_000
+"""Bytes of a TXT record: what one DNS message carries beside the rest of it."""
+
+_PARAMETER = r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*[ \t]*=[ \t]*[\x21-\x3a\x3c-\x7e]*"
+_PARAMETERS = re.compile(rf"[ \t]*(?:{_PARAMETER}(?:[ \t]*;[ \t]*{_PARAMETER})*)?[ \t]*")
+_URL = re.compile(r"https?://[^\s/?#\"\\]+[\x21\x23-\x5b\x5d-\x7e]*", re.ASCII)
+_MAILTO = re.compile(rf"mailto:{EMAIL_PATTERN}", re.ASCII)
+
+ISSUER_REASON = "Must be a domain name without a final period, or none, and parameters after a `;`"
+IODEF_REASON = "Must be a domain name, an http or https URL, or mailto: and an email address"
+IPV4_REASON = "Must be an IPv4 address"
+IPV6_REASON = "Must be an IPv6 address"
+
+
+def check_name(draft: Draft) -> None:
+    if draft.type == "SRV":
+        return
+    names.check_record_name(draft.name, wildcard=draft.type != "NS")
+    if draft.type == "CNAME" and draft.name in ("", "@"):
+        raise refuse("name is required")
+
+
+def check_tag(draft: Draft) -> None:
+    if draft.type == "CAA" and not draft.tag:
+        raise refuse("tag is required")
+    if draft.type != "CAA" and draft.tag:
+        raise refuse("Must only be given for a CAA record")
+
+
+def check_target(draft: Draft) -> None:
+    if is_null_mx(draft):
+        return
+    if not draft.target:
+        raise refuse("target is required")
+    _TARGETS[draft.type](draft.target, draft)
+
+
+def is_null_mx(draft: Draft) -> bool:
+    """A domain that takes no mail (RFC 7505)."""
+    return draft.type == "MX" and draft.target == "" and draft.name in ("", "@")
+
+
+def _ipv4(target: str, draft: Draft) -> None:
+    if target != REMOTE_ADDRESS and not _parses(IPv4Address, target):
+        raise refuse(IPV4_REASON)
+
+
+def _ipv6(target: str, draft: Draft) -> None:
+    """One that wraps an IPv4 address is no host's (RFC 4291, 2.5.5.2)."""
+    if target == REMOTE_ADDRESS:
+        return
+    if "%" in target or not _parses(IPv6Address, target) or IPv6Address(target).ipv4_mapped:
+        raise refuse(IPV6_REASON)
+
+
+def _parses(kind: Callable[[str], IPv4Address | IPv6Address], text: str) -> bool:
+    try:
+        kind(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _host(target: str, draft: Draft) -> None:
+    names.check_host(target)
+
+
+def _name(target: str, draft: Draft) -> None:
+    names.check_dotted(target)
+
+
+def _server(target: str, draft: Draft) -> None:
+    """A bare subdomain counts as one of the zone; "." says that the service is not there."""
+    if target != ".":
+        names.check_no_underscores(names.check_target(target))
+
+
+def _text(target: str, draft: Draft) -> None:
+    if len(target.encode(errors="surrogatepass")) > MAX_TEXT:
+        raise refuse(f"Must have at most {MAX_TEXT} bytes")
+    if any("\ud800" <= character <= "\udfff" for character in target):
+        raise refuse("Must be Unicode text")
+
+
+def _authority(target: str, draft: Draft) -> None:
+    if draft.tag == "iodef":
+        if not (_URL.fullmatch(target) or _MAILTO.fullmatch(target) or _is_domain(target)):
+            raise refuse(IODEF_REASON)
+        return
+    issuer, semicolon, parameters = target.partition(";")
+    named = issuer.strip(" \t")
+    if not (_is_domain(named) or (semicolon and not named)):
+        raise refuse(ISSUER_REASON)
+    if not _PARAMETERS.fullmatch(parameters):
+        raise refuse(ISSUER_REASON)
+
+
+def _is_domain(text: str) -> bool:
+    try:
+        names.check_dotted(text)
+    except ValueError:
+        return False
+    return not text.endswith(".")
+
+
+_TARGETS: Mapping[RecordType, Callable[[str, Draft], None]] = {
+    "A": _ipv4,
+    "AAAA": _ipv6,
+    "NS": _host,
+    "MX": _host,
+    "CNAME": _name,
+    "TXT": _text,
+    "SRV": _server,
+    "PTR": _name,
+    "CAA": _authority,
+}
+
+
+def check_priority(draft: Draft) -> None:
+    if draft.type == "SRV" and draft.priority is None:
+        raise refuse("priority is required")
+    if draft.type not in ("MX", "SRV") and draft.priority:
+        raise refuse("Must only be given for an MX or SRV record")
+    if is_null_mx(draft) and draft.priority:
+        raise refuse("Must be 0 where the target is empty")
+
+
+def check_weight(draft: Draft) -> None:
+    _check_number(draft, "weight", draft.weight)
+
+
+def check_port(draft: Draft) -> None:
+    _check_number(draft, "port", draft.port)
+
+
+def _check_number(draft: Draft, field: str, value: int | None) -> None:
+    if draft.type == "SRV" and value is None:
+        raise refuse(f"{field} is required")
+    if draft.type != "SRV" and value:
+        raise refuse("Must only be given for an SRV record")
+
+
+def check_service(draft: Draft) -> None:
+    _check_label(draft, "service", draft.service)
+
+
+def check_protocol(draft: Draft) -> None:
+    _check_label(draft, "protocol", draft.protocol)
+
+
+def _check_label(draft: Draft, field: str, value: str | None) -> None:
+    if draft.type != "SRV":
+        if value:
+            raise refuse("Must only be given for an SRV record")
+        return
+    if not value:
+        raise refuse(f"{field} is required")
+    if not re.fullmatch(r"_?(?!-)[A-Za-z0-9-]{1,62}(?<!-)", value, re.ASCII):
+        raise refuse("Must be 1-62 letters, digits and hyphens, with no hyphen at either end")
+
+
+CHECKS: Mapping[str, Callable[[Draft], None]] = {
+    "name": check_name,
+    "tag": check_tag,
+    "target": check_target,
+    "priority": check_priority,
+    "weight": check_weight,
+    "port": check_port,
+    "service": check_service,
+    "protocol": check_protocol,
+}

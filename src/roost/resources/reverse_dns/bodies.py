@@ -1,0 +1,32 @@
+"""Request bodies of addresses (reference: operations, Networking)."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict
+
+from roost.resources.domains.names import MAX_NAME, check_host
+from roost.web.bodies import Body
+from roost.web.fields import refuse
+
+INVALID = "Domain is not valid."
+
+
+def check_name(name: str) -> str:
+    """A whole domain name."""
+    try:
+        check_host(name)
+    except ValueError:
+        raise refuse(INVALID) from None
+    if len(name.removesuffix(".")) > MAX_NAME:
+        raise refuse(INVALID)
+    return name
+
+
+class UpdateAddress(Body):
+    """PUT /networking/ips/{address}; null restores the default."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"rdns": "www.example.com"}, {"rdns": None}]}
+    )
+
+    rdns: Annotated[str, AfterValidator(check_name)] | None

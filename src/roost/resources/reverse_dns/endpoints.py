@@ -1,0 +1,124 @@
+"""What the API offers: addresses of instances and their names (spec B, Networking)."""
+
+from ipaddress import IPv4Network, ip_address
+
+from roost.errors import forbidden, invalid, not_found
+from roost.jobs.queue import JobQueue
+from roost.resources.addresses import queries as addresses
+from roost.resources.compute import queries as compute
+from roost.resources.compute.entity import COMPUTE
+from roost.resources.events import log
+from roost.resources.reverse_dns import queries
+from roost.resources.reverse_dns.bodies import UpdateAddress
+from roost.resources.reverse_dns.entity import IP_ADDRESS
+from roost.resources.reverse_dns.jobs import RESOURCE, SYNC, ReverseArgs
+from roost.resources.reverse_dns.names import default_name
+from roost.resources.reverse_dns.platform import ReverseDns
+from roost.resources.reverse_dns.records import AddressRow
+from roost.web.call import Call
+from roost.web.grant_queries import Permission, permission
+from roost.web.registry import Rate, endpoint
+
+_ONE = "/networking/ips/{address}"
+_V6_GATEWAY = "fe80::1"
+_V6_MASK = "ffff:ffff:ffff:ffff::"
+
+PRIVATE = "A private address has no reverse DNS."
+
+
+@endpoint("GET", _ONE, scopes=("ips:read_only",), returns=AddressRow)
+async def view_address(call: Call) -> AddressRow:
+    """View an address of an instance."""
+    return await _find(call, ("read_only", "read_write"))
+
+
+@endpoint(
+    "PUT",
+    _ONE,
+    scopes=("ips:read_write",),
+    body=UpdateAddress,
+    of=view_address,
+    returns=AddressRow,
+    events=("ipaddress_update",),
+    rate=Rate(100, 60),
+)
+async def update_address(call: Call, body: UpdateAddress) -> AddressRow:
+    """Set the reverse DNS of an address."""
+    row = await _find(call, ("read_write",))
+    if not row["public"]:
+        raise invalid(PRIVATE)
+    name = body.rdns
+    if name is not None and not await call.get(ReverseDns).resolves(name, row["address"]):
+        raise invalid(f"{name} must resolve to {row['address']}", "rdns")
+    await queries.set_name(call.db, row["address"], row["compute_id"], name)
+    queue, actor = call.get(JobQueue), log.Actor.of(call)
+    entity = IP_ADDRESS.entity(None, row["address"])
+    event_id = await log.schedule(call.db, call.clock.now(), actor, "ipaddress_update", entity)
+    await queue.enqueue(
+        call.db,
+        SYNC,
+        ReverseArgs(),
+        resource=RESOURCE,
+        account_id=actor.account_id,
+        event_id=event_id,
+    )
+    return await _find(call, ("read_write",))
+
+
+async def _find(call: Call, allowed: tuple[Permission, ...]) -> AddressRow:
+    """An address of the account's instances; 403 without a grant on the instance."""
+    try:
+        address = ip_address(call.text("address"))
+    except ValueError:
+        raise not_found() from None
+    found = await (_ipv4 if address.version == 4 else _ipv6)(call, str(address))
+    if found is None:
+        raise not_found()
+    identity, compute_id = call.identity, found["compute_id"]
+    if identity.restricted:
+        held = await permission(call.db, identity.user_id, COMPUTE.name, compute_id)
+        if held not in allowed:
+            raise forbidden()
+    name = await queries.find_name(call.db, str(address), compute_id)
+    if name is not None:
+        found["rdns"] = name
+    return found
+
+
+async def _ipv4(call: Call, address: str) -> AddressRow | None:
+    held = await addresses.find_held(call.db, call.account_id, address)
+    if held is None:
+        return None
+    suffix = call.get(ReverseDns).suffix
+    return {
+        "address": held.address,
+        "gateway": held.gateway if held.public else None,
+        "subnet_mask": str(IPv4Network((0, held.prefix)).netmask),
+        "prefix": held.prefix,
+        "type": "ipv4",
+        "public": held.public,
+        "rdns": default_name(held.address, suffix) if held.public else None,
+        "compute_id": held.compute_id,
+        "region": held.region,
+        "vpc_nat_1_1": None,
+    }
+
+
+async def _ipv6(call: Call, address: str) -> AddressRow | None:
+    """That which a guest gives itself."""
+    found = await compute.find_by_ipv6(call.db, call.account_id, address)
+    if found is None:
+        return None
+    compute_id, region = found
+    return {
+        "address": address,
+        "gateway": _V6_GATEWAY,
+        "subnet_mask": _V6_MASK,
+        "prefix": 64,
+        "type": "ipv6",
+        "public": True,
+        "rdns": None,
+        "compute_id": compute_id,
+        "region": region,
+        "vpc_nat_1_1": None,
+    }

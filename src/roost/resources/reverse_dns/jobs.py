@@ -1,0 +1,77 @@
+"""Keeping the zones of reverse DNS as addresses and their names are."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
+from roost.jobs.run import Run
+from roost.jobs.schedules import Schedule
+from roost.jobs.verdicts import Verdict, next_step
+from roost.resources.domains import rules
+from roost.resources.domains.dns import Dns
+from roost.resources.domains.engine import Zone
+from roost.resources.reverse_dns import queries
+from roost.resources.reverse_dns.platform import ReverseDns
+from roost.resources.reverse_dns.queries import ZoneRow
+from roost.resources.reverse_dns.zones import OWNER, Truth, digest, find_truth, make_zone
+from roost.store import Queries
+
+RESOURCE = "schedule:reverse_dns_sync"
+"""One job at a time writes these zones, as jobs of one schedule do."""
+
+
+class ReverseArgs(JobArgs):
+    """All zones are looked at, and those that differ put."""
+
+
+async def serve(run: Run[ReverseArgs]) -> Verdict:
+    """Put the zones that are not as the name server was told last; drop those of former pools."""
+    dns, platform = run.get(Dns), run.get(ReverseDns)
+    truth, known = await find_truth(run.store, platform), await queries.zones(run.store)
+    changed = []
+    for zone, row in await asyncio.to_thread(
+        lambda: list(_changed(truth, known, platform, dns.nameservers, run.clock.now()))
+    ):
+        await dns.engine.put_zone(zone)
+        changed.append(row)
+    gone = known.keys() - truth.zones.keys()
+    for name in gone:
+        await dns.engine.delete_zone(f"{name}.", OWNER)
+
+    async def write(db: Queries) -> None:
+        await queries.forget(db, truth.stale)
+        for row in changed:
+            await queries.keep_zone(db, row)
+        for name in gone:
+            await queries.forget_zone(db, name)
+
+    return next_step(write)
+
+
+def _changed(
+    truth: Truth,
+    known: Mapping[str, ZoneRow],
+    platform: ReverseDns,
+    nameservers: tuple[str, ...],
+    now: datetime,
+) -> Iterator[tuple[Zone, ZoneRow]]:
+    """Slow, where pools are large."""
+    for name, names in truth.zones.items():
+        before = known.get(name) or ZoneRow(name, "", 0)
+        serial = rules.next_serial(before.serial, now)
+        zone = make_zone(name, names, platform, nameservers, serial)
+        row = ZoneRow(name, digest(zone), serial)
+        if row.digest != before.digest:
+            yield zone, row
+
+
+SYNC = JobKind(
+    "reverse_dns_sync",
+    ReverseArgs,
+    steps=(Step("serve", serve, timeout=300),),
+    retry=Retry(attempts=60, base=0.25, longest=30.0),
+)
+
+EVERY_MINUTE = Schedule("reverse_dns_sync", "* * * * *", SYNC, ReverseArgs())
+"""Layouts of pools grow and instances go without telling anybody."""

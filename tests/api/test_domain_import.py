@@ -1,0 +1,254 @@
+"""Domains from zone files and from other name servers."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from roost.clock import Clock
+from roost.engines.simulated.domains import SimulatedDomains
+from roost.resources.domains.dns import NAMESERVER_REASON, PRIVATE_REASON
+from roost.resources.domains.engine import Master, RRset, Soa, Zone
+from tests.api.conftest import Account
+from tests.api.dns_servers import Served
+from tests.support.client import Client, Json, until
+from tests.support.resolving import answers, told
+
+pytestmark = pytest.mark.spec("B domains import")
+
+ZONE_FILE = """
+$ORIGIN {zone}.
+$TTL 3600
+@ 7200 IN SOA ns.old.example. john\\.doe.old.example. 3000000000 28800 7200 604800 300
+@ IN NS ns1.roost.internal.
+  IN NS ns.old.example.
+www 300 IN A 192.0.2.1
+    IN AAAA 2001:DB8::1
+mail IN MX 10 mx.old.example. ; a comment
+@ IN MX 0 .
+txt IN TXT ( "one "
+    "two" )
+_sip._tcp 60 IN SRV 1 2 3 sip
+_sip._udp.voice IN SRV 1 2 3 sip.old.example.
+alias IN CNAME www
+*.wild IN CNAME www
+@ IN CAA 0 issue "ca.example"
+7 IN PTR host.old.example.
+www.{zone}. IN RRSIG A 13 3 300 20300101000000 20200101000000 1 {zone}. AAAA
+"""
+
+
+async def finished(client: Client) -> None:
+    assert {event["status"] for event in await told(client)} == {"finished"}
+
+
+@pytest.fixture
+def zone(served: Served, request: pytest.FixtureRequest) -> str:
+    return f"{request.function.__name__.replace('_', '-')}-{served.engine}.example"
+
+
+async def test_a_zone_file(served: Served, zone: str) -> None:
+    client = served.client
+    body = {"domain": zone, "zone_file": ZONE_FILE.replace("{zone}", zone)}
+    domain = await client.post("/domains/import", body)
+    wanted = {
+        "type": "master",
+        "status": "active",
+        "soa_email": "john.doe@old.example",
+        "refresh_sec": 28800,
+        "retry_sec": 7200,
+        "expire_sec": 604800,
+        "ttl_sec": 0,
+    }
+    assert {name: domain[name] for name in wanted} == wanted
+    await finished(client)
+    (event,) = await told(client)
+    assert event["action"] == "dns_zone_import"
+    for owner, kind, found in (
+        ("", "NS", ["ns.old.example.", "ns1.roost.internal.", "ns2.roost.internal."]),
+        ("www.", "A", ["192.0.2.1"]),
+        ("www.", "AAAA", ["2001:db8::1"]),
+        ("mail.", "MX", ["10 mx.old.example."]),
+        ("", "MX", ["0 ."]),
+        ("txt.", "TXT", ['"one two"']),
+        ("_sip._tcp.", "SRV", [f"1 2 3 sip.{zone}."]),
+        ("_sip._udp.voice.", "SRV", ["1 2 3 sip.old.example."]),
+        ("alias.", "CNAME", [f"www.{zone}."]),
+        ("*.wild.", "CNAME", [f"www.{zone}."]),
+        ("", "CAA", ['0 issue "ca.example"']),
+        ("7.", "PTR", ["host.old.example."]),
+    ):
+        assert await answers(served.server, f"{owner}{zone}", kind) == found
+    (soa,) = await answers(served.server, zone, "SOA")
+    assert int(soa.split()[2]) > 3_000_000_000, "secondaries of the old server would not follow"
+    records = (await client.get(f"/domains/{domain['id']}/records"))["data"]
+    assert {r["ttl_sec"] for r in records if r["type"] == "A"} == {300}
+    assert {r["ttl_sec"] for r in records if r["type"] in ("AAAA", "PTR", "TXT")} == {3600}
+    await check_export(client, zone, domain, records)
+
+
+async def check_export(client: Client, zone: str, domain: Json, records: list[Json]) -> None:
+    """What is exported can be imported."""
+    lines = (await client.get(f"/domains/{domain['id']}/zone-file"))["zone_file"]
+    text = "\n".join(lines).replace(zone, f"copy-{zone}")
+    copy = await client.post("/domains/import", {"domain": f"copy-{zone}", "zone_file": text})
+    copies = (await client.get(f"/domains/{copy['id']}/records"))["data"]
+    assert [(r["type"], r["name"], r["priority"]) for r in copies] == sorted(
+        ((r["type"], r["name"], r["priority"]) for r in records),
+        key=lambda row: (row[1] != "", row[1], row[0]),
+    )
+
+
+REFUSED = [
+    ("www A 192.0.2.1\nweb A 192.0.2.\n", ["line 2: "]),
+    ("a TLSA 3 1 1 " + "00" * 32, ["line 1: a.{zone}. TLSA: records of this type are not kept"]),
+    ("a A 192.0.2.1\n\nb.example.net. A 192.0.2.1", ["line 3: b.example.net. A: it lies outside"]),
+    (
+        "a CNAME b.example.\na A 192.0.2.1",
+        ["line 2: a.{zone}. A: A CNAME record must be the only"],
+    ),
+    ("a MX 300 b.example.", ["line 1: a.{zone}. MX: priority: Must be 0-255"]),
+    ("sip SRV 1 2 3 b.example.", ["line 1: sip.{zone}. SRV: "]),
+    ("a CAA 128 issue b.example", ["line 1: a.{zone}. CAA: tag: "]),
+    ('a TXT "\\255"', ["line 1: a.{zone}. TXT: target: Must be Unicode text"]),
+    ("a\\.b A 192.0.2.1", ["line 1: a\\.b.{zone}. A: name: "]),
+    ("@ CNAME b.example.", ["line 1: {zone}. CNAME: name: name is required"]),
+    (
+        "a DS 1 13 2 " + "00" * 32 + "\nb LOC 1 N 1 E 1m",
+        ["line 1: a.{zone}. DS", "line 2: b.{zone}. LOC"],
+    ),
+    ("$INCLUDE /etc/passwd", ["line 1: zone file directive '$INCLUDE' is not allowed"]),
+    ("$GENERATE 1-100000000 h$ A 10.0.0.1", ["line 1: zone file directive '$GENERATE'"]),
+    ("a A (", ["line 1: "]),
+]
+
+
+@pytest.mark.parametrize(("text", "reasons"), REFUSED)
+async def test_refused_records_are_named(
+    client: Client, account: Account, text: str, reasons: list[str]
+) -> None:
+    """By line, name and type; nothing is imported then."""
+    name = f"refused-{account.id}.example"
+    answer = await client.send("POST", "/domains/import", {"domain": name, "zone_file": text})
+    assert answer.status == 400
+    assert [field for field, _ in answer.problems] == ["zone_file"] * len(reasons)
+    for (_, reason), start in zip(answer.problems, reasons, strict=True):
+        assert reason.startswith(start.replace("{zone}", name)), reason
+    assert (await client.get("/domains"))["results"] == 0
+    assert (await client.get("/account/events"))["results"] == 0
+
+
+async def test_odd_zone_files(client: Client, account: Account) -> None:
+    """Without a TTL, an SOA or any record; with the names of other lines."""
+    for number, (text, count) in enumerate(
+        (("", 0), ("; nothing", 0), ("@ A 192.0.2.1", 1), ("a A 192.0.2.1\n A 192.0.2.2", 2))
+    ):
+        name = f"odd{number}-{account.id}.example"
+        domain = await client.post("/domains/import", {"domain": name, "zone_file": text})
+        assert domain["soa_email"] == f"hostmaster@{name}"
+        page = await client.get(f"/domains/{domain['id']}/records")
+        assert page["results"] == count
+
+
+BODIES = [
+    (
+        {},
+        [("domain", "domain is required"), ("remote_nameserver", "remote_nameserver is required")],
+    ),
+    (
+        {"zone_file": "", "remote_nameserver": "192.0.2.1"},
+        [("remote_nameserver", "Must not be given together with zone_file")],
+    ),
+    *(
+        ({"remote_nameserver": text}, [("remote_nameserver", NAMESERVER_REASON)])
+        for text in (
+            "",
+            "ns1",
+            "a b.example",
+            "192.0.2.1:0",
+            "192.0.2.1:65536",
+            "a.b:x",
+            "[a.b]:53",
+        )
+    ),
+    *(
+        ({"remote_nameserver": text}, [("remote_nameserver", PRIVATE_REASON)])
+        for text in ("127.0.0.1", "10.0.0.1:5353", "::1", "[fe80::1]:53", "169.254.169.254")
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "problems"), BODIES)
+async def test_bodies(client: Client, account: Account, body: Json, problems: Json) -> None:
+    if body:
+        body = {"domain": f"bodies-{account.id}.example", **body}
+    answer = await client.send("POST", "/domains/import", body)
+    assert (answer.status, answer.problems) == (400, problems)
+
+
+@pytest.fixture
+async def foreign(tmp_path: Path) -> AsyncIterator[SimulatedDomains]:
+    """Another name server."""
+    engine = SimulatedDomains(tmp_path, 0, Clock(), None)
+    await engine.start()
+    yield engine
+    await engine.close()
+
+
+async def hold(engine: SimulatedDomains, zone: str, *rrsets: RRset, allowed: bool = True) -> str:
+    """Give the other name server a zone; its own address."""
+    soa = Soa("ns.old.example.", "me.old.example.", 2026112001, 3600, 600, 86400, 300, 300)
+    content = Master(soa, (RRset(f"{zone}.", "NS", 300, frozenset(["ns.old.example."])), *rrsets))
+    ips = ("127.0.0.1",) if allowed else ()
+    await engine.put_zone(Zone(f"{zone}.", "other", content, ips))
+    host, port = engine.listening[0]
+    return f"{host}:{port}"
+
+
+async def test_a_transfer(served: Served, zone: str, foreign: SimulatedDomains) -> None:
+    client = served.client
+    remote = await hold(
+        foreign,
+        zone,
+        RRset(f"www.{zone}.", "A", 300, frozenset(["192.0.2.1", "192.0.2.2"])),
+        RRset(f"big.{zone}.", "TXT", 300, frozenset([f'"{"x" * 255}" "{n}"' for n in range(200)])),
+    )
+    domain = await client.post("/domains/import", {"domain": zone, "remote_nameserver": remote})
+    await finished(client)
+    domain = await client.get(f"/domains/{domain['id']}")
+    assert (domain["soa_email"], domain["refresh_sec"]) == ("me@old.example", 3600)
+    assert await answers(served.server, f"www.{zone}", "A") == ["192.0.2.1", "192.0.2.2"]
+    assert len(await answers(served.server, f"big.{zone}", "TXT")) == 200
+    nameservers = ["ns.old.example.", "ns1.roost.internal.", "ns2.roost.internal."]
+    assert await answers(served.server, zone, "NS") == nameservers
+    (soa,) = await answers(served.server, zone, "SOA")
+    assert int(soa.split()[2]) > 2026112001
+
+
+async def test_transfers_that_fail(served: Served, zone: str, foreign: SimulatedDomains) -> None:
+    """Leave no domain; the event says why."""
+    client = served.client
+    closed = await hold(foreign, zone, allowed=False)
+    host = closed.rpartition(":")[0]
+    unfit = RRset(f"a.{zone}.", "MX", 300, frozenset(["300 b.example."]))
+    cases = [
+        (closed, "The name server refused the transfer ("),
+        (f"{host}:1", "could not be reached"),
+        ("nowhere.invalid", "was not found"),
+    ]
+    for remote, reason in cases:
+        await fails(client, zone, remote, reason)
+    remote = await hold(foreign, zone, unfit)
+    await fails(client, zone, remote, f"Not imported: a.{zone}. MX: priority: Must be 0-255")
+
+
+async def fails(client: Client, zone: str, remote: str, reason: str) -> None:
+    body = {"domain": zone, "remote_nameserver": remote}
+    domain = await client.post("/domains/import", body)
+    path = f"/domains/{domain['id']}"
+    answer = await client.send("POST", f"{path}/records", {"type": "A", "target": "192.0.2.1"})
+    assert answer.status in (400, 404)
+    await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
+    event = (await told(client))[0]
+    assert (event["action"], event["status"]) == ("dns_zone_import", "failed")
+    assert reason in event["message"]

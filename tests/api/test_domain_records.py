@@ -1,0 +1,184 @@
+"""What records of one domain demand of each other, and of their domain."""
+
+import asyncio
+
+import pytest
+
+from roost.resources.domains.coexistence import (
+    CNAME_REASON,
+    NULL_MX_REASON,
+    SIZE_REASON,
+    TWIN_REASON,
+)
+from roost.resources.domains.record_endpoints import FULL, SLAVE
+from roost.resources.domains.rules import MAX_RECORDS
+from tests.api.conftest import Account
+from tests.api.dns_servers import Served
+from tests.support.client import Answer, Client, Json
+from tests.support.resolving import answers, told
+
+pytestmark = pytest.mark.spec("B domain record")
+
+A: Json = {"type": "A", "name": "a", "target": "192.0.2.1"}
+CNAME: Json = {"type": "CNAME", "name": "a", "target": "www.example.com"}
+MX: Json = {"type": "MX", "name": "", "target": "mail.example.com", "priority": 10}
+NULL_MX: Json = {"type": "MX", "name": "", "target": "", "priority": 0}
+
+
+@pytest.fixture
+async def path(client: Client, account: Account) -> str:
+    """Of the records of a new domain."""
+    body = {
+        "domain": f"records-{account.id}.example",
+        "type": "master",
+        "soa_email": "me@example.com",
+    }
+    return f"/domains/{(await client.post('/domains', body))['id']}/records"
+
+
+async def post(client: Client, path: str, body: Json) -> Answer:
+    return await client.send("POST", path, body)
+
+
+PAIRS = [
+    (A, CNAME, "name", CNAME_REASON),
+    (CNAME, A, "name", CNAME_REASON),
+    (CNAME, {**CNAME, "target": "b.example"}, "name", CNAME_REASON),
+    (CNAME, {**A, "name": "A"}, "name", CNAME_REASON),
+    (MX, NULL_MX, "target", NULL_MX_REASON),
+    (NULL_MX, MX, "target", NULL_MX_REASON),
+    (A, A, "target", TWIN_REASON),
+    (A, {**A, "name": "A", "ttl_sec": 300}, "target", TWIN_REASON),
+    (MX, {**MX, "target": "MAIL.example.com."}, "target", TWIN_REASON),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "field", "reason"), PAIRS)
+async def test_strangers(
+    client: Client, path: str, first: Json, second: Json, field: str, reason: str
+) -> None:
+    """Neither made beside the other nor changed to be so."""
+    one = await client.post(path, first)
+    answer = await post(client, path, second)
+    assert (answer.status, answer.problems) == (400, [(field, reason)])
+    await client.delete(f"{path}/{one['id']}")
+    two = await client.post(path, second)
+    target = "192.0.2.77" if first["type"] == "A" else "b.example"
+    elsewhere = await client.post(path, {**first, "name": "b", "target": target})
+    assert (await client.get(path))["results"] == 2
+    answer = await client.send("PUT", f"{path}/{elsewhere['id']}", first)
+    assert (answer.status, answer.problems) == (400, [(field, reason)])
+    assert await client.get(f"{path}/{two['id']}") == two
+    assert await client.get(f"{path}/{elsewhere['id']}") == elsewhere
+
+
+async def test_companions(client: Client, path: str) -> None:
+    for body in (A, {**A, "target": "192.0.2.2"}, {"type": "TXT", "name": "a", "target": "x"}, MX):
+        await client.post(path, body)
+    await client.post(path, {**MX, "priority": 20})
+    await client.post(path, {**CNAME, "name": "b"})
+    assert (await client.get(path))["results"] == 6
+
+
+async def test_a_cname_may_be_changed(client: Client, path: str) -> None:
+    one = await client.post(path, CNAME)
+    changed = await client.put(f"{path}/{one['id']}", {"target": "web.example.com"})
+    assert changed["target"] == "web.example.com"
+
+
+async def test_an_answer_has_a_size(client: Client, path: str) -> None:
+    """No name can have more than a DNS message carries."""
+    for letter in "abc":
+        await client.post(path, {"type": "TXT", "name": "big", "target": letter * 20_000})
+    answer = await post(client, path, {"type": "TXT", "name": "big", "target": "d" * 20_000})
+    assert answer.problems == [("target", SIZE_REASON)]
+    await client.post(path, {"type": "TXT", "name": "other", "target": "d" * 20_000})
+
+
+async def test_the_callers_address(client: Client, path: str) -> None:
+    record = await client.post(path, {"type": "A", "name": "me", "target": "[remote_addr]"})
+    assert record["target"] == "127.0.0.1"
+    changed = await client.put(f"{path}/{record['id']}", {"target": "192.0.2.9"})
+    assert changed["target"] == "192.0.2.9"
+    again = await client.put(f"{path}/{record['id']}", {"target": "[remote_addr]"})
+    assert again["target"] == "127.0.0.1"
+    answer = await post(client, path, {"type": "AAAA", "name": "me", "target": "[remote_addr]"})
+    assert answer.problems == [("target", "Must be an IPv6 address")]
+
+
+async def test_names_have_a_length_together(client: Client, account: Account) -> None:
+    zone = ".".join([f"z{account.id}" + "a" * 50, "b" * 63, "c" * 63, "example"])
+    body = {"domain": zone, "type": "master", "soa_email": "me@example.com"}
+    path = f"/domains/{(await client.post('/domains', body))['id']}/records"
+    fits = 253 - len(zone) - 1
+    long = ("x" * 30 + ".") * 3
+    await client.post(path, {**A, "name": (long + "y" * 60)[-fits:].lstrip(".")})
+    answer = await post(client, path, {**A, "name": "w" * 40 + "." + "v" * (fits - 40)})
+    reason = "Must have at most 253 characters together with the domain"
+    assert answer.problems == [("name", reason)]
+
+
+async def test_slaves_have_no_records_of_their_own(client: Client, account: Account) -> None:
+    body = {"domain": f"s-{account.id}.example", "type": "slave", "master_ips": ["203.0.113.1"]}
+    slave = await client.post("/domains", body)
+    path = f"/domains/{slave['id']}"
+    answer = await post(client, f"{path}/records", A)
+    assert (answer.status, answer.problems) == (400, [(None, SLAVE)])
+    await client.put(path, {"type": "master", "soa_email": "me@example.com"})
+    record = await client.post(f"{path}/records", A)
+    await client.put(path, {"type": "slave"})
+    for method in ("PUT", "DELETE"):
+        answer = await client.send(method, f"{path}/records/{record['id']}", {})
+        assert answer.problems == [(None, SLAVE)]
+    assert (await client.get(f"{path}/zone-file"))["zone_file"] == []
+
+
+async def test_many_at_once(served: Served) -> None:
+    """Records that are made at the same time all end up in the zone."""
+    client, zone = served.client, f"many-{served.engine}.example"
+    body = {"domain": zone, "type": "master", "soa_email": "me@example.com"}
+    path = f"/domains/{(await client.post('/domains', body))['id']}/records"
+    targets = [f"192.0.2.{n}" for n in range(40)]
+    bodies = [{**A, "target": target} for target in targets] + [CNAME]
+    made = await asyncio.gather(*(post(client, path, body) for body in bodies))
+    refused = [answer for answer in made if answer.status != 200]
+    await told(client)
+    kept = (await client.get(path))["data"]
+    assert len(kept) + len(refused) == len(bodies)
+    kind = kept[0]["type"]
+    wanted = sorted(r["target"] for r in kept) if kind == "A" else ["www.example.com."]
+    assert await answers(served.server, f"a.{zone}", kind) == wanted
+    assert (await client.get("/account/events"))["results"] == len(kept) + 1
+
+
+@pytest.mark.spec("B limits domain records")
+async def test_a_full_domain(served: Served) -> None:
+    """12,000 records: imported, listed page by page, edited, at their limit, and deleted."""
+    client, zone = served.client, f"full-{served.engine}.example"
+    lines = [f"h{n} A 10.{n >> 16}.{n >> 8 & 255}.{n & 255}" for n in range(MAX_RECORDS)]
+    domain = await client.post("/domains/import", {"domain": zone, "zone_file": "\n".join(lines)})
+    path = f"/domains/{domain['id']}/records"
+    assert {event["status"] for event in await told(client)} == {"finished"}
+    assert await answers(served.server, f"h11999.{zone}", "A") == ["10.0.46.223"]
+
+    pages = [await client.get(f"{path}?page={n}&page_size=500") for n in (1, 12, 24)]
+    assert [(page["pages"], page["results"]) for page in pages] == [(24, MAX_RECORDS)] * 3
+    assert [page["data"][-1]["name"] for page in pages] == ["h499", "h5999", "h11999"]
+    answer = await post(client, path, A)
+    assert (answer.status, answer.problems) == (400, [(None, FULL)])
+
+    last = pages[-1]["data"][-1]["id"]
+    await client.put(f"{path}/{last}", {"target": "192.0.2.1"})
+    await told(client)
+    assert await answers(served.server, f"h11999.{zone}", "A") == ["192.0.2.1"]
+    await client.delete(f"{path}/{last}")
+    await client.post(path, A)
+    await told(client)
+    assert await answers(served.server, f"h11999.{zone}", "A") == []
+    assert await answers(served.server, f"a.{zone}", "A") == ["192.0.2.1"]
+    too_many = "\n".join([*lines, "one-more A 192.0.2.1"])
+    body = {"domain": f"x.{zone}", "zone_file": too_many}
+    answer = await client.send("POST", "/domains/import", body)
+    assert answer.problems == [("zone_file", FULL)]
+    await client.delete(f"/domains/{domain['id']}")
+    assert {event["status"] for event in await told(client)} == {"finished"}

@@ -1,0 +1,165 @@
+"""Names of addresses: defaults, those that users set, and what resolvers hear of them."""
+
+import dns.reversename
+import pytest
+
+from roost.resources.reverse_dns.endpoints import PRIVATE
+from tests.api.conftest import Account, NewToken, NewUser
+from tests.api.dns_servers import Served
+from tests.support.client import Client, Json, until
+from tests.support.instances import made
+from tests.support.resolving import answers, told
+
+pytestmark = pytest.mark.spec("B networking 4", "B ip address record")
+
+INVALID = "Domain is not valid."
+IPS = "/networking/ips"
+
+
+async def pointers(served: Served, address: str) -> list[str]:
+    return await answers(served.server, dns.reversename.from_address(address).to_text(), "PTR")
+
+
+async def name_for(served: Served, address: str) -> str:
+    """A name that resolves to the address."""
+    zone = f"{address.replace('.', '-').replace(':', '-')}-{served.engine}.example"
+    body = {"domain": zone, "type": "master", "soa_email": "me@example.com"}
+    path = f"/domains/{(await served.client.post('/domains', body))['id']}/records"
+    kind = "AAAA" if ":" in address else "A"
+    await served.client.post(path, {"type": kind, "name": "host", "target": address})
+    await told(served.client)
+    return f"host.{zone}"
+
+
+async def test_a_default_name_resolves_forward_and_back(served: Served) -> None:
+    address = (await made(served.client))["ipv4"][0]
+    row = await served.client.get(f"{IPS}/{address}")
+    name = f"{address.replace('.', '-')}.ip.roost.internal"
+    assert row["rdns"] == name
+    await until(lambda: pointers(served, address), lambda found: found == [f"{name}."])
+    assert await answers(served.server, name, "A") == [address]
+
+
+async def test_a_name_of_ones_own(served: Served) -> None:
+    client, instance = served.client, await made(served.client)
+    address, default = (
+        instance["ipv4"][0],
+        f"{instance['ipv4'][0].replace('.', '-')}.ip.roost.internal",
+    )
+    name = await name_for(served, address)
+    row = await client.put(f"{IPS}/{address}", {"rdns": name})
+    assert row["rdns"] == name
+    assert await client.get(f"{IPS}/{address}") == row
+    events = await told(client)
+    assert (events[0]["action"], events[0]["status"]) == ("ipaddress_update", "finished")
+    assert events[0]["entity"]["url"] == f"/v4{IPS}/{address}"
+    assert await pointers(served, address) == [f"{name}."]
+    assert await answers(served.server, default, "A") == [address]
+
+    assert (await client.put(f"{IPS}/{address}", {"rdns": None}))["rdns"] == default
+    await told(client)
+    assert await pointers(served, address) == [f"{default}."]
+
+
+async def test_ipv6(served: Served) -> None:
+    """No default name; the address is written in any way."""
+    client, instance = served.client, await made(served.client)
+    address = instance["ipv6"].partition("/")[0]
+    row = await client.get(f"{IPS}/{address.upper()}")
+    assert row == {
+        "address": address,
+        "gateway": "fe80::1",
+        "subnet_mask": "ffff:ffff:ffff:ffff::",
+        "prefix": 64,
+        "type": "ipv6",
+        "public": True,
+        "rdns": None,
+        "compute_id": instance["id"],
+        "region": "us-lake",
+        "vpc_nat_1_1": None,
+    }
+    name = await name_for(served, address)
+    assert (await client.put(f"{IPS}/{address}", {"rdns": f"{name}."}))["rdns"] == f"{name}."
+    await told(client)
+    assert await pointers(served, address) == [f"{name}."]
+    await client.put(f"{IPS}/{address}", {"rdns": None})
+    await told(client)
+    assert await pointers(served, address) == []
+
+
+async def test_a_name_goes_with_the_instance(served: Served) -> None:
+    """Whoever has the address next has the default."""
+    client, instance = served.client, await made(served.client)
+    address = instance["ipv4"][0]
+    await client.put(f"{IPS}/{address}", {"rdns": await name_for(served, address)})
+    await told(client)
+    path = f"/compute/instances/{instance['id']}"
+    await client.delete(path)
+    await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
+    assert (await client.send("GET", f"{IPS}/{address}")).status == 404
+    other = await made(client)
+    await client.put(f"{IPS}/{other['ipv4'][0]}", {"rdns": None})
+    await told(client)
+    assert await pointers(served, address) == [f"{address.replace('.', '-')}.ip.roost.internal."]
+
+
+async def test_forward_dns_must_match(served: Served) -> None:
+    client, address = served.client, (await made(served.client))["ipv4"][0]
+    other = await name_for(served, "192.0.2.99")
+    for name in (other, "nowhere.example", "missing.ip.roost.internal"):
+        answer = await client.send("PUT", f"{IPS}/{address}", {"rdns": name})
+        assert answer.problems == [("rdns", f"{name} must resolve to {address}")]
+    assert (await client.get(f"{IPS}/{address}"))["rdns"].endswith(".ip.roost.internal")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"rdns": "a b.example"}, INVALID),
+        ({"rdns": ""}, INVALID),
+        ({"rdns": "host"}, INVALID),
+        ({"rdns": "192.0.2.1"}, INVALID),
+        ({"rdns": "a_b.example.com"}, INVALID),
+        ({"rdns": "x" * 64 + ".example"}, INVALID),
+        ({"rdns": 7}, "Must be a string"),
+        ({}, "rdns is required"),
+    ],
+)
+async def test_bodies(client: Client, body: Json, reason: str) -> None:
+    address = (await made(client))["ipv4"][0]
+    answer = await client.send("PUT", f"{IPS}/{address}", body)
+    assert (answer.status, answer.problems) == (400, [("rdns", reason)])
+
+
+async def test_private_addresses_have_no_names(client: Client) -> None:
+    instance = await made(client, private_ip=True)
+    row = await client.get(f"{IPS}/{instance['ipv4'][1]}")
+    assert (row["public"], row["rdns"], row["gateway"]) == (False, None, None)
+    answer = await client.send("PUT", f"{IPS}/{row['address']}", {"rdns": None})
+    assert answer.problems == [(None, PRIVATE)]
+
+
+async def test_the_grant_is_that_of_the_instance(
+    client: Client, nobody: Client, account: Account, new_user: NewUser, new_token: NewToken
+) -> None:
+    instance = await made(client)
+    path = f"{IPS}/{instance['ipv4'][0]}"
+    user = await new_user(account, restricted=True)
+    restricted = nobody.as_user(await new_token(user))
+    grants = f"/account/users/{user.username}/grants"
+    for permission, seen, changed in (
+        (None, 403, 403),
+        ("read_only", 200, 403),
+        ("read_write", 200, 200),
+    ):
+        wanted = [{"id": instance["id"], "permissions": permission}]
+        await client.put(grants, {"compute": wanted})
+        assert (await restricted.send("GET", path)).status == seen
+        assert (await restricted.send("PUT", path, {"rdns": None})).status == changed
+
+
+async def test_addresses_of_others(client: Client, stranger: Client) -> None:
+    address = (await made(stranger))["ipv4"][0]
+    for path in (address, "192.0.2.77", "fe80::1", "no-address", "1.2.3"):
+        for method, body in (("GET", None), ("PUT", {"rdns": None})):
+            assert (await client.send(method, f"{IPS}/{path}", body)).status == 404
