@@ -17,7 +17,7 @@ from roost.clock import Clock
 from roost.jobs.queue import JobQueue
 from roost.resources.events.log import EventListener
 from roost.resources.support import file_queries, queries, staff
-from roost.resources.support.bodies import Reply, Summary
+from roost.resources.support.bodies import Description, Reply, Summary
 from roost.resources.support.engine import AttachmentStoreError
 from roost.resources.support.records import TicketKind
 from roost.resources.support.staff import TicketError
@@ -25,6 +25,7 @@ from roost.store import Connection, Store
 
 T = TypeVar("T")
 _REPLY: TypeAdapter[str] = TypeAdapter(Reply)
+_DESCRIPTION: TypeAdapter[str] = TypeAdapter(Description)
 _SUMMARY: TypeAdapter[str] = TypeAdapter(Summary)
 _NAME = click.option("--as", "name", default="support", show_default=True, help="Who you are.")
 _TEXT = click.option("--text", help="Default: standard input.")
@@ -71,7 +72,8 @@ def open_(
     name: str,
 ) -> None:
     """Open a ticket for an account, which is told by mail; prints an ID."""
-    summary, said, name = _checked(_SUMMARY, summary), _said(text), _checked(_SUMMARY, name)
+    summary, name = _checked(_SUMMARY, summary), _checked(_SUMMARY, name)
+    said = _said(_DESCRIPTION, text)
 
     async def act(db: Connection, queue: JobQueue) -> int:
         return await staff.open_for(db, queue, account_id, kind, summary, said, name, closable)
@@ -86,7 +88,7 @@ def open_(
 @_NAME
 def reply(state: Path | None, ticket_id: int, text: str | None, name: str) -> None:
     """Reply to a ticket; who opened it is told by mail."""
-    said, name = _said(text), _checked(_SUMMARY, name)
+    said, name = _said(_REPLY, text), _checked(_SUMMARY, name)
     _write(state, lambda db, queue: staff.reply(db, queue, ticket_id, said, name))
 
 
@@ -157,13 +159,13 @@ def _run(work: Coroutine[None, None, T]) -> T:
         raise click.ClickException(str(error)) from error
 
 
-def _said(text: str | None) -> str:
+def _said(kind: TypeAdapter[str], text: str | None) -> str:
     if text is None:
         try:
             text = sys.stdin.buffer.read().decode()
         except UnicodeDecodeError:
             raise click.ClickException("the text is not UTF-8") from None
-    return _checked(_REPLY, text)
+    return _checked(kind, text)
 
 
 def _checked(kind: TypeAdapter[str], text: str) -> str:
