@@ -320,6 +320,29 @@ async def test_closed_and_full_tickets_take_none(
     await roost.store.execute("delete from ticket_attachment where ticket_id = $1", ticket_id)
 
 
+async def test_an_account_can_fill_no_disk(
+    client: Client, stranger: Client, roost: Roost, folder: Path
+) -> None:
+    """What all its tickets have counts, also the closed ones; other accounts are not held up."""
+    ids = [(await client.post(TICKETS, BODY))["id"] for _ in range(2)]
+    await roost.store.execute(
+        "insert into ticket_attachment (ticket_id, key, name, size, created, created_by)"
+        " values ($1, gen_random_uuid()::text, 'x.txt', $2, now(), 'x')",
+        ids[0],
+        roost.settings.attachments_quota - 1,
+    )
+    await client.post(f"{TICKETS}/{ids[0]}/close")
+    before = stored(folder)
+    answer = await attached(client, ids[1], FormPart("b.txt", b"xx"))
+    reason = "The attachments of this account have reached their limit. Please ask support."
+    assert (answer.status, answer.problems) == (400, [(None, reason)])
+    assert stored(folder) == before
+    assert (await attached(client, ids[1], FILE)).status == 200
+    theirs = (await stranger.post(TICKETS, BODY))["id"]
+    assert (await attached(stranger, theirs, FormPart("b.txt", b"xx"))).status == 200
+    await roost.store.execute("delete from ticket_attachment where ticket_id = $1", ids[0])
+
+
 async def test_another_accounts_ticket(
     client: Client, stranger: Client, ticket_id: int, folder: Path
 ) -> None:
