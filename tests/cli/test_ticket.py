@@ -181,3 +181,4 @@ def test_texts_from_standard_input(server: Server) -> None:
 def test_what_does_not_exist(server: Server, command: str) -> None:
     text = ("--text", "x") if command == "reply" else ()
     assert "there is no ticket 1" in refused(server, command, "1", *text)
+    assert "is not in the range" in refused(server, command, str(2**63), *text)

@@ -14,6 +14,7 @@ from roost.app.roost import open_store
 from roost.cli import ticket_view
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
+from roost.ids import MAX_ID
 from roost.jobs.queue import JobQueue
 from roost.resources.events.log import EventListener
 from roost.resources.support import file_queries, queries, staff
@@ -29,7 +30,8 @@ _DESCRIPTION: TypeAdapter[str] = TypeAdapter(Description)
 _SUMMARY: TypeAdapter[str] = TypeAdapter(Summary)
 _NAME = click.option("--as", "name", default="support", show_default=True, help="Who you are.")
 _TEXT = click.option("--text", help="Default: standard input.")
-_ID = click.argument("ticket_id", type=int, metavar="ID")
+_NUMBER = click.IntRange(1, MAX_ID)
+_ID = click.argument("ticket_id", type=_NUMBER, metavar="ID")
 
 
 @click.group()
@@ -56,7 +58,7 @@ def show(state: Path | None, ticket_id: int) -> None:
 
 @ticket.command("open")
 @state_option
-@click.argument("account_id", type=int)
+@click.argument("account_id", type=_NUMBER)
 @click.option("--summary", required=True)
 @_TEXT
 @click.option("--kind", type=click.Choice(["support", "important", "abuse"]), default="support")
@@ -114,7 +116,7 @@ def assign(state: Path | None, ticket_id: int, assignee: str | None) -> None:
 
 @ticket.command()
 @state_option
-@click.argument("attachment_id", type=int)
+@click.argument("attachment_id", type=_NUMBER)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def fetch(state: Path | None, attachment_id: int, file: Path) -> None:
     """Write an attachment of a ticket to a new FILE."""
