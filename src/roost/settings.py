@@ -71,4 +71,7 @@ class Settings(BaseSettings):
     attachments_region: str = "us-east-1"
     attachments_access_key: str = ""
     attachments_secret_key: SecretStr = SecretStr("")
+    attachments_quota: int = Field(
+        default=1024**3, ge=0, description="bytes of all attachments of an account"
+    )
     simulated_latency: float = Field(default=1.0, ge=0, description="seconds of a transition")

@@ -164,13 +164,17 @@ async def test_an_address_that_no_letter_can_have(
         assert [letter["To"] for letter in mails.letters] == [STAFF]
 
 
-@pytest.mark.parametrize("change", ["email = ''", "email_notifications = false"])
+@pytest.mark.parametrize(
+    "change", ["email = ''", "email_notifications = false", "restricted = true"]
+)
 async def test_users_who_get_no_letters(
     running: RunningRoost, client: Client, port: int, change: str
 ) -> None:
-    await running.roost.store.execute(f"update api_user set {change}")
+    """They want none, or may not look at the ticket any more."""
     async with mail_server(port=port) as mails:
-        await answered(running, (await client.post(TICKETS, BODY))["id"])
+        ticket_id = (await client.post(TICKETS, BODY))["id"]
+        await running.roost.store.execute(f"update api_user set {change}")
+        await answered(running, ticket_id)
         await until(lambda: jobs(running), lambda found: found == ["done", "done"])
         assert [letter["To"] for letter in mails.letters] == [STAFF]
 

@@ -156,6 +156,8 @@ def test_a_ticket_of_staff(server: Server) -> None:
     types = [row["type"] for row in get(server, "/account/notifications")["data"]]
     assert "ticket_abuse" in types
     assert "there is no account 5" in refused(server, "open", "5", *options)
+    long = ("--summary", "A report", "--text", "x" * 65001)
+    assert "Length must be 1-65000 characters" in refused(server, "open", account, *long)
 
 
 def test_texts_from_standard_input(server: Server) -> None:
@@ -179,3 +181,4 @@ def test_texts_from_standard_input(server: Server) -> None:
 def test_what_does_not_exist(server: Server, command: str) -> None:
     text = ("--text", "x") if command == "reply" else ()
     assert "there is no ticket 1" in refused(server, command, "1", *text)
+    assert "is not in the range" in refused(server, command, str(2**63), *text)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from obstore.store import S3Store
 
 from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
@@ -69,6 +70,29 @@ async def test_delete(store: AttachmentStore) -> None:
     assert [file.key for file in await store.list()] == [KEYS[1]]
     with pytest.raises(AttachmentMissingError):
         await store.get(KEYS[0])
+
+
+async def test_other_files_of_the_folder_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "README").write_text("not ours")
+    assert await AttachmentFolder(tmp_path).list() == []
+
+
+async def test_other_objects_of_the_bucket_are_left_alone(objects: ObjectServer) -> None:
+    """`roost fsck --repair` deletes what is listed and has no row."""
+    whole = S3Store(
+        BUCKET,
+        config={"endpoint": objects.url},
+        region="us-east-1",
+        access_key_id=ACCESS_KEY,
+        secret_access_key=SECRET_KEY,
+        client_options={"allow_http": True},
+    )
+    others = ("attachments/README", f"attachments/older/{KEYS[0]}", KEYS[0])
+    for path in others:
+        await whole.put_async(path, b"not ours")
+    assert await bucket(objects.url).list() == []
+    for path in others:
+        await whole.delete_async(path)
 
 
 async def test_a_key_is_no_path(tmp_path: Path) -> None:

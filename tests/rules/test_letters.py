@@ -1,5 +1,6 @@
 """Letters about tickets: nothing that a user writes gets into a header, or out of the text."""
 
+from dataclasses import replace
 from datetime import datetime
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -93,6 +94,12 @@ def test_a_reply_for_the_user() -> None:
         "Mona replied to ticket 100001: No connection\n\nWe look at it.\n\n-- \n"
         "https://cloud.example.com/v4/support/tickets/100001\n"
     )
+
+
+def test_no_link_that_leads_nowhere() -> None:
+    post = replace(POST, url=None)
+    letter = compose(post, Matter(ticket(), None, True, NOW), "ada@example.com")
+    assert text_of(letter).endswith("\n\nHelp.\n\n-- \nAccount 100000\n")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What has a tag, of two kinds: 100,000 rows, right and as fast on every page."""
 
 import json
+import math
 import time
 from collections.abc import AsyncIterator
 
@@ -139,17 +140,14 @@ async def test_selections(tagged: Store, selection: Selection, wanted: Found) ->
 
 
 async def test_a_deep_page_costs_about_as_much_as_the_first(tagged: Store) -> None:
-    async def best(number: int) -> float:
-        seconds = []
-        for _ in range(5):
+    """Measured in turns, as other programs on the machine slow down whole stretches of time."""
+    best = dict.fromkeys((1, 250, 500, 750, 1000), math.inf)
+    for _ in range(8):
+        for number, seconds in best.items():
             start = time.perf_counter()
             await page(tagged, number)
-            seconds.append(time.perf_counter() - start)
-        return min(seconds)
-
-    first = await best(1)
-    took = {number: await best(number) / first for number in (250, 500, 750, 1000)}
-    assert max(took.values()) < 3, took
+            best[number] = min(seconds, time.perf_counter() - start)
+    assert max(best.values()) < 3 * best[1], best
 
 
 async def test_a_tag_is_taken_off_everything(tagged: Store) -> None:

@@ -13,7 +13,7 @@ class DeskError(Exception):
 
 def open_desk(settings: Settings) -> Desk:
     """Raises DeskError. Nothing is reached for yet."""
-    return Desk(_attachments(settings), _post(settings))
+    return Desk(_attachments(settings), _post(settings), settings.attachments_quota)
 
 
 def _attachments(settings: Settings) -> AttachmentStore:

@@ -14,10 +14,11 @@ from roost.app.roost import open_store
 from roost.cli import ticket_view
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
+from roost.ids import MAX_ID
 from roost.jobs.queue import JobQueue
 from roost.resources.events.log import EventListener
 from roost.resources.support import file_queries, queries, staff
-from roost.resources.support.bodies import Reply, Summary
+from roost.resources.support.bodies import Description, Reply, Summary
 from roost.resources.support.engine import AttachmentStoreError
 from roost.resources.support.records import TicketKind
 from roost.resources.support.staff import TicketError
@@ -25,10 +26,12 @@ from roost.store import Connection, Store
 
 T = TypeVar("T")
 _REPLY: TypeAdapter[str] = TypeAdapter(Reply)
+_DESCRIPTION: TypeAdapter[str] = TypeAdapter(Description)
 _SUMMARY: TypeAdapter[str] = TypeAdapter(Summary)
 _NAME = click.option("--as", "name", default="support", show_default=True, help="Who you are.")
 _TEXT = click.option("--text", help="Default: standard input.")
-_ID = click.argument("ticket_id", type=int, metavar="ID")
+_NUMBER = click.IntRange(1, MAX_ID)
+_ID = click.argument("ticket_id", type=_NUMBER, metavar="ID")
 
 
 @click.group()
@@ -55,7 +58,7 @@ def show(state: Path | None, ticket_id: int) -> None:
 
 @ticket.command("open")
 @state_option
-@click.argument("account_id", type=int)
+@click.argument("account_id", type=_NUMBER)
 @click.option("--summary", required=True)
 @_TEXT
 @click.option("--kind", type=click.Choice(["support", "important", "abuse"]), default="support")
@@ -71,7 +74,8 @@ def open_(
     name: str,
 ) -> None:
     """Open a ticket for an account, which is told by mail; prints an ID."""
-    summary, said, name = _checked(_SUMMARY, summary), _said(text), _checked(_SUMMARY, name)
+    summary, name = _checked(_SUMMARY, summary), _checked(_SUMMARY, name)
+    said = _said(_DESCRIPTION, text)
 
     async def act(db: Connection, queue: JobQueue) -> int:
         return await staff.open_for(db, queue, account_id, kind, summary, said, name, closable)
@@ -86,7 +90,7 @@ def open_(
 @_NAME
 def reply(state: Path | None, ticket_id: int, text: str | None, name: str) -> None:
     """Reply to a ticket; who opened it is told by mail."""
-    said, name = _said(text), _checked(_SUMMARY, name)
+    said, name = _said(_REPLY, text), _checked(_SUMMARY, name)
     _write(state, lambda db, queue: staff.reply(db, queue, ticket_id, said, name))
 
 
@@ -112,7 +116,7 @@ def assign(state: Path | None, ticket_id: int, assignee: str | None) -> None:
 
 @ticket.command()
 @state_option
-@click.argument("attachment_id", type=int)
+@click.argument("attachment_id", type=_NUMBER)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def fetch(state: Path | None, attachment_id: int, file: Path) -> None:
     """Write an attachment of a ticket to a new FILE."""
@@ -157,13 +161,13 @@ def _run(work: Coroutine[None, None, T]) -> T:
         raise click.ClickException(str(error)) from error
 
 
-def _said(text: str | None) -> str:
+def _said(kind: TypeAdapter[str], text: str | None) -> str:
     if text is None:
         try:
             text = sys.stdin.buffer.read().decode()
         except UnicodeDecodeError:
             raise click.ClickException("the text is not UTF-8") from None
-    return _checked(_REPLY, text)
+    return _checked(kind, text)
 
 
 def _checked(kind: TypeAdapter[str], text: str) -> str:

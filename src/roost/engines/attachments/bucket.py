@@ -1,5 +1,6 @@
 """Attachments as objects of a bucket, on any S3 server."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -14,12 +15,16 @@ from roost.resources.support.engine import (
 )
 
 _PREFIX = "attachments"
+_OURS = re.compile(r"[0-9a-f]{32}")
 _TIMEOUT = timedelta(seconds=20)
 _RETRIED = timedelta(seconds=10)
 
 
 class AttachmentBucket:
-    """An AttachmentStore; the server makes an object whole or not at all."""
+    """An AttachmentStore; the server makes an object whole or not at all.
+
+    Other objects under the prefix are left alone.
+    """
 
     def __init__(
         self, bucket: str, endpoint: str | None, region: str, access_key: str, secret_key: str
@@ -61,6 +66,8 @@ class AttachmentBucket:
         async with _spoken():
             async for batch in self._store.list():
                 for item in batch:
+                    if not _OURS.fullmatch(item["path"]):
+                        continue
                     age = (now - item["last_modified"]).total_seconds()
                     found.append(StoredFile(item["path"], item["size"], age))
         return sorted(found, key=lambda file: file.key)

@@ -5,6 +5,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.support import acts, file_queries, queries, rules
 from roost.resources.support.attachments import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket
+from roost.resources.support.engine import Desk
 from roost.resources.support.opening import find_entity
 from roost.resources.support.queries import BY_ID, REPLIES, TICKETS, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketReplyRow, TicketRow
@@ -81,8 +82,7 @@ async def view_ticket(call: Call) -> bytes:
 async def upload_ticket_attachment(call: Call, new: NewAttachment) -> None:
     """Attach a file to a ticket: an image, a PDF or plain text."""
     ticket = await _lock_open(call)
-    if await file_queries.count(call.db, ticket.id) >= rules.MAX_FILES:
-        raise invalid(rules.TOO_MANY_FILES)
+    await _check_room(call, ticket, new)
     now, name = call.clock.seconds(), call.identity.username
     await file_queries.insert(call.db, ticket.id, new.key, new.name, new.size, name, now)
     new.kept = True
@@ -138,6 +138,14 @@ async def _lock_open(call: Call) -> Ticket:
     if ticket.status == "closed":
         raise invalid(rules.CLOSED)
     return ticket
+
+
+async def _check_room(call: Call, ticket: Ticket, new: NewAttachment) -> None:
+    if await file_queries.count(call.db, ticket.id) >= rules.MAX_FILES:
+        raise invalid(rules.TOO_MANY_FILES)
+    held = await file_queries.total_size(call.db, call.account_id)
+    if held + new.size > call.get(Desk).quota:
+        raise invalid(rules.NO_ROOM)
 
 
 async def _gravatar_id(call: Call) -> str:

@@ -82,3 +82,5 @@ class Desk:
 
     attachments: AttachmentStore
     post: Post | None
+    quota: int
+    """Bytes of all attachments of an account."""

@@ -43,6 +43,18 @@ async def count(db: Queries, ticket_id: int) -> int:
     return found
 
 
+async def total_size(db: Queries, account_id: int) -> int:
+    """Bytes of all attachments of an account."""
+    size: int = await db.fetchval(
+        """
+        select coalesce(sum(a.size), 0)::bigint
+        from ticket t join ticket_attachment a on a.ticket_id = t.id where t.account_id = $1
+        """,
+        account_id,
+    )
+    return size
+
+
 async def list_of(db: Queries, ticket_id: int) -> list[Attachment]:
     rows = await db.fetch(
         """

@@ -64,4 +64,5 @@ def _text(post: Post, matter: Matter) -> str:
         wrote = f"{reply.created_by} replied to ticket {ticket.id}: {ticket.summary}"
     said = ticket.description if reply is None else reply.description
     of_account = f"Account {ticket.account_id}\n" if matter.to_staff else ""
-    return f"{wrote}\n\n{said}\n\n-- \n{of_account}{post.url or ''}{TICKET.url(ticket.id)}\n"
+    link = f"{post.url}{TICKET.url(ticket.id)}\n" if post.url else ""
+    return f"{wrote}\n\n{said}\n\n-- \n{of_account}{link}"

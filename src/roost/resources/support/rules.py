@@ -13,6 +13,7 @@ MAX_FILE = 5 * 1024 * 1024
 """Bytes of an attachment."""
 MAX_FILES = 100
 """Attachments of a ticket."""
+NO_ROOM = "The attachments of this account have reached their limit. Please ask support."
 TOO_MANY_FILES = f"A ticket can have {MAX_FILES} attachments at most."
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -58,9 +58,14 @@ async def find_by_id(db: Queries, user_id: int) -> UserFacts | None:
 
 
 async def find_mail_address(db: Queries, user_id: int) -> str | None:
-    """Of a user who wants letters; None for one who does not, or has no address."""
+    """Where letters of the account's affairs go; None for a user who wants none, has no address,
+    or may not look at the account (any more)."""
     email: str | None = await db.fetchval(
-        "select email from api_user where id = $1 and email_notifications and email <> ''", user_id
+        """
+        select email from api_user where id = $1 and email_notifications and email <> ''
+            and (not restricted or account_access is not null)
+        """,
+        user_id,
     )
     return email
 
