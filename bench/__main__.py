@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bench import edge, guest, jobs, lists, machine, start
+from bench import attach, edge, guest, jobs, lists, machine, start
 from bench.database import database
 from bench.results import Result, table
 from roost.store import Store
@@ -21,6 +21,7 @@ _WITH_DATABASE: dict[str, Callable[[Store, Path], Awaitable[list[Result]]]] = {
 _ALONE: dict[str, Callable[[], Awaitable[list[Result]]]] = {
     "start": start.measure,
     "guest": guest.measure,
+    "attach": attach.measure,
 }
 
 
