@@ -55,7 +55,7 @@ REFUSALS = re.compile(
     r"|Compute is already running\.|Volume and Compute must be in the same region\."
     r"|Compute cannot have more than \d+ volumes?( with its memory| that persist across boots)\."
     r"|Storage volumes can only be resized up|compute_id is not valid"
-    r"|Volume must be detached from its running Compute before it can be deleted\."
+    r"|Volume must be detached before it can be deleted\."
     r"|The config has no free device slot|Label must be unique among your volumes"
 )
 MOST_INSTANCES, MOST_VOLUMES = 3, 8
