@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bench import dns, edge, guest, jobs, lists, machine, start
+from bench import attach, dns, edge, guest, jobs, lists, machine, start
 from bench.database import database
 from bench.results import Result, table
 from roost.store import Store
@@ -22,6 +22,7 @@ _ALONE: dict[str, Callable[[], Awaitable[list[Result]]]] = {
     "dns": dns.measure,
     "start": start.measure,
     "guest": guest.measure,
+    "attach": attach.measure,
 }
 
 

@@ -14,13 +14,14 @@ import uvloop
 from asyncpg import Record
 from starlette.types import Receive, Scope, Send
 
-from bench.statements import ONE, PAGE
+from bench.statements import ONE, PAGE, VOLUME_PAGE
 
 _CONNECTIONS = 16
+_PAGES = {"list": PAGE, "volumes": VOLUME_PAGE}
 
 
 class BareApp:
-    """`/one/ID` and `/list/ACCOUNT`, answered with JSON that PostgreSQL made."""
+    """`/one/ID`, `/list/ACCOUNT`, `/volumes/ACCOUNT`, answered with JSON that PostgreSQL made."""
 
     def __init__(self, pool: "asyncpg.Pool[Record]") -> None:
         self._pool = pool
@@ -30,7 +31,7 @@ class BareApp:
         if kind == "one":
             body = (await self._pool.fetchval(ONE, int(number))).encode()
         else:
-            row = await self._pool.fetchrow(PAGE, int(number))
+            row = await self._pool.fetchrow(_PAGES[kind], int(number))
             assert row is not None
             body = f'{{"data":[{row["data"]}],"results":{row["results"]}}}'.encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]

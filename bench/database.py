@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.statements import ALERTS, FILL, GRANT_HALF
+from bench.statements import ALERTS, FILL, FILL_VOLUMES, GRANT_HALF
 from roost.clock import Clock
 from roost.ids import new_uuid
 from roost.resources.account import queries
@@ -62,3 +62,11 @@ async def make_account(store: Store, username: str, instances: int) -> Account:
     await store.execute("vacuum analyze")
     rows = await store.fetch("select id from compute_instance where account_id = $1", account)
     return Account(account, token, [row["id"] for row in rows])
+
+
+async def make_volumes(store: Store, account: Account, number: int) -> list[int]:
+    """Volumes of the account, of which each has a tag that only four others have."""
+    await store.execute(FILL_VOLUMES, account.id, number)
+    await store.execute("vacuum analyze volume")
+    rows = await store.fetch("select id from volume where account_id = $1", account.id)
+    return [row["id"] for row in rows]

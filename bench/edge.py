@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from bench import machine
-from bench.database import make_account
+from bench.database import make_account, make_volumes
 from bench.load import request
 from bench.results import Result
 from bench.rounds import CONNECTIONS, Sample, Turn, compare, requests
@@ -40,6 +40,7 @@ def bare_server(dsn: str) -> Iterator[tuple[int, int]]:
 
 async def measure(store: Store, state: Path) -> list[Result]:
     account = await make_account(store, "edge", 100)
+    await make_volumes(store, account, 100)
     with (
         bare_server(store.dsn) as (bare_pid, bare_port),
         roost_server(state, store.dsn) as (pid, port),
@@ -58,6 +59,9 @@ async def measure(store: Store, state: Path) -> list[Result]:
             "GET one", 0.55, bare, [f"{_PATH}/{n}" for n in account.instances]
         )
         results += await against_bare("list of 100", 0.7, [f"/list/{account.id}"], [_PATH])
+        results += await against_bare(
+            "list of 100 volumes", 0.7, [f"/volumes/{account.id}"], ["/v4/volumes"]
+        )
     return results + await _creates(store, state)
 
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
+from ipaddress import IPv4Interface, IPv6Interface
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,15 +22,16 @@ from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
-from roost.resources.compute.engine import GuestAddress, GuestSetup, InstanceSpec
+from roost.resources.compute.disks.engine import DiskSpec
+from roost.resources.compute.engine import DiskDevice, GuestAddress, GuestSetup, InstanceSpec
 
 _ROUNDS = 3
-_IMAGES = Path(".roost/images")
+IMAGES = Path(".roost/images")
 _POLL_SECONDS = 0.02
 _BOOT_SECONDS = 120
 _GATEWAY = IPv4Interface("203.0.113.129/25")
 _GATEWAY6 = IPv6Interface("2001:db8:be7c:1::1/64")
-_CATALOG = """
+CATALOG = """
 kernels = []
 
 [[regions]]
@@ -38,7 +39,7 @@ id = "bench"
 label = "Bench"
 country = "us"
 engine = "local"
-capabilities = ["Computes"]
+capabilities = ["Computes", "Block Storage"]
 resolvers = { ipv4 = [], ipv6 = [] }
 public_ipv4 = [{ cidr = "203.0.113.0/25", gateway = "203.0.113.1" }]
 private_ipv4 = ["192.168.224.0/24"]
@@ -71,7 +72,7 @@ async def measure() -> list[Result]:
     if os.geteuid() != 0:
         click.echo("guest: skipped, as virtual machines with networks need root")
         return []
-    images = ImageStore(_IMAGES)
+    images = ImageStore(IMAGES)
     await build_image(images, MINI.id, click.echo, again=False)
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
         key = Path(folder, "key")
@@ -86,10 +87,10 @@ async def _compare(folder: Path, images: ImageStore, key: Path) -> tuple[float, 
     engine = QemuInstances(folder / "hand", images, network, await accelerator())
     state = folder / "state"
     catalog = folder / "catalog.toml"
-    catalog.write_text(_CATALOG)
+    catalog.write_text(CATALOG)
     command = [machine.program("roost"), "serve", "--engines", "local", "--state", str(state)]
     command += ["--catalog", str(catalog), "--listen", "127.0.0.1:0"]
-    environment = {"ROOST_IMAGES": str(_IMAGES.absolute())}
+    environment = {"ROOST_IMAGES": str(IMAGES.absolute())}
     times: list[tuple[float, float]] = []
     try:
         with machine.running(command, "roost ready", None, environment) as (_, line):
@@ -109,21 +110,33 @@ async def _by_hand(engine: QemuInstances, number: int, key: Path) -> float:
         id=number,
         vcpus=1,
         memory=128,
-        disk=240,
-        swap=16,
-        image=MINI.id,
         mac=f"52:00:00:00:00:{number % 256:02x}",
         ipv4=(GuestAddress(IPv4Interface((address, _GATEWAY.network.prefixlen)), _GATEWAY.ip),),
         ipv6=None,
         setup=setup,
+        devices=(DiskDevice("sda", 1), DiskDevice("sdb", 2)),
+        root="sda",
     )
-    await engine.create(spec)
+    await engine.disks.make(DiskSpec(1, number, 240, "ext4", MINI.id))
+    await engine.disks.make(DiskSpec(2, number, 16, "swap"))
     began = time.monotonic()
     await engine.start(spec)
-    _await_login(address, key)
+    await_login(str(address), key)
     took = time.monotonic() - began
     await engine.delete(number)
     return took
+
+
+def body_of(key: Path) -> dict[str, object]:
+    """Of a request for a guest that lets the key's owner in."""
+    return {
+        "region": "bench",
+        "type": "bench",
+        "image": MINI.id,
+        "root_pass": "aComplex@Password-7391",
+        "authorized_keys": [key.with_suffix(".pub").read_text().strip()],
+        "swap_size": 16,
+    }
 
 
 class _Api:
@@ -134,21 +147,11 @@ class _Api:
     def boot(self, key: Path) -> float:
         """Seconds from the request for a guest until it lets us in."""
         began = time.monotonic()
-        made = self._send("POST", "", self._body(key))
-        _await_login(IPv4Address(made["ipv4"][0]), key)
+        made = self._send("POST", "", body_of(key))
+        await_login(made["ipv4"][0], key)
         took = time.monotonic() - began
         self._send("DELETE", f"/{made['id']}")
         return took
-
-    def _body(self, key: Path) -> dict[str, object]:
-        return {
-            "region": "bench",
-            "type": "bench",
-            "image": MINI.id,
-            "root_pass": "aComplex@Password-7391",
-            "authorized_keys": [key.with_suffix(".pub").read_text().strip()],
-            "swap_size": 16,
-        }
 
     def _send(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         request = urllib.request.Request(
@@ -162,7 +165,7 @@ class _Api:
         return answer
 
 
-def _await_login(address: IPv4Address, key: Path) -> None:
+def await_login(address: str, key: Path) -> None:
     """First wait for a greeting, as a login that comes too early would wait for long."""
     deadline = time.monotonic() + _BOOT_SECONDS
     while not (_greets(address) and _logs_in(address, key)):
@@ -171,7 +174,7 @@ def _await_login(address: IPv4Address, key: Path) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def _greets(address: IPv4Address) -> bool:
+def _greets(address: str) -> bool:
     try:
         with socket.create_connection((str(address), 22), timeout=0.2) as connection:
             connection.settimeout(5)
@@ -180,7 +183,7 @@ def _greets(address: IPv4Address) -> bool:
         return False
 
 
-def _logs_in(address: IPv4Address, key: Path) -> bool:
+def _logs_in(address: str, key: Path) -> bool:
     options = ("BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")
     chosen = [part for option in (*options, "LogLevel=ERROR") for part in ("-o", option)]
     ssh = ["ssh", "-i", str(key), *chosen, f"root@{address}", "true"]

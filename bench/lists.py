@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from bench import load
-from bench.database import make_account, make_restricted
+from bench.database import Account, make_account, make_restricted, make_volumes
 from bench.edge import roost_server
 from bench.load import request
 from bench.results import Result
@@ -18,6 +18,7 @@ _ROUNDS = 15
 _SECONDS = 0.1
 _LIST = "/v4/compute/instances"
 _TAGGED = "/v4/tags/web"
+_VOLUMES = "/v4/volumes"
 
 
 async def measure(store: Store, state: Path) -> list[Result]:
@@ -25,7 +26,7 @@ async def measure(store: Store, state: Path) -> list[Result]:
     step = _INSTANCES // 50
     ones = [request("GET", f"{_LIST}/{n}", account.token) for n in account.instances[::step]]
     filters = [
-        request("GET", _LIST, account.token, headers=[_filter(f"compute-{n}")])
+        request("GET", _LIST, account.token, headers=[_filter(label=f"compute-{n}")])
         for n in range(1, _INSTANCES, step)
     ]
     restricted = await make_restricted(store, account, "restricted")
@@ -54,11 +55,36 @@ async def measure(store: Store, state: Path) -> list[Result]:
         Result("middle page of 100,000: of page 1", middle / took["1"], "x", 10),
         Result("half of 100,000 granted: of the whole list", took["granted"] / took["1"], "x", 2),
         Result("deep page of 100,000 tagged: of page 1", deep / took["tagged 1"], "x", 3),
+        *await _measure_volumes(store, state, account),
     ]
 
 
-def _filter(label: str) -> str:
-    return "x-filter: " + json.dumps({"label": label})
+async def _measure_volumes(store: Store, state: Path, account: Account) -> list[Result]:
+    volumes = await make_volumes(store, account, _INSTANCES)
+    step = _INSTANCES // 50
+
+    def filtered(field: str, prefix: str, numbers: range) -> list[bytes]:
+        filters = [_filter(**{field: f"{prefix}-{n}"}) for n in numbers]
+        return [request("GET", _VOLUMES, account.token, headers=[each]) for each in filters]
+
+    ones = [request("GET", f"{_VOLUMES}/{n}", account.token) for n in volumes[::step]]
+    sent = {
+        "one": ones,
+        "label": filtered("label", "volume", range(1, _INSTANCES, step)),
+        "tags": filtered("tags", "tag", range(1, _INSTANCES // 5, step // 5)),
+    }
+    with roost_server(state, store.dsn) as (_, port):
+        took = await _take_turns(port, sent)
+    return [
+        Result(
+            f"X-Filter on {field}, 100,000 volumes: of GET one", took[field] / took["one"], "x", 3
+        )
+        for field in ("label", "tags")
+    ]
+
+
+def _filter(**wanted: str) -> str:
+    return "x-filter: " + json.dumps(wanted)
 
 
 def _note(took: Mapping[str, float]) -> str:

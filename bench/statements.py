@@ -1,12 +1,16 @@
 """The SQL of the bare parts; what they read is the very text that Roost's lists read."""
 
 from roost.resources.compute.queries import INSTANCES
+from roost.resources.volumes.queries import VOLUMES
 from roost.store.paging import ListStatement, Selection
 
 ONE = f"select {INSTANCES.record_text} from {INSTANCES.source} where {INSTANCES.key} = $1"
 
 PAGE, _ = ListStatement(INSTANCES, (1,), Selection()).page(0, 100)
 """The first 100 instances of the account $1 and how many it has."""
+
+VOLUME_PAGE, _ = ListStatement(VOLUMES, (1,), Selection()).page(0, 100)
+"""The same of its volumes."""
 
 INSERT_INSTANCE = """
     insert into compute_instance (account_id, label, tags, region, type, status, created, updated,
@@ -40,6 +44,15 @@ FILL = """
         25600, 1024, 1, 0, 1000, $3, gen_random_uuid()
     from generate_series(1, $2::int) as n
 """
+
+FILL_VOLUMES = """
+    insert into volume (account_id, label, region, engine, size, status, hardware_type, tags,
+        made, created, updated)
+    select $1, 'volume-' || n, 'us-lake', 'simulated', 20, 'active', 'nvme',
+        array['all', 'tag-' || n % ($2 / 5)], true, now(), now()
+    from generate_series(1, $2::int) as n
+"""
+"""Account, number. A tag such as `tag-7` is on five of them."""
 
 ALERTS = '{"cpu":90,"io":10000,"network_in":10,"network_out":10,"transfer_quota":80}'
 

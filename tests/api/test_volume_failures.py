@@ -19,6 +19,7 @@ from tests.support.volumes import (
     powered,
     rested,
     running_instance,
+    slow,
     volume_body,
     volume_engine,
     whole_events,
@@ -123,6 +124,20 @@ async def test_delete_brings_it_back(client: Client, roost: Roost) -> None:
         assert len(row["label"]) <= 32
         await client.put(path % volume["id"], row)
         await client.delete(path % volume["id"])
+
+
+async def test_what_was_given_up_does_not_pass_for_a_volume(client: Client, roost: Roost) -> None:
+    """Half a volume that cannot be removed is not `active`; its owner tries again."""
+    async with slow(roost, "volume_create") as engine:
+        volume = await client.post(VOLUMES, volume_body())
+        path = f"{VOLUMES}/{volume['id']}"
+        await until(lambda: engine.inspect(volume["id"]), lambda state: state is not None)
+        async with failing(roost, "volume_delete", "The disk cannot be read"):
+            await client.delete(path)
+            await failed_event(client, volume["id"], "volume_delete")
+    assert (await client.get(path))["status"] == "creating"
+    await client.delete(path)
+    await until(lambda: engine.inspect(volume["id"]), lambda state: state is None)
 
 
 async def test_data_that_vanished(client: Client, roost: Roost) -> None:

@@ -98,6 +98,23 @@ async def test_attaching_needs_the_instance_too(client: Client, user: Restricted
     await rested(client, volume["id"])
 
 
+async def test_a_config_takes_no_volume_of_others(client: Client, user: Restricted) -> None:
+    """Whether there is such a volume is secret; one that the instance has may stay."""
+    instance, volume = await made(client), await made_volume(client)
+    await user.may(compute=on(instance, "read_write"), volume=on(volume, "read_only"))
+    configs = f"{INSTANCES}/{instance['id']}/configs"
+    [config] = (await user.client.get(configs))["data"]
+    for volume_id in (volume["id"], 999_999_999):
+        devices = {**config["devices"], "sdc": {"volume_id": volume_id}}
+        for method, path in (("PUT", f"{configs}/{config['id']}"), ("POST", configs)):
+            body = {"label": "more", "devices": devices}
+            assert refused(await user.client.send(method, path, body))
+    await attached(client, volume["id"], instance["id"])
+    [config] = (await user.client.get(configs))["data"]
+    assert config["devices"]["sdc"]["volume_id"] == volume["id"]
+    assert (await user.client.put(f"{configs}/{config['id']}", config))["id"] == config["id"]
+
+
 async def test_creating_needs_the_right(client: Client, user: Restricted) -> None:
     instance = await made(client)
     assert refused(await user.client.send("POST", VOLUMES, volume_body()))

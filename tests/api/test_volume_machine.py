@@ -31,6 +31,8 @@ from tests.support.volume_actors import ACTIONS, FAULTS, Actors, Deed
 
 SECONDS = float(os.environ.get("ROOST_MACHINE_SECONDS", "0"))
 EXAMPLES, STEPS = 6, 30
+UNPLANNED = ("request_failed", "job_abandoned", "job_on_failed_failed")
+"""What must not be logged."""
 
 T = TypeVar("T")
 
@@ -124,8 +126,12 @@ async def test_volumes_and_instances(own: RunningRoost) -> None:
         Volumes.client = Client(session, contract, own.url).as_user(own.token)
         until, runs = time.monotonic() + SECONDS, 0
         while runs == 0 or time.monotonic() < until:
-            with capture_logs():  # Failures that are planned would be printed with all locals.
-                await asyncio.to_thread(run_state_machine_as_test, Volumes, settings=SETTINGS)
+            with capture_logs() as logs:  # Planned failures would be printed with all locals.
+                try:
+                    await asyncio.to_thread(run_state_machine_as_test, Volumes, settings=SETTINGS)
+                finally:
+                    unplanned = [entry for entry in logs if entry["event"] in UNPLANNED]
+                    assert not unplanned, [repr(entry.get("exc_info")) for entry in unplanned]
             runs += 1
     print(f"{runs * EXAMPLES} examples, {Actors.tally}")  # noqa: T201
 

@@ -30,7 +30,7 @@ BUSY = (
     "Volume busy.",
     "Compute is not running.",
     "Volume is not attached.",
-    "Volume must be detached from its running Compute before it can be deleted.",
+    "Volume must be detached before it can be deleted.",
 )
 
 Call = Callable[[], Awaitable[Answer]]

@@ -73,13 +73,16 @@ async def test_only_a_running_one_takes_it_for_one_boot(client: Client) -> None:
 
 
 @pytest.mark.spec("A volumes delete")
-async def test_not_deleted_under_a_guest(client: Client) -> None:
-    instance, volume = await running_instance(client), await made_volume(client)
+@pytest.mark.parametrize("runs", [True, False])
+async def test_not_deleted_while_an_instance_has_it(client: Client, runs: bool) -> None:
+    instance = await (running_instance(client) if runs else made(client))
+    volume = await made_volume(client)
     await attached(client, volume["id"], instance["id"])
     path = f"{VOLUMES}/{volume['id']}"
     answer = await client.send("DELETE", path)
-    reason = "Volume must be detached from its running Compute before it can be deleted."
+    reason = "Volume must be detached before it can be deleted."
     assert (answer.status, answer.problems) == (400, [(None, reason)])
+    assert (await client.get(path))["compute_id"] == instance["id"]
     await detached(client, volume["id"])
     assert await client.delete(path) == {}
 

@@ -211,18 +211,6 @@ async def rested_events(client: Client, volume: Json) -> None:
     )
 
 
-@pytest.mark.spec("A volumes delete")
-async def test_delete_one_of_an_instance_that_is_off(client: Client, roost: Roost) -> None:
-    instance, volume = await made(client), await made_volume(client)
-    await attached(client, volume["id"], instance["id"])
-    await client.delete(f"{VOLUMES}/{volume['id']}")
-    await rested_events(client, volume)
-    assert (await client.get(f"{INSTANCES}/{instance['id']}/volumes"))["results"] == 0
-    named = "select count(*) from compute_config_device where volume_id = $1"
-    assert await roost.store.fetchval(named, volume["id"]) == 0
-    assert (await powered(client, instance["id"], "boot"))["status"] == "running"
-
-
 async def test_labels_are_unique_in_an_account(client: Client, stranger: Client) -> None:
     first, second = await made_volume(client), await made_volume(client, label="other")
     taken = [("label", "Label must be unique among your volumes")]

@@ -33,7 +33,7 @@ def state(tmp_path: Path) -> Iterator[Path]:
 def _health(server: Server) -> str:
     try:
         with urllib.request.urlopen(f"{server.url}/healthz") as answer:
-            detail: str = json.load(answer)["engines"]["dns"]
+            detail: str = json.load(answer)["engines"]["all"]["dns"]
     except urllib.error.HTTPError:
         return "broken"
     return detail

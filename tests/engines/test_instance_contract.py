@@ -67,8 +67,10 @@ async def test_a_started_guest_runs(harness: Harness, running: InstanceSpec) -> 
 
 
 async def test_start_leaves_a_running_guest_alone(harness: Harness, running: InstanceSpec) -> None:
-    await until(lambda: harness.engine.console(running.id, 1), bool)
-    before = await harness.engine.counters(running.id)
+    before = await until(
+        lambda: harness.engine.counters(running.id),
+        lambda counters: counters is not None and counters.cpu_seconds > 1,
+    )
     await harness.engine.start(running)
     after = await harness.engine.counters(running.id)
     assert before is not None

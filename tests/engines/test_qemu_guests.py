@@ -196,7 +196,10 @@ async def test_a_guest_that_powers_itself_off_is_offline(
     await shell.booted(ipv4(pair[1]))
 
 
-async def test_shut_down_leaves_no_trace_on_the_host(tmp_path: Path) -> None:
+async def test_shut_down_leaves_no_trace_on_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instances, "_SHUT_DOWN_GRACE", 0.5)
     harness = await open_qemu(tmp_path)
     spec = harness.spec(100_001)
     await boot(harness, spec)

@@ -138,6 +138,22 @@ async def test_a_qemu_that_does_not_answer(
             await qemu.execute("query-jobs")
 
 
+async def test_many_clients_of_one_qemu_wait_for_their_turns(harness: QemuHarness) -> None:
+    """Also behind some that have gone without waiting for an answer."""
+    guest = Guest(harness.state_dir, GUEST)
+
+    async def ask(number: int) -> None:
+        async with connected(guest.directory) as qemu:
+            question = asyncio.ensure_future(qemu.execute("query-block"))
+            await asyncio.sleep(0)
+            if number % 2:
+                question.cancel()
+            else:
+                assert await question
+
+    await asyncio.gather(*(ask(number) for number in range(60)))
+
+
 async def test_a_copy_that_qemu_knows_nothing_of_has_failed(
     harness: QemuHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -174,6 +174,7 @@ def test_a_disk_that_is_being_replaced_is_the_new_one(tmp_path: Path) -> None:
     place.part("raw").write_bytes(b"new")
     place.path("qcow2").write_bytes(b"old")
     assert place.find() == DiskFile(place.path("qcow2"), "qcow2")
+    assert DiskFile(place.path("qcow2"), "qcow2").size() == 0
     place.put("raw")
     assert place.find() == DiskFile(place.path("raw"), "raw")
     assert disk_ids(tmp_path) == [100_001]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from roost.engines.qemu import volumes
 from roost.engines.qemu.volume_files import VolumeFile
 from roost.resources.compute.engine import (
     EngineError,
@@ -144,8 +145,7 @@ async def test_a_volume_carries_what_was_written_to_the_next_guest(lab: Lab) -> 
     await lab.done(lab.first, "dd if=/dev/urandom of=/mnt/data bs=64k count=32 && sync")
     digest = await lab.done(lab.first, "sha256sum </mnt/data")
 
-    with pytest.raises(MountedError, match="unmount it first, or shut the instance down"):
-        await volumes.unplug(volume_id, lab.first.id)
+    await _refused(lab, volume_id)
     assert await volumes.inspect(volume_id) == VolumeState(volume_id, 1, lab.first.id)
 
     await volumes.copy(volume_id, VolumeSpec(copy_id, 1), ignore)
@@ -170,6 +170,24 @@ async def test_a_volume_carries_what_was_written_to_the_next_guest(lab: Lab) -> 
     for each in (volume_id, copy_id):
         await volumes.unplug(each, lab.second.id)
         await volumes.delete(each)
+
+
+@pytest.mark.parametrize(
+    ("use", "end"),
+    [
+        ("mkswap {0} && swapon {0}", "swapoff {0}"),
+        ("mkfs.ext4 -q {0} && mount -o ro {0} /mnt", "umount /mnt"),
+        ("(sleep 3600 <{0} & echo $! >/tmp/pid) >/dev/null 2>&1", "kill $(cat /tmp/pid)"),
+    ],
+)
+async def test_what_the_guest_has_open_stays(lab: Lab, use: str, end: str) -> None:
+    """Whatever is on it: for most uses nothing there says so."""
+    volume_id = await lab.create("open")
+    await lab.done(lab.first, use.format(link("open")))
+    await _refused(lab, volume_id)
+    await lab.done(lab.first, end.format(link("open")))
+    await until(lambda: _is_taken(lab, volume_id), bool)
+    await lab.harness.volumes.delete(volume_id)
 
 
 async def test_an_unmount_that_is_under_way_is_waited_for(lab: Lab) -> None:
@@ -227,6 +245,22 @@ async def test_a_full_disk_of_the_host_is_told_and_passes(lab: Lab) -> None:
     assert await lab.done(lab.first, "hostname") == lab.first.setup.hostname
     for each in (volume_id, copy_id):
         await lab.harness.volumes.delete(each)
+
+
+async def _refused(lab: Lab, volume_id: int) -> None:
+    """The volume cannot be taken from the guest, now and in a second."""
+    with pytest.MonkeyPatch.context() as patience:
+        patience.setattr(volumes, "_UNMOUNT_SECONDS", 1.0)
+        with pytest.raises(MountedError, match="unmount it first, or shut the instance down"):
+            await lab.harness.volumes.unplug(volume_id, lab.first.id)
+
+
+async def _is_taken(lab: Lab, volume_id: int) -> bool:
+    """Something in the guest may look at the volume for a moment."""
+    with suppress(MountedError):
+        await lab.harness.volumes.unplug(volume_id, lab.first.id)
+        return True
+    return False
 
 
 async def _volume_links(lab: Lab, spec: InstanceSpec) -> list[str]:

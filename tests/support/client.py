@@ -24,8 +24,9 @@ class Answer:
 
     @property
     def problems(self) -> list[tuple[str | None, str]]:
-        """Field and reason of each error."""
-        return [(e.get("field"), e["reason"]) for e in self.body["errors"]]
+        """Field and reason of each error; none of a success."""
+        errors = self.body["errors"] if self.status >= 400 else ()
+        return [(error.get("field"), error["reason"]) for error in errors]
 
 
 class Contract:

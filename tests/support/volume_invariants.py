@@ -78,8 +78,8 @@ async def check_always(roost: Roost) -> None:
     for count in counts:
         assert count["volumes"] <= most_volumes(count["memory"]), dict(count)
         assert count["persistent"] <= MOST_PERSISTENT, dict(count)
-    assert [dict(row) for row in orphans] == []
-    assert [dict(row) for row in labels] == []
+    assert not orphans, [dict(row) for row in orphans]
+    assert not labels, [dict(row) for row in labels]
 
 
 def _check_volume(volume: Record) -> None:
@@ -101,9 +101,9 @@ async def check_at_rest(roost: Roost) -> None:
     await check_always(roost)
     lines: list[str] = []
     await check_all(roost, False, lines.append)
-    assert lines == []
+    assert lines == [], lines
     loose = await roost.store.fetch(
         "select v.id from volume v join compute_instance i on i.id = v.compute_id"
         " where not v.persist_across_boots and i.status <> 'running'"
     )
-    assert [row["id"] for row in loose] == []
+    assert not loose, [row["id"] for row in loose]

@@ -62,6 +62,7 @@ async def test_a_raw_file_boots_by_firmware(store: ImageStore, raw: Path, tmp_pa
         "setup": "nocloud",
         "cloud_init": True,
         "virtual_size": 2,
+        "any_lun": False,
     }
     assert image.kernel is None
     assert image.initrd is None

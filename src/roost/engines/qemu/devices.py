@@ -46,10 +46,13 @@ class Drive:
 
         A fault of the host's disk, a full one too, is told to the guest as one of its own disk. By
         default QEMU would stop a guest on a full disk: it would seem to run, and answer nobody.
+
+        A volume is removable, so that the guest locks it for as long as anything in it has it open.
         """
         volume: Options = {}
         if self.label is not None:
-            volume = {"vendor": "Roost", "product": "Volume", "device_id": self.label}
+            identity = {"vendor": "Roost", "product": "Volume", "device_id": self.label}
+            volume = {**identity, "removable": True}
         return {
             "driver": "scsi-hd",
             "id": self.name,

@@ -34,12 +34,12 @@ class DiskFile:
     format: Format
 
     def size(self) -> int:
-        """Bytes, as the guest sees it."""
+        """Bytes, as the guest sees it; 0 when its QEMU, taken over, has cut the header off."""
         if self.format == "raw":
             return self.path.stat().st_size
         with self.path.open("rb") as file:
-            size: int = _QCOW2_SIZE.unpack(file.read(_QCOW2_SIZE.size))[0]
-        return size
+            header = file.read(_QCOW2_SIZE.size)
+        return _QCOW2_SIZE.unpack(header)[0] if len(header) == _QCOW2_SIZE.size else 0
 
 
 @dataclass(frozen=True, slots=True)

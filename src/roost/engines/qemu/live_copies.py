@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from pydantic import BaseModel, Field, TypeAdapter
+from qemu.qmp.qmp_client import ExecuteError
 
 from roost.engines.qemu.devices import Options, block_node
 from roost.engines.qemu.diskfiles import Place
@@ -139,7 +140,8 @@ async def _end(monitor: Monitor, job: _Job) -> None:
     if job.status == "concluded":
         await monitor.execute("job-dismiss", {"id": job.id})
     elif job.status in ("running", "paused", "ready", "pending", "waiting"):
-        await monitor.execute("job-cancel", {"id": job.id})
+        with suppress(ExecuteError):  # It has just ended by itself.
+            await monitor.execute("job-cancel", {"id": job.id})
 
 
 async def _jobs(monitor: Monitor) -> list[_Job]:

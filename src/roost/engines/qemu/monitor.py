@@ -10,12 +10,13 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, Field, TypeAdapter
-from qemu.qmp import QMPClient, QMPError
+from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from roost.engines.qemu.devices import Options
 from roost.engines.qemu.guests import MONITOR
 
 _CONNECT_SECONDS = 5.0
+_POLL_SECONDS = 0.01
 _ANSWER_SECONDS = 45.0
 """QEMU writes a file out before it lets go of it, which may take a while."""
 _SILENCE = "QEMU does not answer"
@@ -108,20 +109,42 @@ class Monitor:
 @asynccontextmanager
 async def connected(directory: Path) -> AsyncIterator[Monitor]:
     """QEMU serves one client at a time; another one waits for its turn."""
-    client = QMPClient()
     try:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.setblocking(False)
-            with _address(directory) as address:
-                connection.connect(address)
-            async with asyncio.timeout(_CONNECT_SECONDS):
-                await client.connect(connection)
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            client, connection = await _connect(directory)
+        with connection:
             try:
                 yield Monitor(client, connection)
             finally:
                 await client.disconnect()
     except (OSError, EOFError, QMPError, TimeoutError) as error:
         raise MonitorError(str(error) or _SILENCE) from error
+
+
+async def _connect(directory: Path) -> tuple[QMPClient, socket.socket]:
+    """What QEMU still had to say to a client that has gone, it may say instead of its greeting."""
+    while True:
+        client, connection = QMPClient(), socket.socket(socket.AF_UNIX)
+        try:
+            connection.setblocking(False)
+            await _queue(connection, directory)
+            await client.connect(connection)
+            return client, connection
+        except BaseException as error:
+            connection.close()
+            if not isinstance(error, ConnectError):
+                raise
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _queue(connection: socket.socket, directory: Path) -> None:
+    """Wait for a place among those who wait for QEMU: it has two."""
+    with _address(directory) as address:
+        while True:
+            try:
+                return connection.connect(address)
+            except BlockingIOError:
+                await asyncio.sleep(_POLL_SECONDS)
 
 
 @contextmanager

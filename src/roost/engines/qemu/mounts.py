@@ -1,8 +1,8 @@
 """Whether a guest has a file system of a volume mounted, as far as the host can see.
 
-A guest has no veto against losing a disk, so the host looks at what is on it. ext2, ext3 and ext4
-say so on the disk while they are mounted for writing, on a whole volume or in a partition. XFS,
-Btrfs, swap, LVM, RAID and encrypted volumes do not say, and what is only read never does.
+Linux locks a removable disk while anything has it open; this is for guests that do not. ext2, ext3
+and ext4 say so on the disk while they are mounted for writing, on a whole volume or in a partition.
+XFS, Btrfs, swap, LVM, RAID and encrypted volumes do not say, and what is only read never does.
 """
 
 import os

@@ -5,6 +5,7 @@ Each function goes on from wherever a killed control plane stopped.
 
 import asyncio
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, Field, TypeAdapter
@@ -41,10 +42,26 @@ class _Usage(_Node):
     stats: _Counts
 
 
+class _Disk(BaseModel):
+    device: str = Field("", alias="qdev")
+    locked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a guest does with a volume."""
+
+    locked: bool
+    """Whether it says that something in it has the volume open; Linux does."""
+    writes: int
+    """How often it has written to it since it was plugged in."""
+
+
 _PROPERTIES = TypeAdapter(list[_Property])
 _NODES = TypeAdapter(list[_Node])
 _FILE_SETS = TypeAdapter(list[_FileSet])
 _USAGES = TypeAdapter(list[_Usage])
+_DISKS = TypeAdapter(list[_Disk])
 _LUN = TypeAdapter(int)
 
 
@@ -96,15 +113,16 @@ async def grow(directory: Path, volume: VolumeFile) -> None:
             await monitor.execute("block_resize", {"node-name": name, "size": size})
 
 
-async def count_writes(directory: Path, volume_id: int) -> int:
-    """How often the guest has written to the volume since it was plugged in; 0 when it is not.
-
-    Raises MonitorError.
-    """
+async def look(directory: Path, volume_id: int) -> Use:
+    """Nothing is done with a volume that is not plugged in. Raises MonitorError."""
     async with connected(directory) as monitor:
         usages = _USAGES.validate_python(await monitor.execute("query-blockstats"))
+        disks = _DISKS.validate_python(await monitor.execute("query-block"))
     name = volume_name(volume_id)
-    return sum(usage.stats.wr_operations for usage in usages if usage.name == name)
+    return Use(
+        any(disk.locked for disk in disks if disk.device == name),
+        sum(usage.stats.wr_operations for usage in usages if usage.name == name),
+    )
 
 
 async def drop_node(monitor: Monitor, name: str, set_id: int) -> None:

@@ -10,6 +10,7 @@ import re
 from contextlib import suppress
 
 from pydantic import BaseModel, Field, TypeAdapter
+from qemu.qmp.qmp_client import ExecuteError
 
 from roost.engines.qemu import plugging
 from roost.engines.qemu.devices import Options, block_node, volume_name
@@ -138,7 +139,7 @@ async def _follow_mirror(guest: Guest, name: str, progress: Progress) -> None:
             if job is None:
                 raise MonitorError("the copy has ended")
             if job.status == "ready":
-                await monitor.execute("block-job-cancel", {"device": name})
+                await _cancel(monitor, name)
         if job.status == "concluded":
             if job.error is not None:
                 raise MonitorError(job.error)
@@ -156,12 +157,18 @@ async def _end_mirrors(guest: Guest, pattern: re.Pattern[str]) -> None:
                 if job.status == "concluded":
                     await monitor.execute("job-dismiss", {"id": job.id})
                 elif job.status not in ("waiting", "pending", "aborting"):
-                    await monitor.execute("block-job-cancel", {"device": job.id, "force": True})
+                    await _cancel(monitor, job.id, force=True)
             if not jobs:
                 for name in filter(pattern.fullmatch, await plugging.nodes(monitor)):
                     await plugging.drop_node(monitor, name, int(name.rpartition("-")[2]))
                 return
         await asyncio.sleep(_END_POLL_SECONDS)
+
+
+async def _cancel(monitor: Monitor, name: str, force: bool = False) -> None:
+    """Nothing happens to a job that has just ended by itself."""
+    with suppress(ExecuteError):
+        await monitor.execute("block-job-cancel", {"device": name, "force": force})
 
 
 async def _find_job(monitor: Monitor, name: str) -> _Job | None:

@@ -28,7 +28,7 @@ _DETACH = "The volume could not be detached"
 _RESIZE = "The volume could not be resized"
 
 _GB = 1 << 30
-_UNMOUNT_SECONDS = 5.0
+_UNMOUNT_SECONDS = 8.0
 _LOOK_AGAIN_SECONDS = 0.2
 _LEAST_FREE = _GB // 4
 
@@ -149,21 +149,29 @@ async def _take(guest: Guest, file: VolumeFile) -> None:
 
 
 async def _await_unmount(guest: Guest, file: VolumeFile) -> None:
-    """Returns when the guest has written all it had to write; MountedError if it does not.
+    """Returns when the guest has let go of the volume; MountedError if it does not.
 
-    What it has not written to since it was plugged in cannot be mounted for writing.
+    A guest that never says that it has it open is judged by what it writes: what it has not written
+    to since it was plugged in cannot be mounted for writing.
     """
     clock, before = asyncio.get_running_loop().time, -1
     deadline = clock() + _UNMOUNT_SECONDS
-    while (writes := await plugging.count_writes(guest.directory, file.id)) > 0:
-        if writes == before and not await asyncio.to_thread(is_mounted, file.data):
+    while True:
+        use = await plugging.look(guest.directory, file.id)
+        if not use.locked and await _is_still(file, use.writes, before):
             return
         if clock() > deadline:
             raise MountedError(
                 "The instance still uses the volume: unmount it first, or shut the instance down"
             )
-        before = writes
+        before = use.writes
         await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+
+
+async def _is_still(file: VolumeFile, writes: int, before: int) -> bool:
+    if writes == 0:
+        return True
+    return writes == before and not await asyncio.to_thread(is_mounted, file.data)
 
 
 async def _ask(doing: str, guest: Guest, work: Callable[[], Awaitable[None]]) -> None:

@@ -9,7 +9,6 @@ from roost.resources.events import log
 from roost.resources.volumes import attaching, jobs, locks, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.resources.volumes.bodies import AttachVolume
-from roost.resources.volumes.effects import take_from_instance
 from roost.resources.volumes.entity import resource_of
 from roost.resources.volumes.jobs import Args
 from roost.resources.volumes.queries import VolumeFacts
@@ -62,16 +61,14 @@ async def resize(call: Call, size: int) -> None:
 
 async def delete(call: Call) -> None:
     """Rule 5. From now on nobody sees it; one that is still being made is not made any further."""
-    volume, instance = await locks.lock_both(call)
-    if instance is not None and instance.status == "running":
-        raise invalid("Volume must be detached from its running Compute before it can be deleted.")
+    volume = await locks.lock(call)
+    if volume.compute_id is not None:
+        raise invalid("Volume must be detached before it can be deleted.")
     queue = call.get(JobQueue)
     if volume.status == "creating":
         await queue.preempt(call.db, resource_of(volume.id), "The volume was deleted.")
     elif await attaching.is_busy(call.db, queue, volume.id):
         raise invalid(attaching.BUSY)
-    if instance is not None:
-        await take_from_instance(call.db, volume.id, instance.id, call.clock.now())
     await state_queries.set_deleting(call.db, volume.id)
     await _enqueue(call, jobs.DELETE, VolumeArgs(volume_id=volume.id), volume)
 

@@ -28,18 +28,12 @@ async def lock(call: Call) -> VolumeFacts:
     return volume
 
 
-async def lock_both(call: Call) -> tuple[VolumeFacts, InstanceFacts | None]:
-    """The volume, and the instance that has it; 400 while a job works on that."""
+async def lock_idle(call: Call) -> tuple[VolumeFacts, InstanceFacts | None]:
+    """The volume, and the instance that has it; 400 while a job works on either."""
     compute_id = (await find(call)).compute_id
     instance = None if compute_id is None else await attaching.lock_idle_instance(call, compute_id)
     volume = await lock(call)
     if volume.compute_id != (instance and instance.id):
         raise invalid(attaching.BUSY)  # Attached or detached while the lock was waited for.
-    return volume, instance
-
-
-async def lock_idle(call: Call) -> tuple[VolumeFacts, InstanceFacts | None]:
-    """The same; 400 also while a job works on the volume."""
-    volume, instance = await lock_both(call)
     await attaching.check_idle(call.db, call.get(JobQueue), volume)
     return volume, instance

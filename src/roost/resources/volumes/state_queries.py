@@ -61,11 +61,13 @@ async def set_deleting(db: Queries, volume_id: int) -> None:
 async def undelete(db: Queries, volume_id: int, now: datetime) -> None:
     """A deletion failed: the volume is there as before, and can be deleted again.
 
-    When its label was given to another one meanwhile, it is shown with its id behind it.
+    One that was given up while it was made stays `creating`, as it is of no use. When its label was
+    given to another one meanwhile, it is shown with its id behind it.
     """
     await db.execute(
         """
-        update volume v set deleting = false, status = 'active', updated = $2,
+        update volume v set deleting = false, updated = $2,
+            status = case when made then 'active' else 'creating' end,
             label = case when exists (
                     select from volume o where o.account_id = v.account_id and o.label = v.label
                         and not o.deleting)

@@ -20,6 +20,7 @@ from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
 from roost.resources.events import log
 from roost.web.call import Call
+from roost.web.grants import Write, require
 
 
 async def create(call: Call, instance: InstanceFacts, body: CreateConfig) -> int:
@@ -77,7 +78,10 @@ def check_vlans(
 
 
 async def _check_devices(call: Call, instance: InstanceFacts, devices: Devices) -> None:
-    """400 for disks of others; volumes become the instance's."""
+    """400 for disks of others; volumes become the instance's.
+
+    Raises 403 without write access to one that the instance does not have yet.
+    """
     own = {disk.id for disk in await disks.of_instance(call.db, instance.id)}
     wrong = [
         Problem("disk_id is not valid", f"devices.{slot}.disk_id")
@@ -88,8 +92,15 @@ async def _check_devices(call: Call, instance: InstanceFacts, devices: Devices) 
         raise invalid_fields(wrong)
     volumes = {device.volume_id for _, device in devices.taken() if device.volume_id is not None}
     if volumes:
-        claim = call.get(InstanceVolumes).claim
-        await claim(call.db, instance.id, volumes, call.clock.now())
+        await _claim(call, instance, volumes)
+
+
+async def _claim(call: Call, instance: InstanceFacts, volume_ids: set[int]) -> None:
+    volumes = call.get(InstanceVolumes)
+    held = {volume.id for volume in await volumes.attached(call.db, instance.id)}
+    for volume_id in sorted(volume_ids - held):
+        await require(Write("volume"), call.identity, {"volumeId": volume_id}, call.db)
+    await volumes.claim(call.db, instance.id, volume_ids, call.clock.now())
 
 
 def _check_kernel(call: Call, config: ConfigFacts, kernel: str | None) -> None:
