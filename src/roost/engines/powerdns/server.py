@@ -25,7 +25,7 @@ _STOP_SECONDS = 5.0
 _KILL_SECONDS = 5.0
 _POLL_SECONDS = 0.02
 _TRIES = 5
-"""Others may take a free port before the server does."""
+"""Others may take a free port before the server does, and somebody may kill it meanwhile."""
 
 
 class LocalServer:
@@ -75,11 +75,11 @@ class LocalServer:
         for left in reversed(range(_TRIES)):
             self.folder.settle_ports()
             self.folder.configure()
-            start = self.folder.log_size()
             if await self._launch():
                 return
+            hangs = self._search() is not None
             await self._end()
-            if not left or "Address already in use" not in self.folder.last_words(start):
+            if hangs or not left:
                 raise self._failure()
 
     async def _prepare(self) -> None:
