@@ -29,6 +29,14 @@ class Process:
             return False
         return state not in "ZX" and self.marker.encode() in arguments
 
+    def ended(self) -> bool:
+        """Unlike `alive`, it is not misled while the process becomes another program, for which
+        it has no arguments for a moment."""
+        try:
+            return _stat_fields(self.pid)[0] in "ZX"
+        except OSError:
+            return True
+
     def cpu_seconds(self) -> float:
         """User and system time. Raises OSError when the process is gone."""
         fields = _stat_fields(self.pid)

@@ -106,20 +106,15 @@ class Folder:
         """A descriptor that appends."""
         return os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def log_size(self) -> int:
-        """Bytes."""
-        return self._log.stat().st_size if self._log.exists() else 0
-
     def trim_log(self) -> None:
         """The server appends, so that it does not mind."""
         with contextlib.suppress(FileNotFoundError):
             if self._log.stat().st_size > _LOG_BYTES:
                 os.truncate(self._log, 0)
 
-    def last_words(self, start: int = 0) -> str:
-        """From `start`, a size of the log, on."""
+    def last_words(self) -> str:
         with contextlib.suppress(FileNotFoundError):
-            return self._log.read_bytes()[start:].decode(errors="replace")[-_LAST_WORDS:]
+            return self._log.read_text(errors="replace")[-_LAST_WORDS:]
         return ""
 
     def _render(self) -> str:

@@ -1,6 +1,7 @@
 """The pdns_server of a folder. It belongs to no process of Roost, and outlives them."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
@@ -25,7 +26,7 @@ _STOP_SECONDS = 5.0
 _KILL_SECONDS = 5.0
 _POLL_SECONDS = 0.02
 _TRIES = 5
-"""Others may take a free port before the server does."""
+"""Others may take a free port before the server does, and somebody may kill it meanwhile."""
 
 
 class LocalServer:
@@ -75,11 +76,11 @@ class LocalServer:
         for left in reversed(range(_TRIES)):
             self.folder.settle_ports()
             self.folder.configure()
-            start = self.folder.log_size()
             if await self._launch():
                 return
+            hangs = self._search() is not None
             await self._end()
-            if not left or "Address already in use" not in self.folder.last_words(start):
+            if hangs or not left:
                 raise self._failure()
 
     async def _prepare(self) -> None:
@@ -108,13 +109,11 @@ class LocalServer:
         return found is not None and await self._answers(found)
 
     async def _spawned(self) -> Process | None:
-        """The shell has the server's arguments before it is the server, and its number too."""
+        """The shell writes its number, and then is the server."""
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
-            if process := self.process():
-                return process
-            if self._search() is None:
-                return None
+            with contextlib.suppress(FileNotFoundError, ValueError):
+                return Process(int(self.folder.pid_file.read_text()), self.folder.marker)
             await asyncio.sleep(_POLL_SECONDS)
         return None
 
@@ -124,7 +123,7 @@ class LocalServer:
         url, headers = f"{place.url}/api/v1/servers", {"X-API-Key": place.key}
         deadline = time.monotonic() + _START_SECONDS
         async with aiohttp.ClientSession(headers=headers) as session:
-            while process.alive() and time.monotonic() < deadline:
+            while not process.ended() and time.monotonic() < deadline:
                 if await _is_served(session, url):
                     return True
                 await asyncio.sleep(_POLL_SECONDS)

@@ -52,6 +52,9 @@ def conflicts(records: Iterable[Placed]) -> Iterator[tuple[int, str]]:
     for position, record in enumerate(records):
         others, key = by_name[record.owner], (record.owner, record.type)
         sizes[key] += _size(record.type, record.content)
+        if not others:
+            others.append(record)
+            continue
         # A name with thousands of records is not compared with all of them again and again.
         crowded = len(others) > 100
         reason = SIZE_REASON if sizes[key] > _FULL else None

@@ -143,20 +143,25 @@ async def all_of(db: Queries, domain_id: int) -> list[tuple[str, RecordType, int
     return [(row["owner"], row["type"], row["ttl_sec"], row["content"]) for row in rows]
 
 
+_NUMBERS = ("priority", "weight", "port", "ttl_sec")
+_ARRAYS = ", ".join(
+    f"${n}::{'integer' if name in _NUMBERS else 'text'}[]" for n, name in enumerate(_PLACED, 3)
+)
+
+
 async def insert_all(db: Queries, domain_id: int, new: Sequence[Placed], now: datetime) -> None:
     """Many at once; the whole zone is to be put afterwards."""
-    rows = [{name: getattr(placed, name) for name in _PLACED} for placed in new]
     await db.execute(
         f"""
         with added as (
             insert into domain_record (domain_id, {_COLUMNS}, created, updated)
-            select $1, {_COLUMNS}, $3, $3
-            from json_populate_recordset(null::domain_record, $2) returning true)
+            select $1, {_COLUMNS}, $2, $2 from unnest({_ARRAYS}) as found ({_COLUMNS})
+            returning true)
         update domain set records = records + (select count(*) from added) where id = $1
         """,  # noqa: S608 - constants
         domain_id,
-        orjson.dumps(rows).decode(),
         _seconds(now),
+        *([getattr(placed, name) for placed in new] for name in _PLACED),
     )
 
 

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from datetime import UTC, datetime
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
 
 from roost.web.fields import refuse
@@ -50,6 +51,7 @@ def round_up(seconds: int) -> int:
     return DOMAIN_SECONDS[min(at, len(DOMAIN_SECONDS) - 1)]
 
 
+@lru_cache(maxsize=1024)
 def round_nearest(seconds: int) -> int:
     """The time of a record: the nearest valid value, the larger of two; 0 is the default."""
     _check_seconds(seconds)
