@@ -292,6 +292,7 @@ async def due(db: Queries, window: str, number: int, opened: datetime) -> list[i
     return [row["id"] for row in rows]
 
 
-async def in_region(db: Queries, region: str) -> list[int]:
-    rows = await db.fetch("select id from compute_backup where region = $1", region)
-    return [row["id"] for row in rows]
+async def in_region(db: Queries, region: str) -> dict[int, BackupStatus]:
+    """The status of each backup."""
+    rows = await db.fetch("select id, status from compute_backup where region = $1", region)
+    return {row["id"]: row["status"] for row in rows}
