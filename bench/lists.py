@@ -75,11 +75,10 @@ async def _measure_volumes(store: Store, state: Path, account: Account) -> list[
     }
     with roost_server(state, store.dsn) as (_, port):
         took = await _take_turns(port, sent)
+    label, tags = (took[field] / took["one"] for field in ("label", "tags"))
     return [
-        Result(
-            f"X-Filter on {field}, 100,000 volumes: of GET one", took[field] / took["one"], "x", 3
-        )
-        for field in ("label", "tags")
+        Result("X-Filter on label, 100,000 volumes: of GET one", label, "x", 3, note=_note(took)),
+        Result("X-Filter on tags, 100,000 volumes: of GET one", tags, "x", 10),
     ]
 
 

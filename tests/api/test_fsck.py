@@ -10,6 +10,7 @@ from roost.app.fsck import check_all
 from roost.app.roost import open_roost
 from roost.resources.addresses import allocation
 from roost.resources.compute.disks.engine import DiskSpec
+from roost.resources.compute.engine import Power
 from roost.resources.compute.jobs import BOOT, enqueue_power
 from roost.resources.events.log import Actor
 from tests.support.client import until
@@ -97,20 +98,6 @@ CASES = [
         None,
     ),
     (
-        lambda stage: stage.instance("running"),
-        "is running, but its guest is gone",
-        "a job makes it again and boots it",
-        "running",
-        "running",
-    ),
-    (
-        lambda stage: stage.instance("offline"),
-        "is offline, but its guest is gone",
-        "made it again",
-        "offline",
-        "offline",
-    ),
-    (
         lambda stage: stage.instance("running", "offline"),
         "is running, but its guest is offline",
         "its watchdog boots it again",
@@ -153,9 +140,9 @@ CASES = [
         None,
     ),
     (
-        lambda stage: stage.instance("shutting_down"),
+        lambda stage: stage.instance("shutting_down", "offline"),
         "is shutting_down, but no job works on it",
-        "set its status to offline, made it again",
+        "set its status to offline",
         "offline",
         "offline",
     ),
@@ -186,17 +173,34 @@ async def test_drift_and_repair(
     assert (await stage.status(well), await stage.power(well)) == ("running", "running")
 
 
-async def test_a_lost_disk(stage: Stage) -> None:
-    compute_id = await _lost(stage)
-    [_, swap] = await stage.disks(compute_id)
-    text = f"instance {compute_id} of region us-lake has lost disk {swap.id}"
+@pytest.mark.parametrize("status", ["running", "offline"])
+async def test_a_lost_guest(stage: Stage, status: Power) -> None:
+    """Its owner decides what becomes of it; what was put back is found again."""
+    compute_id = await stage.instance(status)
+    text = f"instance {compute_id} of region us-lake is {status}, but its guest is gone"
     assert await fsck(stage) == [text, "1 found, 0 repaired"]
     assert await fsck(stage, repair=True) == [
-        f"{text}; made it again, without what it held",
-        "1 found and repaired",
+        f"{text}; not repaired: put its disks back, or rebuild or delete it",
+        "1 found, 0 repaired",
     ]
-    assert await stage.engine().disks.read(compute_id, swap.id) == "empty swap"
+    assert (await stage.status(compute_id), await stage.power(compute_id)) == ("offline", None)
+    await stage.make_guest(compute_id, "offline")
     assert await fsck(stage) == ["clean"]
+
+
+async def test_a_lost_disk(stage: Stage) -> None:
+    """Only a swap is made anew."""
+    compute_id = await _lost(stage)
+    [root, swap] = await stage.disks(compute_id)
+    text = f"instance {compute_id} of region us-lake has lost disk"
+    repaired = [f"{text} {swap.id}; made it again", "1 found and repaired"]
+    assert await fsck(stage) == [f"{text} {swap.id}", "1 found, 0 repaired"]
+    assert await fsck(stage, repair=True) == repaired
+    assert await stage.engine().disks.read(compute_id, swap.id) == "empty swap"
+    await stage.engine().disks.lose(compute_id, root.id)
+    kept = [f"{text} {root.id}; not repaired: put it back, or delete it", "1 found, 0 repaired"]
+    assert await fsck(stage, repair=True) == kept
+    assert await stage.engine().disks.inspect(compute_id, root.id) is None
 
 
 async def test_a_lost_disk_of_a_guest_that_runs(stage: Stage) -> None:
@@ -217,6 +221,21 @@ async def test_a_disk_of_another_size(stage: Stage) -> None:
     assert await fsck(stage) == [text, "1 found, 0 repaired"]
     repaired = [f"{text}; made it 512 MB large", "1 found and repaired"]
     assert await fsck(stage, repair=True) == repaired
+    assert await fsck(stage) == ["clean"]
+
+
+async def test_a_disk_is_never_cut_off(stage: Stage) -> None:
+    compute_id = await stage.instance("offline", "offline")
+    [root, _] = await stage.disks(compute_id)
+    await stage.engine().disks.write(compute_id, root.id, "much", 100)
+    await stage.roost.store.execute("update compute_disk set size = 50 where id = $1", root.id)
+    text = f"instance {compute_id} of region us-lake has disk {root.id} with {root.size} MB"
+    lines = await fsck(stage, repair=True)
+    assert lines == [
+        f"{text} instead of 50; set its size to {root.size} MB",
+        "1 found and repaired",
+    ]
+    assert (await stage.disks(compute_id))[0].size == root.size
     assert await fsck(stage) == ["clean"]
 
 

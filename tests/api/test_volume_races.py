@@ -11,6 +11,8 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import Roost
+from roost.resources.compute import queries as computes
+from roost.resources.volumes import state_queries
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES, made
 from tests.support.volumes import (
@@ -262,3 +264,19 @@ async def test_two_deletes(client: Client, roost: Roost) -> None:
     answers = await race(*(deleting(client, path) for _ in range(3)))
     assert sorted(answer.status for answer in answers) == [200, 404, 404]
     await check_agreement(roost, volume["id"])
+
+
+async def test_jobs_wait_for_no_instance(client: Client, roost: Roost) -> None:
+    """A row that is updated twice in a transaction has its foreign keys checked again.
+
+    A job that ends holds the volume then; who holds the instance may be waiting for that.
+    """
+    instance, volume = await made(client), await made_volume(client)
+    await attached(client, volume["id"], instance["id"])
+    now = roost.clock.now()
+    async with roost.store.transaction() as request, roost.store.transaction() as job:
+        assert await computes.lock_any(request, instance["id"]) is not None
+        await job.execute("set local lock_timeout = '5s'")
+        await state_queries.set_size(job, volume["id"], 30)
+        await state_queries.set_status(job, volume["id"], "active", now)
+        await state_queries.set_size(job, volume["id"], 20)

@@ -265,3 +265,26 @@ async def test_filters(client: Client) -> None:
     for field in ("id", "region", "size", "status", "compute_id"):
         answer = await client.send("GET", VOLUMES, headers={"X-Filter": f'{{"{field}": 1}}'})
         assert answer.problems == [("X-Filter", f"Cannot filter on {field}")]
+
+
+@pytest.mark.spec("A volumes attach")
+async def test_a_config_that_names_it(client: Client, roost: Roost) -> None:
+    """It is attached; a guest that runs with that config has it at once."""
+    instance, volume = await running_instance(client), await made_volume(client)
+    path = f"{INSTANCES}/{instance['id']}/configs"
+    (config,) = (await client.get(path))["data"]
+    devices = {**config["devices"], "sdh": {"volume_id": volume["id"]}}
+    await client.put(f"{path}/{config['id']}", {"devices": devices})
+    row = await rested(client, volume["id"])
+    assert row["compute_id"] == instance["id"]
+    assert await plugged(roost, volume["id"]) == instance["id"]
+    assert (await volume_events(client, volume["id"]))[0] == ("volume_attach", "finished")
+    await detached(client, volume["id"])
+    (config,) = (await client.get(path))["data"]
+    assert config["devices"]["sdh"] is None
+    await powered(client, instance["id"], "shutdown")
+    await client.put(f"{path}/{config['id']}", {"devices": devices})
+    assert (await client.get(f"{VOLUMES}/{volume['id']}"))["compute_id"] == instance["id"]
+    assert (await volume_events(client, volume["id"]))[0] == ("volume_attach", "notification")
+    await powered(client, instance["id"], "boot")
+    assert await plugged(roost, volume["id"]) == instance["id"]

@@ -50,6 +50,18 @@ async def state(harness: Harness, volume: VolumeSpec) -> tuple[int, int | None] 
     return None if found is None else (found.size, found.compute_id)
 
 
+async def test_a_guest_that_is_deleted_loses_its_volume(
+    harness: Harness, plugged: VolumeSpec, running: InstanceSpec
+) -> None:
+    """Also when the volume is just being taken from it, or given to it again."""
+    await asyncio.gather(
+        harness.engine.delete(running.id),
+        harness.volumes.unplug(plugged.id, running.id),
+        harness.reopen_volumes().plug(plugged.id, LABEL, running.id),
+    )
+    assert await state(harness, plugged) == (2, None)
+
+
 async def test_a_healthy_engine_says_how_it_serves(harness: Harness) -> None:
     health = await harness.volumes.health()
     assert health.ok

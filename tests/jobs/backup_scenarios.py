@@ -176,17 +176,25 @@ async def begin_restore(environment: Environment, overwrite: bool) -> BackupCase
         former=status,
     )
     job_id = await _enqueue(stage, jobs.RESTORE, args)
-    old = 0 if overwrite else 2
-
-    async def look(counts: tuple[int, ...]) -> None:
-        assert await stage.status(compute_id) == "offline"
-        assert len(await stage.disks(compute_id)) in counts
+    new = min(places.values())
+    old = next(disk for disk in await stage.disks(compute_id) if disk.id not in places.values())
 
     async def look_done() -> None:
-        await look((old + 2,))
-        assert await _content(stage, compute_id, min(places.values())) == CONTENT
+        assert await stage.status(compute_id) == "offline"
+        assert len(await stage.disks(compute_id)) == (2 if overwrite else 4)
+        assert await _content(stage, compute_id, new) == CONTENT
 
-    return BackupCase(stage, compute_id, job_id, done=look_done, failed=partial(look, (old, 2)))
+    async def look_failed() -> None:
+        """There are the old disks or the new ones, or both; what runs still does."""
+        assert await stage.status(compute_id) == await stage.power(compute_id)
+        held = {disk.id for disk in await stage.disks(compute_id)}
+        assert held & {old.id, new}
+        if old.id in held:
+            assert await _content(stage, compute_id, old.id) == "something else"
+        if new in held:
+            assert await _content(stage, compute_id, new) == CONTENT
+
+    return BackupCase(stage, compute_id, job_id, done=look_done, failed=look_failed)
 
 
 async def begin_create(environment: Environment, booted: bool) -> BackupCase:

@@ -30,7 +30,8 @@ DATA = VolumeState(100001, 20, None)
     [
         (None, None, None, None),
         (ROW, DATA, None, None),
-        (ROW, replace(DATA, compute_id=7), 7, None),
+        (replace(ROW, compute_id=7), replace(DATA, compute_id=7), 7, None),
+        (replace(ROW, compute_id=7), replace(DATA, compute_id=7), None, None),
         (None, DATA, None, "orphan"),
         (ROW, None, None, "missing"),
         (replace(ROW, status="creating", made=False), None, None, "unborn"),
@@ -42,8 +43,9 @@ DATA = VolumeState(100001, 20, None)
         (ROW, replace(DATA, size=10), None, "size"),
         (ROW, replace(DATA, size=30), None, "size"),
         (ROW, replace(DATA, compute_id=7), None, "elsewhere"),
-        (ROW, replace(DATA, compute_id=7), 8, "elsewhere"),
-        (ROW, DATA, 8, "unplugged"),
+        (replace(ROW, compute_id=8), replace(DATA, compute_id=7), 8, "elsewhere"),
+        (replace(ROW, compute_id=8), DATA, 8, "unplugged"),
+        (replace(ROW, compute_id=8), DATA, None, None),
     ],
 )
 def test_differences(

@@ -91,7 +91,7 @@ class QemuVolumes:
         guest, file = Guest(self._state_dir, compute_id), self._file(volume_id)
         if guest.process() is None:
             return
-        with _faults(_ATTACH):
+        with _faults(_ATTACH), _unless_deleted(guest):
             async with locked(guest.directory):
                 plug = partial(plugging.plug, guest, file, label)
                 await patiently(lambda: _ask(_ATTACH, guest, plug))
@@ -100,7 +100,7 @@ class QemuVolumes:
         guest, file = Guest(self._state_dir, compute_id), self._file(volume_id)
         if guest.process() is None:
             return
-        with _faults(_DETACH):
+        with _faults(_DETACH), _unless_deleted(guest):
             async with locked(guest.directory):
                 await _ask(_DETACH, guest, partial(_take, guest, file))
 
@@ -181,6 +181,16 @@ async def _ask(doing: str, guest: Guest, work: Callable[[], Awaitable[None]]) ->
     except MonitorError as error:
         if guest.process() is not None:
             raise failure(doing, str(error)) from error
+
+
+@contextmanager
+def _unless_deleted(guest: Guest) -> Iterator[None]:
+    """A guest that is deleted meanwhile has nothing any more."""
+    try:
+        yield
+    except FileNotFoundError:
+        if guest.exists():
+            raise
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from roost.engines.simulated.guests import disk_state
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import DISKS, GUESTS, Disk
 from roost.engines.simulated.state import Documents
@@ -68,7 +69,7 @@ class SimulatedDisks:
     async def inspect(self, compute_id: int, disk_id: int) -> DiskState | None:
         await self._plane.fail_if_planned("disk_inspect")
         disk = await self._find(compute_id, disk_id)
-        return None if disk is None else DiskState(disk.id, disk.compute_id, disk.size)
+        return None if disk is None else disk_state(disk)
 
     async def write(self, compute_id: int, disk_id: int, content: str, used: int = 0) -> None:
         """Change what is on a disk, as its guest would; it then needs `used` MB."""

@@ -105,8 +105,13 @@ def state_of(guest: Guest | None, disks: Sequence[Disk]) -> InstanceState | None
         power="offline" if known.started is None else "running",
         memory=known.memory,
         vcpus=known.vcpus,
-        disks=tuple(DiskState(disk.id, disk.compute_id, disk.size) for disk in disks),
+        disks=tuple(map(disk_state, disks)),
     )
+
+
+def disk_state(disk: Disk) -> DiskState:
+    """Of a disk that is only begun, the size is 0."""
+    return DiskState(disk.id, disk.compute_id, disk.size if disk.whole else 0)
 
 
 def counters_at(guest: Guest, now: datetime) -> Counters | None:

@@ -108,27 +108,26 @@ async def _settle(bench: _Bench, case: Case) -> str:
     return f"set its status to {status}"
 
 
-async def _make_again(bench: _Bench, case: Case) -> str:
+async def _switch_off(bench: _Bench, case: Case) -> str:
+    """Nothing empty takes the place of what is lost, which its owner may still get back."""
     row = _row(case)
-    if row.status == "running":
-        await disks.set_lost(bench.db, row.id)
-        await jobs.enqueue_boot(bench.queue, bench.db, jobs.BOOT, row, _nobody(row))
-        return "a job makes it again and boots it"
-    await _make(bench, [disk for disk in case.disks if disk.made])
-    return "made it again"
+    if row.status != "running":
+        raise UnrepairableError("put its disks back, or rebuild or delete it")
+    await queries.set_status(bench.db, row.id, "offline", bench.queue.clock.now())
+    await bench.services.get(InstanceVolumes).went_off(bench.db, row.id, bench.queue.clock.now())
+    return "set its status to offline"
 
 
 async def _make_disk(bench: _Bench, case: Case) -> str:
+    """Only a swap held nothing."""
     if _row(case).status == "running":
         raise UnrepairableError("what it held is lost when the instance stops")
     disk = _disk(case)
-    await _make(bench, [disk])
-    return "made it again, without what it held"
-
-
-async def _make(bench: _Bench, lost: list[DiskFacts]) -> None:
-    setups = await making.make(bench.services, bench.engine, lost)
+    if disk.filesystem != "swap":
+        raise UnrepairableError("put it back, or delete it")
+    setups = await making.make(bench.services, bench.engine, [disk])
     await disks.set_made(bench.db, setups, bench.queue.clock.now())
+    return "made it again"
 
 
 async def _delete_disk(bench: _Bench, case: Case) -> str:
@@ -137,8 +136,13 @@ async def _delete_disk(bench: _Bench, case: Case) -> str:
     return "deleted it"
 
 
-async def _resize_disk(bench: _Bench, case: Case) -> str:
+async def _fit_disk(bench: _Bench, case: Case) -> str:
+    """What is on a disk is never cut off."""
     disk = _disk(case)
+    [size] = [state.size for state in _guest(case).disks if state.id == disk.id]
+    if size > disk.size:
+        await disks.set_size(bench.db, disk.id, size)
+        return f"set its size to {size} MB"
     await bench.engine.disks.resize(disk.spec)
     return f"made it {disk.size} MB large"
 
@@ -177,10 +181,10 @@ _REMEDIES: dict[DriftKind, Callable[[_Bench, Case], Awaitable[str]]] = {
     "orphan": _delete_guest,
     "remains": _delete_guest,
     "stuck": _settle,
-    "missing": _make_again,
+    "missing": _switch_off,
     "power": _follow_power,
     "size": _restart,
     "lost disk": _make_disk,
     "stray disk": _delete_disk,
-    "disk size": _resize_disk,
+    "disk size": _fit_disk,
 }

@@ -160,7 +160,7 @@ async def insert(db: Queries, new: NewInstance) -> str | None:
 async def lock(db: Queries, account_id: int, compute_id: int) -> InstanceFacts | None:
     """The caller's instance, which nobody else changes until the end of the transaction."""
     row = await db.fetchrow(
-        f"{_FACTS} where account_id = $1 and id = $2 for update", account_id, compute_id
+        f"{_FACTS} where account_id = $1 and id = $2 for no key update", account_id, compute_id
     )
     return None if row is None else InstanceFacts(**row)
 
@@ -173,7 +173,7 @@ async def find(db: Queries, compute_id: int) -> InstanceFacts | None:
 
 async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
     """An instance of any account, which nobody else changes until the end of the transaction."""
-    row = await db.fetchrow(f"{_FACTS} where id = $1 for update", compute_id)
+    row = await db.fetchrow(f"{_FACTS} where id = $1 for no key update", compute_id)
     return None if row is None else InstanceFacts(**row)
 
 

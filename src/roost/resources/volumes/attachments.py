@@ -7,10 +7,12 @@ from datetime import datetime
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import AttachedVolume, InstanceVolumes
 from roost.resources.events import log
-from roost.resources.volumes import attaching, queries, rules, state_queries
+from roost.resources.volumes import attaching, jobs, queries, rules, state_queries
+from roost.resources.volumes.args import AttachmentArgs
 from roost.resources.volumes.effects import take_from_instance
 from roost.resources.volumes.entity import VOLUME
 from roost.resources.volumes.queries import VolumeFacts
@@ -105,6 +107,19 @@ class _Attachments:
             await attaching.check_idle(db, self.queue, volume)
         else:
             await attaching.check_free(db, self.queue, volume)
-            await _tell(db, "volume_attach", volume, now)
         await attaching.check_room(db, instance, True, volume.id)
         await state_queries.attach(db, volume.id, instance.id, True, now)
+        if volume.compute_id is None:
+            await self._plug_or_tell(db, instance, volume, now)
+
+    async def _plug_or_tell(
+        self, db: Queries, instance: InstanceFacts, volume: VolumeFacts, now: datetime
+    ) -> None:
+        """A guest that runs with that config gets the volume now, any other when it boots."""
+        if instance.status != "running":
+            await _tell(db, "volume_attach", volume, now)
+            return
+        args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id)
+        actor = log.Actor(volume.account_id, None)
+        entity = COMPUTE.entity(instance.id, instance.label)
+        await jobs.enqueue(self.queue, db, jobs.ATTACH, args, volume.label, actor, entity)

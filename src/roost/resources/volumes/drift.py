@@ -36,12 +36,14 @@ def compare(row: VolumeFacts | None, state: VolumeState | None, owner: int | Non
         return Drift("missing", "has lost its data")
     if state.size != row.size:
         return Drift("size", f"is {row.size} GiB, but its data are {state.size} GiB")
-    return _compare_guests(state, owner)
+    return _compare_guests(row, state, owner)
 
 
-def _compare_guests(state: VolumeState, owner: int | None) -> Drift | None:
-    if state.compute_id == owner:
+def _compare_guests(row: VolumeFacts, state: VolumeState, owner: int | None) -> Drift | None:
+    """A guest keeps a volume of its instance also when its config leaves that out by now."""
+    if state.compute_id is None:
+        text = f"is not plugged into instance {owner}, which runs"
+        return None if owner is None else Drift("unplugged", text)
+    if state.compute_id == row.compute_id:
         return None
-    if state.compute_id is not None:
-        return Drift("elsewhere", f"is plugged into instance {state.compute_id} without being its")
-    return Drift("unplugged", f"is not plugged into instance {owner}, which runs")
+    return Drift("elsewhere", f"is plugged into instance {state.compute_id} without being its")

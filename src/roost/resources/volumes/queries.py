@@ -120,13 +120,13 @@ async def lock(db: Queries, account_id: int, volume_id: int) -> VolumeFacts | No
 
     Who locks an instance too does that before.
     """
-    sql = f"{_FACTS} where account_id = $1 and id = $2 and not deleting for update"
+    sql = f"{_FACTS} where account_id = $1 and id = $2 and not deleting for no key update"
     return _facts(await db.fetchrow(sql, account_id, volume_id))
 
 
 async def lock_any(db: Queries, volume_id: int) -> VolumeFacts | None:
     """A volume of any account, which nobody else changes until the end of the transaction."""
-    return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for update", volume_id))
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", volume_id))
 
 
 async def in_region(db: Queries, region: str) -> list[VolumeFacts]:

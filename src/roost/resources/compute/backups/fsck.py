@@ -8,10 +8,11 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries
 from roost.resources.compute.backups.queries import BackupFacts
+from roost.resources.compute.backups.records import BackupStatus
 from roost.resources.compute.engine import EngineError, InstanceEngine
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.guest import InstanceEngines
-from roost.resources.fsck import Finding, Installation, unrepairable
+from roost.resources.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.store import Queries
 
 
@@ -35,8 +36,10 @@ async def check_backups(installation: Installation) -> AsyncIterator[Finding]:
 async def _check_region(place: _Place) -> AsyncIterator[Finding]:
     """Copies are listed before rows: a row is there before its copies."""
     held = {state.id for state in await place.engine.backups.list()}
-    rows = set(await queries.in_region(place.installation.store, place.region))
-    for backup_id in sorted(held | rows):
+    rows = await queries.in_region(place.installation.store, place.region)
+    for backup_id in sorted(held | rows.keys()):
+        if _difference(rows.get(backup_id), backup_id in held) is None:
+            continue
         async with place.installation.store.transaction() as db:
             _, text = await _look(db, place, backup_id)
         if text is not None:
@@ -55,25 +58,28 @@ async def _look(
             return row, None
         row = await queries.find(db, backup_id)
     held = any(state.id == backup_id for state in await place.engine.backups.list())
-    return row, _difference(row, held)
+    return row, _difference(None if row is None else row.status, held)
 
 
-def _difference(row: BackupFacts | None, held: bool) -> str | None:
-    if row is None:
+def _difference(status: BackupStatus | None, held: bool) -> str | None:
+    """`status` is None for copies that no row knows."""
+    if status is None:
         return "has copies, but does not exist" if held else None
-    if row.status not in ("successful", "failed"):
-        return f"is {row.status}, but no job works on it"
-    if row.status == "successful" and not held:
+    if status not in ("successful", "failed"):
+        return f"is {status}, but no job works on it"
+    if status == "successful" and not held:
         return "is successful, but its copies are gone"
-    return "is failed, but has copies" if row.status == "failed" and held else None
+    return "is failed, but has copies" if status == "failed" and held else None
 
 
 async def _repair(place: _Place, backup_id: int) -> str:
-    """What is not a whole backup becomes a failed one without copies."""
+    """What was never whole becomes a failed backup without copies; lost copies may be put back."""
     async with place.installation.store.transaction() as db:
         row, text = await _look(db, place, backup_id)
         if text is None:
             return "it is well by now"
+        if row is not None and row.status == "successful":
+            raise UnrepairableError("put its copies back; the next backups take its place")
         await place.engine.backups.delete(backup_id)
         if row is None:
             return "deleted the copies"

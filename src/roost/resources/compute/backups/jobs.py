@@ -3,8 +3,11 @@
 kind                         the instance    done                     failed
 compute_snapshot             as before       the backup successful    the backup failed
 backups_cancel               as before       no backups               enabled, with those left
-backups_restore              restoring       as before; offline when its disks were replaced
+backups_restore              restoring       offline, or as before    as before; offline when it
+                                             beside other disks       was powered off
 compute_create_from_backup   provisioning    offline, then booted     offline, without disks
+
+A restore that replaces disks makes the new ones first: until they are whole nothing is lost.
 """
 
 from roost.jobs.kinds import JobKind, Retry, Step
@@ -19,8 +22,10 @@ from roost.resources.compute.backups.args import (
     RestoreArgs,
 )
 from roost.resources.compute.backups.steps import (
+    SWITCH,
     begin,
     clear,
+    configure,
     copy,
     cut_off,
     discard,
@@ -31,8 +36,10 @@ from roost.resources.compute.backups.steps import (
     prune,
     remove_all,
     save,
+    switch,
     uncopy,
 )
+from roost.resources.compute.configs import copies
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.jobs import becomes, settle
 from roost.store import Queries
@@ -65,13 +72,20 @@ async def _drop(db: Queries, job: Job, args: CopyArgs) -> None:
 
 
 async def _not_restored(db: Queries, job: Job, args: RestoreArgs) -> None:
+    """As before, unless the new disks have taken their place."""
+    if SWITCH in job.results:
+        await _restored(db, job, args)
+        return
+    instance = await instances.lock_any(db, args.compute_id)
     await _drop(db, job, args)
-    await _restored(db, job, args)
+    if instance is not None and instance.status == "restoring":
+        await instances.set_status(db, instance.id, args.former, job.finished or job.created)
 
 
 async def _not_created(db: Queries, job: Job, args: CreateFromBackupArgs) -> None:
-    """Without disks, as a boot would make them empty."""
+    """Without disks, as a boot would make them empty, and without configs that name none."""
     await _drop(db, job, args)
+    await copies.delete_all(db, args.compute_id)
     await instances.set_status(db, args.compute_id, "offline", job.finished or job.created)
 
 
@@ -101,9 +115,10 @@ RESTORE = JobKind(
     "backups_restore",
     RestoreArgs,
     steps=(
-        Step("power_off", power_off, undo=cut_off, timeout=180),
-        Step("clear", clear, undo=leave),
         Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
+        Step("power_off", power_off, undo=cut_off, timeout=180),
+        Step(SWITCH, switch),
+        Step("clear", clear, undo=leave, timeout=120),
     ),
     retry=_RETRY,
     on_enqueued=becomes("restoring"),
@@ -114,7 +129,11 @@ RESTORE = JobKind(
 CREATE: JobKind[CreateFromBackupArgs] = JobKind(
     "compute_create_from_backup",
     CreateFromBackupArgs,
-    steps=(Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS), Step("settle", settle)),
+    steps=(
+        Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
+        Step("configure", configure),
+        Step("settle", settle),
+    ),
     retry=_RETRY,
     on_failed=_not_created,
 )

@@ -248,6 +248,15 @@ async def set_enabled(db: Queries, compute_id: int, enabled: bool) -> None:
     )
 
 
+async def remember_boot(db: Queries, compute_id: int, config_id: int) -> None:
+    """The config that a boot without one takes, unless there is one already."""
+    await db.execute(
+        "update compute_instance set config_id = $2 where id = $1 and config_id is null",
+        compute_id,
+        config_id,
+    )
+
+
 async def forget(db: Queries, compute_id: int) -> None:
     """All backups of an instance are gone, and their schedule."""
     await db.execute("delete from compute_backup where compute_id = $1", compute_id)
@@ -283,6 +292,7 @@ async def due(db: Queries, window: str, number: int, opened: datetime) -> list[i
     return [row["id"] for row in rows]
 
 
-async def in_region(db: Queries, region: str) -> list[int]:
-    rows = await db.fetch("select id from compute_backup where region = $1", region)
-    return [row["id"] for row in rows]
+async def in_region(db: Queries, region: str) -> dict[int, BackupStatus]:
+    """The status of each backup."""
+    rows = await db.fetch("select id, status from compute_backup where region = $1", region)
+    return {row["id"]: row["status"] for row in rows}

@@ -18,9 +18,15 @@ from roost.web.grants import Write, require
 
 
 async def find_usable(call: Call, backup_id: int) -> BackupFacts:
-    """A successful backup of the account; 400."""
-    backup = await queries.find(call.db, backup_id)
-    if backup is None or backup.account_id != call.account_id:
+    """A successful backup of the account.
+
+    Raises 403 without write access to its instance, also when there is no such backup; else 400.
+    """
+    found = await queries.find(call.db, backup_id)
+    backup = found if found is not None and found.account_id == call.account_id else None
+    source = {"computeId": 0 if backup is None else backup.compute_id}
+    await require(Write(COMPUTE.name), call.identity, source, call.db)
+    if backup is None:
         raise invalid("backup_id is not valid", "backup_id")
     if backup.status != "successful":
         raise invalid("The backup is not successful", "backup_id")
@@ -43,7 +49,6 @@ async def place_in_new(
 ) -> CreateFromBackupArgs:
     """What the job needs that makes a new instance from a backup (spec B, Create body fields)."""
     backup = await find_usable(call, backup_id)
-    await require(Write(COMPUTE.name), call.identity, {"computeId": backup.compute_id}, call.db)
     if backup.region != new["region"]:
         raise invalid("The backup is in another region", "backup_id")
     held = DISKS.validate_json(backup.disks)

@@ -4,6 +4,7 @@ from functools import partial
 
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, Write, next_step
+from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import queries, rules
 from roost.resources.compute.backups.args import BackupArgs, CopyArgs, RestoreArgs
@@ -13,8 +14,11 @@ from roost.resources.compute.configs import copies
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.making import part_of
-from roost.resources.compute.steps import GRACE, cut, engine_of, facts_of, go_off
+from roost.resources.compute.steps import GRACE, engine_of, facts_of, go_off
 from roost.store import Queries
+
+SWITCH = "switch"
+"""The step after which a restore is not taken back."""
 
 
 async def _backup(run: Run[BackupArgs]) -> BackupFacts:
@@ -115,8 +119,48 @@ async def _forget_gone(run: Run[InstanceArgs]) -> Write:
     return write
 
 
+async def copy(run: Run[CopyArgs]) -> Verdict:
+    """Make the new disks with what the backup holds."""
+    facts, backup = await facts_of(run), await _backup(run)
+    engine, places = engine_of(run, facts).backups, run.args.disks
+    new = {d.id: d for d in await disks.of_instance(run.store, facts.id)}
+    for number, (saved_id, disk_id) in enumerate(sorted(places.items())):
+        part = part_of(run.progress, number, len(places))
+        await engine.restore(backup.id, saved_id, new[disk_id].spec, part)
+
+    async def write(db: Queries) -> None:
+        setups = {each: new[each].setup for each in places.values()}
+        await disks.set_made(db, setups, run.clock.now())
+
+    return next_step(write)
+
+
+async def uncopy(run: Run[CopyArgs]) -> Verdict:
+    """Remove the new disks, whole or begun, unless the instance has switched to them."""
+    if SWITCH in run.job.results:
+        return next_step()
+    facts = await facts_of(run)
+    for disk_id in run.args.disks.values():
+        await engine_of(run, facts).disks.delete(facts.id, disk_id)
+    return next_step()
+
+
+async def configure(run: Run[CopyArgs]) -> Verdict:
+    """Write the configs that the backup remembers."""
+    return next_step(partial(_configure, run, await _backup(run)))
+
+
+async def _configure(run: Run[CopyArgs], backup: BackupFacts, db: Queries) -> None:
+    """An instance that remembers no boot gets the config of the last one, else the first."""
+    saved, compute_id = copies.CONFIGS.validate_json(backup.configs), run.args.compute_id
+    ids = await copies.write(db, compute_id, saved, run.args.disks, run.clock.now())
+    booted = [config_id for config_id, config in zip(ids, saved, strict=True) if config.booted]
+    if ids:
+        await queries.remember_boot(db, compute_id, (booted or ids)[0])
+
+
 async def power_off(run: Run[RestoreArgs]) -> Verdict:
-    """A guest whose disks are to be replaced goes off first."""
+    """A guest whose disks are to be replaced goes off, now that the new ones are there."""
     if not run.args.overwrite:
         return next_step()
     facts = await facts_of(run)
@@ -126,60 +170,47 @@ async def power_off(run: Run[RestoreArgs]) -> Verdict:
 
 async def cut_off(run: Run[RestoreArgs]) -> Verdict:
     """A guest that was to lose its disks stays off."""
-    return await cut(run) if run.args.overwrite else next_step()
-
-
-async def clear(run: Run[RestoreArgs]) -> Verdict:
-    """Remove the disks and configs that the backup's take the place of."""
     if not run.args.overwrite:
         return next_step()
     facts = await facts_of(run)
-    engine, new = engine_of(run, facts).disks, set(run.args.disks.values())
-    old = [d.id for d in await disks.of_instance(run.store, facts.id) if d.id not in new]
-    for disk_id in old:
-        await engine.delete(facts.id, disk_id)
+    await engine_of(run, facts).stop(facts.id, 0)
 
     async def write(db: Queries) -> None:
-        await copies.delete_all(db, facts.id)
-        await disks.delete_all(db, old)
+        await go_off(run, db)
+        await instances.set_status(db, facts.id, "offline", run.clock.now())
 
     return next_step(write)
+
+
+async def switch(run: Run[RestoreArgs]) -> Verdict:
+    """The instance has what the backup held; from now on nothing takes that back."""
+    backup = await _backup(run)
+
+    async def write(db: Queries) -> None:
+        if run.args.overwrite:
+            await copies.delete_all(db, run.args.compute_id)
+        await _configure(run, backup, db)
+
+    return next_step(write, result={})
+
+
+async def clear(run: Run[RestoreArgs]) -> Verdict:
+    """Remove the disks whose place the backup's have taken."""
+    if not run.args.overwrite:
+        return next_step()
+    facts = await facts_of(run)
+    new = set(run.args.disks.values())
+    old = [d.id for d in await disks.of_instance(run.store, facts.id) if d.id not in new]
+    for disk_id in old:
+        await engine_of(run, facts).disks.delete(facts.id, disk_id)
+    return next_step(partial(disks.delete_all, disk_ids=old))
 
 
 async def leave(run: Run[RestoreArgs]) -> Verdict:
-    """Forget the disks that are gone; the others stay."""
+    """Former disks that cannot be removed stay, beside the new ones."""
     facts = await facts_of(run)
     guest = await engine_of(run, facts).inspect(facts.id)
-    kept = set() if guest is None else {disk.id for disk in guest.disks}
-    old = [disk.id for disk in await disks.of_instance(run.store, facts.id) if disk.made]
-
-    async def write(db: Queries) -> None:
-        await disks.delete_all(db, [each for each in old if each not in kept])
-
-    return next_step(write)
-
-
-async def copy(run: Run[CopyArgs]) -> Verdict:
-    """Make the new disks with what the backup holds, and the configs that it remembers."""
-    facts, backup = await facts_of(run), await _backup(run)
-    engine, places = engine_of(run, facts).backups, run.args.disks
-    new = {d.id: d for d in await disks.of_instance(run.store, facts.id)}
-    for number, (saved_id, disk_id) in enumerate(sorted(places.items())):
-        part = part_of(run.progress, number, len(places))
-        await engine.restore(backup.id, saved_id, new[disk_id].spec, part)
-    saved = copies.CONFIGS.validate_json(backup.configs)
-
-    async def write(db: Queries) -> None:
-        now = run.clock.now()
-        await disks.set_made(db, {each: new[each].setup for each in places.values()}, now)
-        await copies.write(db, facts.id, saved, places, now)
-
-    return next_step(write)
-
-
-async def uncopy(run: Run[CopyArgs]) -> Verdict:
-    """Remove the new disks, whole or begun."""
-    facts = await facts_of(run)
-    for disk_id in run.args.disks.values():
-        await engine_of(run, facts).disks.delete(facts.id, disk_id)
-    return next_step()
+    held = set() if guest is None else {disk.id for disk in guest.disks}
+    new = set(run.args.disks.values())
+    found = {disk.id for disk in await disks.of_instance(run.store, facts.id)}
+    return next_step(partial(disks.delete_all, disk_ids=found - new - held))

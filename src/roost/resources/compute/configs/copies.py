@@ -32,6 +32,8 @@ class SavedConfig(BaseModel):
     helpers: Helpers
     interfaces: list[SavedInterface]
     disks: dict[Slot, int]
+    booted: bool = False
+    """Whether the last boot was with it."""
 
 
 CONFIGS = TypeAdapter(list[SavedConfig])
@@ -64,7 +66,7 @@ async def write(
         await copy_queries.write(
             db,
             compute_id,
-            config.model_dump_json(exclude={"disks"}),
+            config.model_dump_json(exclude={"disks", "booted"}),
             {slot: disks[disk] for slot, disk in config.disks.items() if disk in disks},
             now.replace(microsecond=0),
         )

@@ -19,8 +19,9 @@ async def read(db: Queries, compute_id: int, config_ids: Collection[int] | None)
                     from compute_interface f where f.config_id = c.id) as interfaces,
                 (select coalesce(json_object_agg(d.slot, d.disk_id), '{}')
                     from compute_config_device d
-                    where d.config_id = c.id and d.disk_id is not null) as disks
-            from compute_config c
+                    where d.config_id = c.id and d.disk_id is not null) as disks,
+                i.config_id is not distinct from c.id as booted
+            from compute_config c join compute_instance i on i.id = c.compute_id
             where c.compute_id = $1 and ($2::bigint[] is null or c.id = any($2))) saved
         """,
         compute_id,

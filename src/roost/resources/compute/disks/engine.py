@@ -33,11 +33,12 @@ class DiskSpec:
 
 @dataclass(frozen=True, slots=True)
 class DiskState:
-    """A disk as it is; `size` in MB."""
+    """A disk as it is."""
 
     id: int
     compute_id: int
     size: int
+    """MB; 0 of one that is only begun."""
 
 
 class DiskEngine(Protocol):

@@ -40,7 +40,7 @@ async def begin(
 async def lock_both(db: Queries, source_id: int, target_id: int) -> None:
     """In the order of their ids, as everybody does who locks two."""
     await db.execute(
-        "select from compute_instance where id in ($1, $2) order by id for update",
+        "select from compute_instance where id in ($1, $2) order by id for no key update",
         source_id,
         target_id,
     )
