@@ -233,12 +233,14 @@ async def test_a_control_plane_killed_at_the_start_leaves_a_server_to_adopt(
         process.kill()
         await process.wait()
         own = make_powerdns(tmp_path, SqliteBackend())
-        await own.start()
-        zone = new_zone()
-        await own.put_zone(zone)
-        assert await code(own, zone.name, "SOA") == "NOERROR"
-        await own.shut_down()
-        await own.close()
+        try:
+            await own.start()
+            zone = new_zone()
+            await own.put_zone(zone)
+            assert await code(own, zone.name, "SOA") == "NOERROR"
+        finally:
+            await own.shut_down()
+            await own.close()
 
 
 async def test_a_thousand_edits_and_twenty_kills_end_equal(
