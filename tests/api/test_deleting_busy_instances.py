@@ -94,7 +94,7 @@ async def test_not_while(client: Client, roost: Roost, operation: Operation, act
     await quiet(client, path)
     async with slow(roost, operation):
         if action == "clone":
-            body = {"region": "us-lake", "type": "g1-nano-1"}
+            body: Json = {"region": "us-lake", "type": "g1-nano-1"}
             target = f"{INSTANCES}/{(await client.post(f'{path}/clone', body))['id']}"
         else:
             body = {"compute_id": int(path.rpartition("/")[2]), "overwrite": True}
