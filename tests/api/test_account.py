@@ -218,10 +218,11 @@ async def test_settings(client: Client) -> None:
     changed = await client.put(SETTINGS, {**row, "network_helper": False, "managed": True})
     assert changed == {**row, "network_helper": False}
     assert await client.get(SETTINGS) == changed
-    answer = await client.send("PUT", SETTINGS, {"network_helper": True, "backups_enabled": True})
-    assert answer.problems == [("backups_enabled", "Backups are not available")]
+    answer = await client.send("PUT", SETTINGS, {"network_helper": True, "backups_enabled": "no"})
+    assert answer.problems == [("backups_enabled", "Must be true or false")]
     assert await client.get(SETTINGS) == changed
     assert await actions(client) == ["account_settings_update"]
+    assert (await client.put(SETTINGS, {"backups_enabled": True}))["backups_enabled"] is True
 
 
 async def test_availability(client: Client) -> None:

@@ -109,10 +109,12 @@ async def test_odd_ids_name_nothing(
 
 
 UNFIT = (
+    "Backups are not enabled.",
     "Compute is not running.",
     "Must name each interface of the config once",
     "There is no upgrade for the service plan of this Compute.",
     "Volume is not attached.",
+    "compute_id is not valid",
 )
 """What examples are refused for that mean other things than the samples."""
 

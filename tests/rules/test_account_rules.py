@@ -159,7 +159,6 @@ REFUSED: list[tuple[Json, list[tuple[str, str]]]] = [
 ]
 
 SETTINGS: list[tuple[Json, list[tuple[str, str]]]] = [
-    ({"backups_enabled": True}, [("backups_enabled", "Backups are not available")]),
     ({"backups_enabled": "no"}, [("backups_enabled", "Must be true or false")]),
     ({"network_helper": 1}, [("network_helper", "Must be true or false")]),
 ]
