@@ -27,7 +27,7 @@ from roost.engines.qemu.images.store import ImageStore
 
 _ROUNDS = 15
 _GIB = 20
-_POLL_SECONDS = 0.002
+_POLL_SECONDS = 0.003
 _PAUSE_SECONDS = 0.3
 """Until what was deleted is gone, and the guest has seen it."""
 
@@ -69,11 +69,13 @@ def _compare(folder: Path) -> tuple[float, float]:
 
 def _by_hand(monitor: Path, folder: Path, number: int) -> float:
     """With the very calls of the engine, which looks first at what the guest has."""
-    file, name, fd_set = folder / f"{number}.raw", f"hand-{number}", 1000 + number
+    name, fd_set = f"hand-{number}", 1000 + number
+    file = folder / "hand" / name / "data.raw"
     began = time.monotonic()
+    file.parent.mkdir(parents=True)
     subprocess.run(["qemu-img", "create", "-q", "-f", "raw", file, f"{_GIB}G"], check=True)
-    _sync(file)
-    _sync(folder)
+    for path in (file, file.parent, file.parent.parent, folder):
+        _sync(path)
     with _Monitor(monitor) as qmp:
         qmp.execute("qom-list", {"path": "/machine/peripheral"})
         qmp.execute("query-named-block-nodes", {"flat": True})

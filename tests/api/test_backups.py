@@ -3,12 +3,14 @@
 import pytest
 
 from roost.app.roost import Roost
+from roost.jobs.kinds import Retry
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.backups.rules import window_at
 from roost.resources.compute.backups.schedule import DUE, DueArgs
 from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy
 from tests.support.instances import INSTANCES, PASSWORD, create_body, made
+from tests.support.volumes import failing, slow
 
 NONE: Json = {"automatic": [], "snapshot": {"current": None, "in_progress": None}}
 
@@ -179,6 +181,19 @@ async def test_snapshots_that_are_refused(client: Client, body: Json, problem: J
         (None, "Backups are not enabled.")
     ]
     assert await client.get(f"{path}/backups") == NONE
+
+
+async def test_enabled_again_while_they_are_cancelled(client: Client, roost: Roost) -> None:
+    """The schedule is the new one, so that backups are made."""
+    path = await enabled(client)
+    await saved(client, path)
+    async with slow(roost, "backup_delete"):
+        await client.post(f"{path}/backups/cancel")
+        await client.post(f"{path}/backups/enable")
+        await quiet(client, path)
+    backups = (await client.get(path))["backups"]
+    assert backups["schedule"] == {"day": "Scheduling", "window": "Scheduling"}
+    assert (backups["enabled"], backups["available"]) == (True, False)
 
 
 async def test_there_must_be_something_to_save(client: Client) -> None:
@@ -372,3 +387,17 @@ async def test_backups_go_with_their_instance(client: Client, roost: Roost) -> N
         return {state.id for state in await engine_of(roost).backups.list()}
 
     await until(held, lambda ids: backup_id not in ids)
+
+
+async def test_a_deletion_that_fails_shows_no_backup_that_is_gone(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
+    path = await enabled(client)
+    backup_id = (await saved(client, path))["id"]
+    await engine_of(roost).backups.delete(backup_id)
+    async with failing(roost, "backup_delete", "The host's disk cannot be read"):
+        await client.delete(path)
+        assert (await quiet(client, path))["status"] == "failed"
+    assert (await client.get(path))["status"] == "offline"
+    assert await client.get(f"{path}/backups") == NONE

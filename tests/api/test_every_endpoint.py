@@ -115,6 +115,7 @@ UNFIT = (
     "Must name each interface of the config once",
     "There is no upgrade for the service plan of this Compute.",
     "Volume is not attached.",
+    "compute_id is not valid",
 )
 """What examples are refused for that mean other things than the samples."""
 

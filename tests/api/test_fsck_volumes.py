@@ -42,6 +42,16 @@ async def test_clean(volumes: VolumeStage) -> None:
     assert await fsck(volumes.stage, repair=True) == ["clean"]
 
 
+@pytest.mark.parametrize("plugged", [True, False])
+async def test_one_that_no_config_names_any_more(volumes: VolumeStage, plugged: bool) -> None:
+    """The guest has what its config said when it was booted."""
+    volume_id = await in_use(volumes, plugged=plugged)
+    await volumes.stage.roost.store.execute(
+        "delete from compute_config_device where volume_id = $1", volume_id
+    )
+    assert await fsck(volumes.stage) == ["clean"]
+
+
 async def orphan(volumes: VolumeStage) -> int:
     volume_id = await in_use(volumes)
     await volumes.stage.roost.store.execute("delete from volume where id = $1", volume_id)

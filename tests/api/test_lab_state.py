@@ -10,11 +10,14 @@ from zipfile import ZipFile
 import pytest
 
 from roost.app.engines import Binding
+from roost.app.fsck import check_all
 from roost.store import Store, migrate
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
+from tests.support.disks import quiet
 from tests.support.forms import FormPart, form
 from tests.support.lab import INSTANCE, Lab, running_lab
+from tests.support.volumes import plugged, rested, volume_engine
 
 BROKEN = (400, [{"reason": "This is not a saved state, or it is broken"}])
 
@@ -148,6 +151,36 @@ async def test_a_state_comes_back(tmp_path: Path, database_url: str) -> None:
         await lab.settled(created)
         await lab.api.post("/compute/instances/100000/reboot")
         await lab.settled(100000)
+
+
+async def test_block_storage_comes_back(lab: Lab) -> None:
+    """Disks, configs, backups and volumes, with what is on them."""
+    created = await lab.create(backups_enabled=True)
+    await lab.settled(created)
+    path, volumes = f"/compute/instances/{created}", volume_engine(lab.running.roost, "local")
+    volume = await lab.api.post("/volumes", {"label": "data", "compute_id": created})
+    await rested(lab.api, volume["id"])
+    await volumes.write(volume["id"], "precious")
+    await lab.api.post(f"{path}/backups", {"label": "first"})
+    await quiet(lab.api, path)
+    names = ("configs", "disks", "volumes", "backups")
+    before = [await lab.api.get(f"{path}/{name}") for name in names]
+    state = await lab.save()
+
+    await lab.post("/reset")
+    assert await volumes.list() == []
+    assert (await lab.api.get("/volumes"))["results"] == 0
+
+    await lab.post("/load", state)
+    assert [await lab.api.get(f"{path}/{name}") for name in names] == before
+    assert await volumes.read(volume["id"]) == "precious"
+    assert await plugged(lab.running.roost, volume["id"], "local") == created
+    lines: list[str] = []
+    await check_all(lab.running.roost, False, lines.append)
+    assert lines == []
+    again = await lab.api.post("/volumes", {"label": "more", "region": "local"})
+    assert again["id"] == volume["id"] + 1
+    await rested(lab.api, again["id"])
 
 
 async def test_a_state_moves_to_another_database(

@@ -16,11 +16,15 @@ from roost.resources.compute.jobs import SHUTDOWN, enqueue_power
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.events.log import Actor
 from roost.resources.maintenance import jobs, planning, queries
+from roost.resources.volumes.args import AttachmentArgs
+from roost.resources.volumes.entity import resource_of as volume_resource
+from roost.resources.volumes.jobs import DETACH
 from roost.store import Queries
 from tests.support.client import Answer, Client, Contract, until
 from tests.support.lab import running_lab
 from tests.support.server import RunningRoost, running_roost, simulated
 from tests.support.stage import Stage
+from tests.support.volume_stage import VolumeStage
 
 pytestmark = pytest.mark.spec("B account maintenance")
 
@@ -182,3 +186,19 @@ async def test_it_happens_when_its_time_has_come(tmp_path: Path, database_url: s
         await lab.put("/clock", {"now": (when + timedelta(minutes=1)).isoformat()})
         await until(maintenance, lambda found: found == "completed")
         await lab.settled(compute_id)
+
+
+async def test_it_waits_for_a_job_on_a_volume(stage: Stage) -> None:
+    """A guest that boots while a volume is taken from it would have it again."""
+    compute_id, volumes = await stage.instance("running", "running"), VolumeStage(stage)
+    volume_id, maintenance_id = await volumes.volume(), await plan(stage, compute_id)
+    await volumes.attach(volume_id, compute_id)
+    args, queue = AttachmentArgs(volume_id=volume_id, compute_id=compute_id), stage.roost.queue
+    resource = volume_resource(volume_id)
+    await queue.enqueue(stage.roost.store, DETACH, args, resource=resource)
+    await minute(stage)
+    assert (await queued(stage, compute_id), await status(stage, maintenance_id)) == ([], "pending")
+    async with stage.roost.store.transaction() as db:
+        await queue.preempt(db, resource, "it is over")
+    await minute(stage)
+    assert await queued(stage, compute_id) == [jobs.RUN.name]

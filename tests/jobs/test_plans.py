@@ -34,7 +34,7 @@ async def test_no_statement_of_a_worker_reads_the_history(noted: Store) -> None:
         assert sum(row.jobs for row in await upkeep_queries.count(conn, now)) == 500
         assert await upkeep_queries.delete_finished(conn, now - timedelta(days=30), 10) == 0
         assert len(await queries.lock_resource(conn, "x:900")) == 50
-        assert await queries.is_busy(conn, "x:900", now)
+        assert await queries.is_busy(conn, ["x:900"], now)
         await conn.execute("select pg_stat_force_next_flush()")
         await conn.execute("select 1")
     assert await noted.fetchval(_SCANS) == before

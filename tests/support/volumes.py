@@ -58,9 +58,9 @@ async def failing(roost: Roost, operation: Operation, reason: str) -> AsyncItera
         await plan.mend(operation)
 
 
-async def plugged(roost: Roost, volume_id: int) -> int | None:
+async def plugged(roost: Roost, volume_id: int, region: str = "us-lake") -> int | None:
     """The guest that has the volume."""
-    state = await volume_engine(roost).inspect(volume_id)
+    state = await volume_engine(roost, region).inspect(volume_id)
     assert state is not None
     return state.compute_id
 

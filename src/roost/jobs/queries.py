@@ -5,6 +5,7 @@ resources, rows of jobs, what a listener writes.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -106,15 +107,15 @@ async def lock_resource(db: Queries, resource: str) -> list[Job]:
     return [to_job(record) for record in records]
 
 
-async def is_busy(db: Queries, resource: str, now: datetime) -> bool:
+async def is_busy(db: Queries, resources: Sequence[str], now: datetime) -> bool:
     busy: bool = await db.fetchval(
         """
         select exists (
-            select from job where resource = $1
+            select from job where resource = any($1::text[])
                 and (status in ('running', 'waiting') or (status = 'queued' and run_at <= $2))
         )
         """,
-        resource,
+        resources,
         now,
     )
     return busy

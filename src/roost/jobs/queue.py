@@ -96,9 +96,9 @@ class JobQueue:
                 ended = await queries.end(conn, job.id, reason, self.clock.now())
                 await self.listener.failed(conn, ended)
 
-    async def busy(self, conn: Queries, resource: str) -> bool:
-        """Whether a job of the resource runs, waits for another attempt, or is due."""
-        return await queries.is_busy(conn, resource, self.clock.now())
+    async def busy(self, conn: Queries, *resources: str) -> bool:
+        """Whether a job of any of the resources runs, waits for another attempt, or is due."""
+        return await queries.is_busy(conn, resources, self.clock.now())
 
     async def find(self, conn: Queries, job_id: int) -> Job | None:
         return await queries.find(conn, job_id)

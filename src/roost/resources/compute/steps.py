@@ -103,9 +103,12 @@ async def keep(run: Run[InstanceArgs]) -> Verdict:
     await engine.stop(facts.id, 0)
     guest = await engine.inspect(facts.id)
     kept = [] if guest is None else [disk.id for disk in guest.disks]
+    saved = {state.id for state in await engine.backups.list()}
+    gone = [each for each in await backups.ids_of(run.store, facts.id) if each not in saved]
 
     async def write(db: Queries) -> None:
         await disks.set_lost(db, facts.id, kept)
+        await backups.delete(db, gone)
         await go_off(run, db)
 
     return next_step(write)

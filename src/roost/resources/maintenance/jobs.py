@@ -21,6 +21,7 @@ from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import REBOOT
 from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.volumes import InstanceVolumes
 from roost.resources.events import log
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Maintenance
@@ -97,20 +98,23 @@ async def begin_due(run: Run[JobArgs]) -> Verdict:
 
     One that fails does not keep the later ones waiting; it is tried again in a minute.
     """
-    queue = run.get(JobQueue)
+    queue, volumes = run.get(JobQueue), run.get(InstanceVolumes)
     for row in await queries.due(run.store, run.clock.now()):
         try:
             async with run.store.transaction() as db:
-                await _begin(db, queue, row)
+                await _begin(db, queue, volumes, row)
         except Exception:
             _log.exception("maintenance_not_begun", maintenance=row.id)
     return next_step()
 
 
-async def _begin(db: Queries, queue: JobQueue, seen: Maintenance) -> None:
+async def _begin(db: Queries, queue: JobQueue, volumes: InstanceVolumes, seen: Maintenance) -> None:
+    """While a job works on a volume of the instance its power stays as it is: in a minute again."""
     facts = await computes.lock_any(db, seen.compute_id)
     row = await queries.lock(db, seen.id)
     if facts is None or row is None or facts.status == "deleting":
+        return
+    if await volumes.busy(db, facts.id):
         return
     busy = await queue.busy(db, resource_of(facts.id))
     # What has started without a job lost it to a deletion that failed, and begins again.

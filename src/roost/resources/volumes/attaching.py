@@ -45,11 +45,11 @@ async def lock_idle_instance(call: Call, compute_id: int) -> InstanceFacts | Non
     return instance
 
 
-async def is_busy(db: Queries, queue: JobQueue, volume_id: int) -> bool:
-    """Whether a job works on the volume, or on a clone of it."""
-    if await queue.busy(db, resource_of(volume_id)):
+async def is_busy(db: Queries, queue: JobQueue, *volume_ids: int) -> bool:
+    """Whether a job works on any of the volumes, or on a clone of one."""
+    if await queue.busy(db, *(resource_of(volume_id) for volume_id in volume_ids)):
         return True
-    return await queries.is_being_cloned(db, volume_id)
+    return await queries.is_being_cloned(db, *volume_ids)
 
 
 async def check_idle(db: Queries, queue: JobQueue, volume: VolumeFacts) -> None:

@@ -80,10 +80,8 @@ class _Attachments:
 
     async def busy(self, db: Queries, compute_id: int) -> bool:
         """Whether a job works on a volume of the instance, or on a clone of one."""
-        for volume in await queries.of_instance(db, compute_id):
-            if await attaching.is_busy(db, self.queue, volume.id):
-                return True
-        return False
+        held = [volume.id for volume in await queries.of_instance(db, compute_id)]
+        return bool(held) and await attaching.is_busy(db, self.queue, *held)
 
     async def claim(
         self, db: Queries, compute_id: int, volume_ids: Collection[int], now: datetime

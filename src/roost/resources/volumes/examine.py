@@ -61,9 +61,10 @@ async def _owner(
     row: VolumeFacts | None,
     instance: InstanceFacts | None,
 ) -> int | None:
+    """Configs change while a guest runs: one that none names by now may be in it or not."""
     if row is None or instance is None or not row.made:
         return None
-    if not await slots.boots_with(db, instance.id, row.id):
+    if not await slots.boots_with(db, instance.id, row.id, unnamed=not row.persist_across_boots):
         return None
     guest = await installation.get(InstanceEngines).holding(instance).inspect(instance.id)
     return instance.id if guest is not None and guest.power == "running" else None

@@ -161,10 +161,10 @@ async def update(
     )
 
 
-async def is_being_cloned(db: Queries, volume_id: int) -> bool:
-    """Whether a clone is being made of the volume."""
+async def is_being_cloned(db: Queries, *volume_ids: int) -> bool:
+    """Whether a clone is being made of any of the volumes."""
     cloned: bool = await db.fetchval(
-        "select exists (select from volume where source_id = $1)", volume_id
+        "select exists (select from volume where source_id = any($1::bigint[]))", volume_ids
     )
     return cloned
 

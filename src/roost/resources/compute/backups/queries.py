@@ -258,11 +258,13 @@ async def remember_boot(db: Queries, compute_id: int, config_id: int) -> None:
 
 
 async def forget(db: Queries, compute_id: int) -> None:
-    """All backups of an instance are gone, and their schedule."""
+    """All backups of an instance are gone, and their schedule unless they were enabled again."""
     await db.execute("delete from compute_backup where compute_id = $1", compute_id)
     await db.execute(
         """
-        update compute_instance set backup_day = null, backup_window = null, backups_last = null
+        update compute_instance set backups_last = null,
+            backup_day = case when backups_enabled then backup_day end,
+            backup_window = case when backups_enabled then backup_window end
         where id = $1
         """,
         compute_id,

@@ -49,14 +49,14 @@ async def remove_volume(db: Queries, compute_id: int, volume_id: int) -> None:
     )
 
 
-async def boots_with(db: Queries, compute_id: int, volume_id: int) -> bool:
+async def boots_with(db: Queries, compute_id: int, volume_id: int, unnamed: bool = True) -> bool:
     """Whether a guest that runs has the volume: the config of its boot names it, or none does.
 
-    The rescue system has all volumes of its instance.
+    The rescue system has all volumes of its instance. `unnamed` is the answer when none does.
     """
     has: bool = await db.fetchval(
         """
-        select coalesce(bool_or(i.rescued or c.id = i.config_id), true)
+        select coalesce(bool_or(i.rescued or c.id = i.config_id), $3)
         from compute_instance i
         join compute_config c on c.compute_id = i.id
         join compute_config_device d on d.config_id = c.id
@@ -64,6 +64,7 @@ async def boots_with(db: Queries, compute_id: int, volume_id: int) -> bool:
         """,
         compute_id,
         volume_id,
+        unnamed,
     )
     return has
 

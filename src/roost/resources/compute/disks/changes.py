@@ -44,15 +44,7 @@ async def clone(call: Call, instance: InstanceFacts, source: DiskFacts) -> int:
     """The copy's id; it gets the set-up of its source too."""
     _check_ready(source)
     await check_space(call, instance, source.size, field=None)
-    new = NewDisk(
-        compute_id=instance.id,
-        label=rules.copy_label(source.label),
-        size=source.size,
-        filesystem=source.filesystem,
-        image=source.image,
-        setup=source.setup,
-        password_revision=source.password_revision,
-    )
+    new = source.copy_for(instance.id, rules.copy_label(source.label))
     disk = await queries.insert(call.db, new, call.clock.now())
     args = CloneArgs(
         compute_id=instance.id, username=_username(call), disk_id=disk.id, source_id=source.id

@@ -46,6 +46,18 @@ class DiskFacts:
         """The same with another size in MB."""
         return DiskSpec(self.id, self.compute_id, size, self.filesystem, self.image)
 
+    def copy_for(self, compute_id: int, label: str) -> "NewDisk":
+        """The row of a copy, with what a guest that boots from it applies."""
+        return NewDisk(
+            compute_id=compute_id,
+            label=label,
+            size=self.size,
+            filesystem=self.filesystem,
+            image=self.image,
+            setup=self.setup,
+            password_revision=self.password_revision,
+        )
+
 
 _COLUMNS = """
     id, compute_id, label, status, size, filesystem, image, made, setup, password_revision

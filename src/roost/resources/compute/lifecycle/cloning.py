@@ -9,7 +9,7 @@ from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.copies import SavedConfig
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.changes import check_space
-from roost.resources.compute.disks.queries import DiskFacts, NewDisk
+from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.lifecycle import clone_queries, clone_targets, jobs, queries, rules
 from roost.resources.compute.lifecycle.args import CloneArgs
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
@@ -102,15 +102,7 @@ async def _place(
     """Rows of what the target is going to have."""
     now, places = call.clock.now(), dict[int, int]()
     for disk in content.disks:
-        copy = NewDisk(
-            compute_id=target.id,
-            label=disk.label,
-            size=disk.size,
-            filesystem=disk.filesystem,
-            image=disk.image,
-            setup=disk.setup,
-            password_revision=disk.password_revision,
-        )
+        copy = disk.copy_for(target.id, disk.label)
         places[disk.id] = (await disks.insert(call.db, copy, now)).id
     return CloneArgs(
         compute_id=target.id,

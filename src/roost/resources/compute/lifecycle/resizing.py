@@ -13,7 +13,7 @@ from roost.web.call import Call
 async def resize(
     call: Call, instance: InstanceFacts, type_id: str, grow: bool, action: str | None = None
 ) -> None:
-    """Up or down; with `grow` the only disk with a file system takes what a larger plan adds."""
+    """Up or down; with `grow` the only disk with a file system takes all room of the plan."""
     if type_id == instance.type:
         raise invalid(rules.SAME_PLAN)
     specs = await check_plan(call, instance, type_id)
