@@ -8,13 +8,16 @@ from roost.engines.qemu.images.commands import ImageError, run
 RELEASE = "bookworm"
 """The Debian release that images are made of; the host's sources must offer it."""
 
+RETRIES = "Acquire::Retries=5"
+"""An option of apt: a mirror that stumbles once must not cost a whole build."""
+
 
 async def download(names: Iterable[str], directory: Path) -> None:
     """Fetch packages and unpack them all into `directory`; nothing is installed on the host."""
     archive = directory.with_name(f"{directory.name}.debs")
     archive.mkdir()
-    sandbox = ("-o", "APT::Sandbox::User=root")
-    await run("apt-get", *sandbox, "-q", "download", *names, cwd=archive)
+    options = ("-o", "APT::Sandbox::User=root", "-o", RETRIES)
+    await run("apt-get", *options, "-q", "download", *names, cwd=archive)
     for package in sorted(archive.iterdir()):
         await run("dpkg-deb", "-x", package, directory)
 

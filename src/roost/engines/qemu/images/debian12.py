@@ -66,8 +66,9 @@ async def _build(work: Path, image: Path, progress: Callable[[str], None]) -> No
     tree = work / "root"
     options = ("--mode=root", "--variant=minbase", "--format=directory", "--architectures=amd64")
     include = f"--include={','.join(_PACKAGES)}"
+    retries = f"--aptopt={apt.RETRIES.replace('=', ' ')}"
     proxy, sources = await apt.proxy_options(), await apt.sources()
-    await run("mmdebstrap", *options, include, *proxy, apt.RELEASE, tree, *sources)
+    await run("mmdebstrap", *options, include, *proxy, retries, apt.RELEASE, tree, *sources)
     progress("packing the initial RAM disk")
     shutil.copy(tree / f"boot/vmlinuz-{kernel_release(tree)}", image / KERNEL)
     (image / INITRD).write_bytes(await pack_initrd(tree, work / "initrd"))
