@@ -146,6 +146,18 @@ async def test_drift_of_a_zone(served: Served) -> None:
         assert await answers(served.server, f"extra.{zone}", "A") == []
 
 
+async def test_addresses_in_any_writing_are_no_drift(served: Served) -> None:
+    zone = f"written-{served.engine}.example"
+    ips = ["2001:DB8:0::0053", "2001:db8::53", "192.0.2.53"]
+    body = {"domain": zone, "type": "slave", "master_ips": ips, "axfr_ips": ips}
+    assert (await served.client.post("/domains", body))["master_ips"] == ips
+    await told(served.client)
+    assert await check(served) == []
+    held = await served.roost.services.get(Dns).engine.inspect(f"{zone}.")
+    assert held is not None
+    assert held.content == Slave(("2001:db8::53", "192.0.2.53"))
+
+
 async def test_a_zone_that_nobody_has(served: Served) -> None:
     zone = f"orphan-{served.engine}.example"
     domain = await make(served, zone)

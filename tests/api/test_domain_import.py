@@ -7,10 +7,14 @@ import pytest
 
 from roost.clock import Clock
 from roost.engines.simulated.domains import SimulatedDomains
+from roost.resources.domains import importing, queries
+from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.dns import NAMESERVER_REASON, PRIVATE_REASON
 from roost.resources.domains.engine import Master, RRset, Soa, Zone
+from roost.resources.domains.parsing import parse_zone_file
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
+from tests.jobs.domain_scenarios import add_domain
 from tests.support.client import Client, Json, until
 from tests.support.resolving import answers, told
 
@@ -119,6 +123,7 @@ REFUSED = [
     ),
     ("$INCLUDE /etc/passwd", ["line 1: zone file directive '$INCLUDE' is not allowed"]),
     ("$GENERATE 1-100000000 h$ A 10.0.0.1", ["line 1: zone file directive '$GENERATE'"]),
+    ("a SOA b. c. 1 2 3 4 5", ["line 1: a.{zone}. SOA: records of this type are not kept"]),
     ("a A (", ["line 1: "]),
 ]
 
@@ -252,3 +257,19 @@ async def fails(client: Client, zone: str, remote: str, reason: str) -> None:
     event = (await told(client))[0]
     assert (event["action"], event["status"]) == ("dns_zone_import", "failed")
     assert reason in event["message"]
+
+
+async def test_what_was_set_meanwhile_stays(served: Served, zone: str) -> None:
+    """The imported SOA says the rest, and the serial grows in any case."""
+    store, now = served.roost.store, served.roost.clock.seconds()
+    facts = await add_domain(served.roost, importing=True, name=zone)
+    sent = UpdateDomain(soa_email="mine@example.com", retry_sec=300)
+    await queries.update(store, facts, sent, facts.serial + 5, now)
+    text = "@ SOA ns.old.example. me.old.example. 7 3600 7200 86400 300"
+    await importing.keep(store, facts, parse_zone_file(text, zone, ()), now)
+    after = await queries.find_any(store, facts.id)
+    assert after is not None
+    assert (after.soa_email, after.retry_sec) == ("mine@example.com", 300)
+    assert (after.refresh_sec, after.expire_sec) == (3600, 86400)
+    assert after.serial > facts.serial + 5
+    await queries.delete(store, facts.id)

@@ -4,14 +4,18 @@ import asyncio
 
 import pytest
 
+from roost.resources.domains import queries, record_queries
 from roost.resources.domains.coexistence import (
     CNAME_REASON,
     NULL_MX_REASON,
     SIZE_REASON,
     TWIN_REASON,
 )
+from roost.resources.domains.creation import LONG
 from roost.resources.domains.record_endpoints import FULL, SLAVE
+from roost.resources.domains.records import RecordType
 from roost.resources.domains.rules import MAX_RECORDS
+from roost.store import Store
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
 from tests.support.client import Answer, Client, Json
@@ -93,6 +97,8 @@ async def test_an_answer_has_a_size(client: Client, path: str) -> None:
     answer = await post(client, path, {"type": "TXT", "name": "big", "target": "d" * 20_000})
     assert answer.problems == [("target", SIZE_REASON)]
     await client.post(path, {"type": "TXT", "name": "other", "target": "d" * 20_000})
+    answer = await post(client, path, {"type": "TXT", "name": "odd", "target": "\u00e9" * 20_000})
+    assert answer.problems == [("target", SIZE_REASON)]
 
 
 async def test_the_callers_address(client: Client, path: str) -> None:
@@ -116,6 +122,10 @@ async def test_names_have_a_length_together(client: Client, account: Account) ->
     answer = await post(client, path, {**A, "name": "w" * 40 + "." + "v" * (fits - 40)})
     reason = "Must have at most 253 characters together with the domain"
     assert answer.problems == [("name", reason)]
+    domain, longer = path.removesuffix("/records"), f"z.{zone}"
+    for method, where in (("PUT", domain), ("POST", f"{domain}/clone")):
+        answer = await client.send(method, where, {"domain": longer})
+        assert answer.problems == [("domain", LONG)]
 
 
 async def test_slaves_have_no_records_of_their_own(client: Client, account: Account) -> None:
@@ -182,3 +192,29 @@ async def test_a_full_domain(served: Served) -> None:
     assert answer.problems == [("zone_file", FULL)]
     await client.delete(f"/domains/{domain['id']}")
     assert {event["status"] for event in await told(client)} == {"finished"}
+
+
+async def test_an_edit_and_the_end_of_a_job_do_not_block_each_other(served: Served) -> None:
+    """The job that ends has an error to take back and a change to forget."""
+    store, zone = served.roost.store, f"locks-{served.engine}.example"
+    body = {"domain": zone, "type": "master", "soa_email": "me@example.com"}
+    domain_id = (await served.client.post("/domains", body))["id"]
+    await told(served.client)
+    now = served.roost.clock.seconds()
+    keys: list[tuple[str, RecordType]] = [("a", "A")]
+    await record_queries.set_changed(store, domain_id, keys, 0, 1, now)
+    await queries.set_errors(store, zone, "an error")
+    async with store.transaction() as db:
+        await queries.lock_zone(db, zone)
+        ending = asyncio.create_task(forget(store, domain_id))
+        await asyncio.sleep(0.2)
+        await record_queries.set_changed(db, domain_id, keys, 0, 2, now)
+    await ending
+    pending = await record_queries.pending(store, domain_id, 300)
+    assert pending is not None
+    assert (pending.facts.errors, len(pending.keys)) == ("", 1)
+
+
+async def forget(store: Store, domain_id: int) -> None:
+    async with store.transaction() as db:
+        await record_queries.forget_changes(db, domain_id, 1)

@@ -248,11 +248,13 @@ async def test_lists(client: Client, account: Account) -> None:
 
 
 async def test_zones_of_the_deployment_are_nobodys(client: Client) -> None:
-    """Those of reverse DNS and of default names, and what lies within or above them."""
+    """Those of reverse DNS and of default names, what lies within or above them, and the names of
+    its name servers."""
     for name in (
         *("ip.roost.internal", "a.ip.roost.internal", "roost.internal"),
         *("100.51.198.in-addr.arpa", "1.100.51.198.in-addr.arpa", "51.198.in-addr.arpa"),
         *("7.18.198.in-addr.arpa", "8.b.d.0.1.0.0.2.ip6.arpa"),
+        *("ns1.roost.internal", "NS2.roost.internal", "a.ns2.roost.internal"),
     ):
         answer = await client.send(
             "POST", "/domains", {"domain": name, "type": "master", "soa_email": EMAIL}

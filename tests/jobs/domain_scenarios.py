@@ -29,12 +29,12 @@ _JOB = "select max(id) from job where resource = $1"
 _EVENT = "select e.status from event e join job j on j.event_id = e.id where j.id = $1"
 
 
-async def add_domain(roost: Roost, importing: bool = False) -> DomainFacts:
+async def add_domain(roost: Roost, importing: bool = False, name: str | None = None) -> DomainFacts:
     """A row; no job tells the name server of it."""
     now = roost.clock.seconds()
     new = NewDomain(
         account_id=await roost.store.fetchval("select min(id) from account"),
-        domain=f"job{next(_NUMBERS)}.example",
+        domain=name or f"job{next(_NUMBERS)}.example",
         type="master",
         status="active",
         soa_email="me@example.com",
@@ -145,10 +145,14 @@ async def begin_create(environment: Environment) -> DomainCase:
     return DomainCase(stage, facts, await _enqueued(stage, facts), ["192.0.2.1"])
 
 
-async def begin_delete(environment: Environment) -> DomainCase:
+async def begin_delete(environment: Environment, former: bool) -> DomainCase:
+    """`former`: the zone is that of another domain, whose own job was ended by this deletion."""
     stage = environment.services.get(Stage)
     facts = await _served(stage)
     await queries.delete(stage.roost.store, facts.id)
+    if former:
+        facts = await add_domain(stage.roost, name=facts.domain)
+        await queries.delete(stage.roost.store, facts.id)
     await _enqueue(stage, jobs.ZONE_SYNC, facts)
     return DomainCase(stage, facts, await _enqueued(stage, facts), None)
 
@@ -240,7 +244,8 @@ async def begin_reverse(environment: Environment) -> ReverseCase:
 
 SCENARIOS = (
     Scenario(jobs.ZONE_SYNC, begin_create, "serve a zone"),
-    Scenario(jobs.ZONE_SYNC, begin_delete, "stop serving a zone"),
+    Scenario(jobs.ZONE_SYNC, partial(begin_delete, former=False), "stop serving a zone"),
+    Scenario(jobs.ZONE_SYNC, partial(begin_delete, former=True), "stop serving a former zone"),
     Scenario(jobs.RECORD_SYNC, partial(begin_edit, lost=False), "serve a record"),
     Scenario(jobs.RECORD_SYNC, partial(begin_edit, lost=True), "serve a record of a lost zone"),
     Scenario(jobs.IMPORT, begin_import, "import a zone"),

@@ -251,6 +251,8 @@ _CNAME = Table(
         _bad({"target": "www.example.com"}, "name", "name is required"),
         _bad({"name": "", "target": "www.example.com"}, "name", "name is required"),
         _bad({"name": "@", "target": "www.example.com"}, "name", "name is required"),
+        _bad({"name": "{zone}", "target": "www.example.com"}, "name", "name is required"),
+        _bad({"name": "{zone}.", "target": "www.example.com"}, "name", "name is required"),
     ),
 )
 
@@ -274,6 +276,7 @@ _TXT = Table(
         _target(" spaces ", '" spaces "'),
         _target("tab\tline\n", '"tab\\009line\\010"'),
         _target('"quoted"', '"\\"quoted\\""'),
+        _target("z" * MAX_TEXT, " ".join([f'"{"z" * 255}"'] * 250 + [f'"{"z" * 250}"'])),
     ),
     invalid=(
         _bad({"name": "a"}, "target", "target is required"),

@@ -1,5 +1,6 @@
 """What a function with SQL needs: a store, or one connection inside a transaction."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from asyncpg import Record
@@ -17,6 +18,12 @@ class Queries(Protocol):
 
     async def execute(self, query: str, /, *args: object) -> str:
         """The server's answer, for example `UPDATE 1`."""
+        ...
+
+    async def copy_records_to_table(
+        self, table_name: str, /, *, columns: Sequence[str], records: Iterable[Sequence[object]]
+    ) -> str:
+        """Insert thousands of rows in half the time."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 from asyncpg import Record
@@ -75,6 +75,14 @@ class Store:
     async def execute(self, query: str, /, *args: object) -> str:
         async with self.pool.acquire() as connection:
             return await connection.execute(query, *args)
+
+    async def copy_records_to_table(
+        self, table_name: str, /, *, columns: Sequence[str], records: Iterable[Sequence[object]]
+    ) -> str:
+        async with self.pool.acquire() as connection:
+            return await connection.copy_records_to_table(
+                table_name, columns=columns, records=records
+            )
 
     async def listen(self, channel: str, callback: Callback) -> None:
         """Call back with each payload, and with "" when notifications may have been missed."""

@@ -12,10 +12,11 @@ NULL_MX_REASON = "An MX record without a target must be the only MX record of it
 TWIN_REASON = "The domain has this record already"
 SIZE_REASON = "The records of this name and type would not fit an answer of DNS"
 
-_FULL: Final = 64_000
+_FULL: Final = 65_000
 """Bytes of an answer's records: a DNS message has 65,535 at most."""
-_HEAD: Final = 12
-"""Bytes of a record beside its data, where its name was said before."""
+_HEAD: Final = 14
+"""Bytes of a record beside its data, where its name was said before; names in data are a little
+longer than their text."""
 _NULL_MX: Final = "0 ."
 _SIZES: Mapping[RecordType, int] = {"A": 4, "AAAA": 16}
 

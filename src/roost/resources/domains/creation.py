@@ -6,9 +6,9 @@ from roost.errors import Problem, invalid, invalid_fields
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import importing, jobs, queries, record_queries, rules
 from roost.resources.domains.bodies import CreateDomain, ImportDomain
-from roost.resources.domains.dns import Dns, related
+from roost.resources.domains.dns import Dns
 from roost.resources.domains.entity import DOMAIN
-from roost.resources.domains.names import ancestors
+from roost.resources.domains.names import MAX_NAME, ancestors
 from roost.resources.domains.parsing import Parsed, parse_zone_file
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.events import log
@@ -17,6 +17,7 @@ from roost.web.call import Call
 from roost.web.grants import give_to_creator
 
 TAKEN = "DNS zone already exists."
+LONG = f"Must have at most {MAX_NAME} characters together with each record's name"
 FOREIGN = "Must not lie within or above a zone of another account"
 
 
@@ -35,6 +36,7 @@ async def clone(call: Call, source: DomainFacts, domain: str, held: list[str]) -
     `held` are the tags that it may have.
     """
     check_idle(source)
+    await check_length(call, source, domain)
     columns = {name: getattr(source, name) for name in _SETTINGS}
     serial = rules.next_serial(0, call.clock.now())
     columns["tags"] = [tag for tag in source.tags if tag in held]
@@ -113,13 +115,20 @@ async def claim(call: Call, domain: str, but: int | None = None) -> None:
     the last two labels in common.
     """
     zone = domain.lower()
-    if related(zone, call.get(Dns).reserved):
+    if call.get(Dns).is_reserved(zone):
         raise invalid(FOREIGN, "domain")
     await queries.lock_names(call.db, ".".join(zone.split(".")[-2:]))
     if await queries.is_taken(call.db, zone, but):
         raise invalid(TAKEN, "domain")
     if await queries.has_foreign_relation(call.db, call.account_id, zone, ancestors(zone)):
         raise invalid(FOREIGN, "domain")
+
+
+async def check_length(call: Call, facts: DomainFacts, domain: str) -> None:
+    """Raises 400 when the records of a domain would have too long names in another one."""
+    longest = await record_queries.longest_owner(call.db, facts.id)
+    if longest and longest + 1 + len(domain) > MAX_NAME:
+        raise invalid(LONG, "domain")
 
 
 def check_idle(facts: DomainFacts) -> None:

@@ -38,7 +38,15 @@ class Dns:
     private_networks: tuple[IPv4Network | IPv6Network, ...] = ()
     """From which zones may be transferred although they are private."""
     reserved: frozenset[str] = frozenset()
-    """Zones of the deployment itself, such as those of reverse DNS."""
+    """Zones that the deployment serves itself: those of reverse DNS, and of default names."""
+
+    def is_reserved(self, zone: str) -> bool:
+        """Whether nobody can have a zone, which is in lower case.
+
+        The operator may well have one above the name servers, to give them addresses.
+        """
+        servers = any(f".{zone}".endswith(f".{name}") for name in self.nameservers)
+        return servers or related(zone, self.reserved)
 
     def may_transfer_from(self, address: str) -> bool:
         known = ip_address(address)

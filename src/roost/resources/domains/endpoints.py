@@ -101,6 +101,7 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
         creation.check_idle(before)
     renamed = body.domain is not None and body.domain.lower() != before.zone
     if renamed and body.domain is not None:
+        await creation.check_length(call, before, body.domain)
         await creation.claim(call, body.domain, before.id)
     serial = _serial_after(before, body, call)
     after = await queries.update(call.db, before, body, serial, call.clock.now())

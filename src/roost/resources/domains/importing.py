@@ -25,6 +25,7 @@ async def keep(db: Queries, facts: DomainFacts, parsed: Parsed, now: datetime) -
         await queries.set_soa(
             db,
             facts.id,
+            default_email=default_email(facts.domain),
             soa_email=_email(soa.rname) or facts.soa_email,
             refresh_sec=rules.round_up(soa.refresh),
             retry_sec=rules.round_up(soa.retry),

@@ -20,11 +20,11 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, next_step
 from roost.resources.domains import importing, queries, record_queries, rules
-from roost.resources.domains.dns import Dns, parse_server
+from roost.resources.domains.dns import Dns, parse_server, related
 from roost.resources.domains.engine import NoZoneError, RejectedError, ZoneChange
 from roost.resources.domains.entity import DOMAIN, resource_of
 from roost.resources.domains.names import absolute
-from roost.resources.domains.parsing import Parsed, all_sources, convert
+from roost.resources.domains.parsing import Parsed, convert
 from roost.resources.domains.queries import DomainFacts
 from roost.resources.domains.transfers import TransferRefusedError, fetch, resolve
 from roost.resources.domains.zones import owner_of, soa_of, ttl_of, with_nameservers, zone_of
@@ -50,11 +50,13 @@ class ImportArgs(ZoneArgs):
 async def serve_zone(run: Run[ZoneArgs]) -> Verdict:
     """Make the name server hold the zone, or no longer hold it."""
     facts = await queries.find_zone(run.store, run.args.zone)
-    engine, name = run.get(Dns).engine, absolute("", run.args.zone)
-    if facts is None or facts.id != run.args.domain_id:
-        await engine.delete_zone(name, owner_of(run.args.domain_id))
-        return next_step()
-    return await _put_zone(run, facts)
+    if facts is not None and facts.id == run.args.domain_id:
+        return await _put_zone(run, facts)
+    dns, owner = run.get(Dns), owner_of(run.args.domain_id)
+    # A deletion ends the job of the one before it: what that left goes too.
+    is_nobodys = facts is None and not related(run.args.zone, dns.reserved)
+    await dns.engine.delete_zone(absolute("", run.args.zone), None if is_nobodys else owner)
+    return next_step()
 
 
 async def _put_zone(run: Run[ZoneArgs], facts: DomainFacts) -> Verdict:
@@ -119,8 +121,7 @@ def _fetch(zone: str, remote: str, dns: Dns) -> Parsed:
     server = parse_server(remote)
     if server is None:
         raise Fatal("The name server is not valid.")
-    rrsets = fetch(zone, server, resolve(server, dns))
-    return convert(all_sources(rrsets), zone, dns.nameservers)
+    return convert(fetch(zone, server, resolve(server, dns)), zone, dns.nameservers)
 
 
 async def withdraw(run: Run[ZoneArgs]) -> Verdict:

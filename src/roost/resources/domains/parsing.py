@@ -4,7 +4,7 @@ All or nothing: a zone with a record that cannot be kept is refused as a whole, 
 record is named.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
@@ -13,7 +13,6 @@ import dns.exception
 import dns.name
 import dns.rdata
 import dns.rdataclass
-import dns.rdatatype
 import dns.tokenizer
 import dns.zonefile
 from pydantic_core import PydanticCustomError
@@ -25,22 +24,13 @@ from roost.resources.domains.drafts import Draft, Placed
 from roost.resources.domains.placing import place
 from roost.resources.domains.record_rules import CHECKS
 from roost.resources.domains.records import CaaTag
-from roost.resources.domains.rules import MAX_RECORDS
+from roost.resources.domains.rules import MAX_FOUND, MAX_RECORDS
+from roost.resources.domains.sources import Source
 
 MAX_REFUSALS: Final = 20
 """How many refused records are told of."""
 
 _MADE_BY_SIGNING = {"RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "ZONEMD"}
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A record as it was found."""
-
-    name: dns.name.Name
-    ttl: int
-    rdata: dns.rdata.Rdata
-    line: int | None = None
 
 
 @dataclass(slots=True)
@@ -108,9 +98,9 @@ class _Sink(dns.zonefile.RRsetsReaderTransaction):
 
     def add(self, *args: Any) -> None:
         name, ttl, rdata = args
-        if len(self.found) > MAX_RECORDS + len(_MADE_BY_SIGNING):
+        if len(self.found) > MAX_FOUND:
             raise TooManyError
-        self.found.append(Source(name, ttl, rdata, self._tokenizer.line))
+        self.found.append(Source.of(name, ttl, rdata, self._tokenizer.line))
 
 
 def convert(sources: Iterable[Source], zone: str, nameservers: Iterable[str]) -> Parsed:
@@ -119,24 +109,21 @@ def convert(sources: Iterable[Source], zone: str, nameservers: Iterable[str]) ->
     own = {f"{name}.".lower() for name in nameservers}
     told: list[Source] = []
     for source in sources:
-        kind = dns.rdatatype.to_text(source.rdata.rdtype)
-        if kind in _MADE_BY_SIGNING:
+        if source.type in _MADE_BY_SIGNING:
             continue
-        if kind == "SOA":
-            parsed.soa = parsed.soa or source.rdata
+        if source.type == "SOA" and source.name.lower() == zone:
+            parsed.soa = parsed.soa or source.data
             continue
         try:
-            placed = _placed(source, kind, zone)
+            placed = _placed(source, zone)
         except _Refused as refusal:
-            parsed.refusals.append(_words(source, kind, str(refusal)))
+            parsed.refusals.append(_words(source, str(refusal)))
             continue
-        if not (kind == "NS" and placed.owner == "" and placed.content in own):
+        if not (source.type == "NS" and placed.owner == "" and placed.content in own):
             parsed.records.append(placed)
             told.append(source)
     for position, reason in conflicts(parsed.records):
-        source = told[position]
-        kind = dns.rdatatype.to_text(source.rdata.rdtype)
-        parsed.refusals.append(_words(source, kind, reason))
+        parsed.refusals.append(_words(told[position], reason))
     if len(parsed.records) > MAX_RECORDS:
         parsed.refusals.append(f"A domain holds at most {MAX_RECORDS} records")
     parsed.refusals = list(islice(parsed.refusals, MAX_REFUSALS))
@@ -147,12 +134,12 @@ class _Refused(Exception):  # noqa: N818 - what was found out, not a mishap
     pass
 
 
-def _placed(source: Source, kind: str, zone: str) -> Placed:
+def _placed(source: Source, zone: str) -> Placed:
     name = _below(source.name, zone)
-    make = _DRAFTS.get(kind)
+    make = _DRAFTS.get(source.type)
     if make is None:
         raise _Refused("records of this type are not kept")
-    draft = make(name, source.rdata, rules.round_nearest(max(1, source.ttl)))
+    draft = make(name, source.data, rules.round_nearest(max(1, source.ttl)))
     _check(draft)
     try:
         placed = place(draft, zone)
@@ -164,15 +151,14 @@ def _placed(source: Source, kind: str, zone: str) -> Placed:
     return placed
 
 
-def _below(name: dns.name.Name, zone: str) -> str:
-    """Without the zone's name; quicker with texts than with labels."""
-    text = name.to_text(omit_final_dot=True)
-    folded = text.lower()
+def _below(name: str, zone: str) -> str:
+    """Without the zone's name."""
+    folded = name.lower()
     if folded == zone:
         return ""
     if not folded.endswith(f".{zone}"):
         raise _Refused("it lies outside the domain")
-    return text[: -len(zone) - 1]
+    return name[: -len(zone) - 1]
 
 
 _NEEDED = ("name", "tag", "target", "service", "protocol")
@@ -193,19 +179,21 @@ def _check(draft: Draft) -> None:
             raise _Refused(f"{field_name}: {error.message()}") from None
 
 
-def _words(source: Source, kind: str, reason: str) -> str:
+def _words(source: Source, reason: str) -> str:
     line = "" if source.line is None else f"line {source.line}: "
-    return f"{line}{source.name} {kind}: {reason}"
+    return f"{line}{source.name}. {source.type}: {reason}"
 
 
 def _bare(name: dns.name.Name) -> str:
     return name.to_text(omit_final_dot=True)
 
 
-def _address(name: str, rdata: Any, ttl: int) -> Draft:
-    return Draft(
-        "A" if rdata.rdtype == dns.rdatatype.A else "AAAA", name, target=rdata.address, ttl_sec=ttl
-    )
+def _ipv4(name: str, address: str, ttl: int) -> Draft:
+    return Draft("A", name, target=address, ttl_sec=ttl)
+
+
+def _ipv6(name: str, address: str, ttl: int) -> Draft:
+    return Draft("AAAA", name, target=address, ttl_sec=ttl)
 
 
 def _target(name: str, rdata: Any, ttl: int) -> Draft:
@@ -233,7 +221,8 @@ def _srv(name: str, rdata: Any, ttl: int) -> Draft:
     return Draft(
         "SRV",
         name,
-        target="." if rdata.target == dns.name.root else _bare(rdata.target),
+        # Without its period a single label would be one of the zone.
+        target=_bare(rdata.target) if len(rdata.target) > 2 else rdata.target.to_text(),
         priority=rdata.priority,
         weight=rdata.weight,
         port=rdata.port,
@@ -254,8 +243,8 @@ def _caa(name: str, rdata: Any, ttl: int) -> Draft:
 _TAGS: Mapping[bytes, CaaTag] = {b"issue": "issue", b"issuewild": "issuewild", b"iodef": "iodef"}
 
 _DRAFTS: Mapping[str, Callable[[str, Any, int], Draft]] = {
-    "A": _address,
-    "AAAA": _address,
+    "A": _ipv4,
+    "AAAA": _ipv6,
     "NS": _target,
     "MX": _mx,
     "CNAME": _target,
@@ -264,10 +253,3 @@ _DRAFTS: Mapping[str, Callable[[str, Any, int], Draft]] = {
     "PTR": _target,
     "CAA": _caa,
 }
-
-
-def all_sources(rrsets: Iterable[Any]) -> Iterator[Source]:
-    """The records of dnspython's RRsets."""
-    for rrset in rrsets:
-        for rdata in rrset:
-            yield Source(rrset.name, rrset.ttl, rdata)

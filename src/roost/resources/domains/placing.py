@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from roost.errors import Problem, invalid_fields
 from roost.resources.domains import names
 from roost.resources.domains.drafts import Draft, Placed
-from roost.resources.domains.record_rules import CHECKS
+from roost.resources.domains.record_rules import CHECKS, NAME_REQUIRED
 from roost.resources.domains.records import RecordType
 
 _PIECE = 255
@@ -42,6 +42,8 @@ def place(draft: Draft, zone: str) -> Placed:
         name = names.relative(_full_name(draft, service, protocol), zone)
     except PydanticCustomError as error:
         raise invalid_fields([Problem(error.message(), "name")]) from None
+    if draft.type == "CNAME" and not name:
+        raise invalid_fields([Problem(NAME_REQUIRED, "name")])
     return Placed(
         type=draft.type,
         name=name,

@@ -230,14 +230,19 @@ async def set_soa(
     db: Queries,
     domain_id: int,
     *,
+    default_email: str,
     soa_email: str,
     refresh_sec: int,
     retry_sec: int,
     expire_sec: int,
 ) -> None:
+    """Of an import; what its user has set meanwhile stays."""
     await db.execute(
         """
-        update domain set soa_email = $2, refresh_sec = $3, retry_sec = $4, expire_sec = $5
+        update domain set soa_email = coalesce(nullif(soa_email, $6), $2),
+            refresh_sec = coalesce(nullif(refresh_sec, 0), $3),
+            retry_sec = coalesce(nullif(retry_sec, 0), $4),
+            expire_sec = coalesce(nullif(expire_sec, 0), $5)
         where id = $1
         """,
         domain_id,
@@ -245,6 +250,7 @@ async def set_soa(
         refresh_sec,
         retry_sec,
         expire_sec,
+        default_email,
     )
 
 
@@ -255,7 +261,10 @@ async def set_errors(db: Queries, zone: str, errors: str) -> None:
 
 async def end_import(db: Queries, domain_id: int, serial: int, now: datetime) -> None:
     await db.execute(
-        "update domain set importing = false, serial = $2, updated = $3 where id = $1",
+        """
+        update domain set importing = false, serial = greatest(serial + 1, $2), updated = $3
+        where id = $1
+        """,
         domain_id,
         serial,
         _seconds(now),

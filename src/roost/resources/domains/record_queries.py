@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from operator import attrgetter
 
 import orjson
 from asyncpg import Record
@@ -33,6 +34,7 @@ RECORDS = Listing(
 
 _PLACED = [field.name for field in fields(Placed)]
 _COLUMNS = ", ".join(_PLACED)
+_values = attrgetter(*_PLACED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,26 +145,23 @@ async def all_of(db: Queries, domain_id: int) -> list[tuple[str, RecordType, int
     return [(row["owner"], row["type"], row["ttl_sec"], row["content"]) for row in rows]
 
 
-_NUMBERS = ("priority", "weight", "port", "ttl_sec")
-_ARRAYS = ", ".join(
-    f"${n}::{'integer' if name in _NUMBERS else 'text'}[]" for n, name in enumerate(_PLACED, 3)
-)
-
-
 async def insert_all(db: Queries, domain_id: int, new: Sequence[Placed], now: datetime) -> None:
     """Many at once; the whole zone is to be put afterwards."""
-    await db.execute(
-        f"""
-        with added as (
-            insert into domain_record (domain_id, {_COLUMNS}, created, updated)
-            select $1, {_COLUMNS}, $2, $2 from unnest({_ARRAYS}) as found ({_COLUMNS})
-            returning true)
-        update domain set records = records + (select count(*) from added) where id = $1
-        """,  # noqa: S608 - constants
-        domain_id,
-        _seconds(now),
-        *([getattr(placed, name) for placed in new] for name in _PLACED),
+    at = _seconds(now)
+    await db.copy_records_to_table(
+        "domain_record",
+        columns=("domain_id", *_PLACED, "created", "updated"),
+        records=[(domain_id, *_values(placed), at, at) for placed in new],
     )
+    await db.execute("update domain set records = records + $2 where id = $1", domain_id, len(new))
+
+
+async def longest_owner(db: Queries, domain_id: int) -> int:
+    """Characters of the longest name below the zone's."""
+    longest: int = await db.fetchval(
+        "select coalesce(max(length(owner)), 0) from domain_record where domain_id = $1", domain_id
+    )
+    return longest
 
 
 async def copy_all(db: Queries, source_id: int, domain_id: int, now: datetime) -> None:
@@ -234,24 +233,22 @@ async def pending(db: Queries, domain_id: int, default_ttl: int) -> Pending | No
 
 
 async def forget_changes(db: Queries, domain_id: int, serial: int) -> None:
-    """The name server knows what the zone held when it had this serial."""
+    """The name server knows what the zone held when it had this serial.
+
+    The domain is locked before its changes, as edits lock them.
+    """
     await db.execute(
-        """
-        with mended as (update domain set errors = '' where id = $1 and errors <> '')
-        delete from domain_change where domain_id = $1 and serial <= $2
-        """,
+        "update domain set errors = '' where id = $1 and errors <> ''",
         domain_id,
-        serial,
+    )
+    await db.execute(
+        "delete from domain_change where domain_id = $1 and serial <= $2", domain_id, serial
     )
 
 
 def _rrset(row: Record, zone: str) -> RRset:
     name = absolute(row["owner"], zone)
     return RRset(name, row["type"], row["ttl"], frozenset(row["contents"]))
-
-
-def _values(new: Placed) -> tuple[object, ...]:
-    return tuple(getattr(new, name) for name in _PLACED)
 
 
 def _seconds(now: datetime) -> datetime:

@@ -28,6 +28,7 @@ ISSUER_REASON = "Must be a domain name without a final period, or none, and para
 IODEF_REASON = "Must be a domain name, an http or https URL, or mailto: and an email address"
 IPV4_REASON = "Must be an IPv4 address"
 IPV6_REASON = "Must be an IPv6 address"
+NAME_REQUIRED = "name is required"
 
 
 def check_name(draft: Draft) -> None:
@@ -35,7 +36,7 @@ def check_name(draft: Draft) -> None:
         return
     names.check_record_name(draft.name, wildcard=draft.type != "NS")
     if draft.type == "CNAME" and draft.name in ("", "@"):
-        raise refuse("name is required")
+        raise refuse(NAME_REQUIRED)
 
 
 def check_tag(draft: Draft) -> None:

@@ -8,6 +8,8 @@ from ipaddress import ip_address, ip_network
 from roost.web.fields import refuse
 
 MAX_RECORDS = 12_000
+MAX_FOUND = MAX_RECORDS * 4
+"""A signed zone has several records of signing for each that is kept."""
 MAX_ADDRESSES = 1000
 """Characters of a list of addresses, all together."""
 
@@ -32,9 +34,9 @@ _PRIVATE = tuple(
     ip_network(text)
     for text in (
         *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
-        *("172.16.0.0/12", "192.168.0.0/16", "224.0.0.0/3"),
-        *("::/127", "::ffff:0:0/96", "64:ff9b::/96", "2002::/16", "fc00::/7", "fe80::/10"),
-        *("fec0::/10", "ff00::/8"),
+        *("172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "224.0.0.0/3"),
+        *("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"),
+        *("fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"),
     )
 )
 

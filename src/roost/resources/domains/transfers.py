@@ -1,29 +1,30 @@
 """Fetching a zone from another name server (AXFR, RFC 5936).
 
-Blocking, for a thread: reading 12,000 records takes a second of computing.
+Blocking, for a thread.
 """
 
 import socket
+import struct
 import time
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 import dns.exception
 import dns.message
-import dns.query
 import dns.rcode
 import dns.rdatatype
-import dns.rrset
 
 from roost.errors import ShownError
 from roost.resources.domains.dns import Dns, Server
-from roost.resources.domains.rules import MAX_RECORDS
+from roost.resources.domains.rules import MAX_FOUND
+from roost.resources.domains.sources import Source
+from roost.resources.domains.wire import Message
 
 SECONDS: Final = 30.0
-"""For a whole transfer."""
+"""For a whole transfer, whatever addresses are tried."""
 MAX_BYTES: Final = 16 * 2**20
-_SLACK: Final = 4
-"""A signed zone has several records of signing for each that is kept."""
+_ADDRESSES: Final = 4
+"""Of one name server, that are tried."""
 
 
 class TransferError(ShownError):
@@ -46,18 +47,18 @@ def resolve(server: Server, dns_: Dns) -> list[str]:
         raise TransferRefusedError(
             f"The name server {server.host} has no address that may be asked."
         )
-    return allowed
+    return allowed[:_ADDRESSES]
 
 
-def fetch(zone: str, server: Server, addresses: Iterable[str]) -> list[dns.rrset.RRset]:
-    """All RRsets of a zone from the first address that gives them. Raises TransferError."""
-    error = TransferError("The name server has no address.")
+def fetch(zone: str, server: Server, addresses: Iterable[str]) -> list[Source]:
+    """All records of a zone from the first address that gives them. Raises TransferError."""
+    error, deadline = TransferError("The name server has no address."), time.time() + SECONDS
     for address in addresses:
         try:
-            return list(_transfer(zone, address, server.port))
+            return list(_transfer(zone, (address, server.port), deadline))
         except TransferError as failed:
             error = failed
-        except dns.exception.Timeout:
+        except TimeoutError:
             error = TransferError(f"The name server {server.host} did not answer in time.")
         except (OSError, EOFError):
             error = TransferError(f"The name server {server.host} could not be reached.")
@@ -66,48 +67,59 @@ def fetch(zone: str, server: Server, addresses: Iterable[str]) -> list[dns.rrset
     raise error
 
 
-def _transfer(zone: str, address: str, port: int) -> Iterator[dns.rrset.RRset]:
+def _transfer(zone: str, where: tuple[str, int], deadline: float) -> Iterator[Source]:
     """Up to the second SOA, which ends a transfer."""
-    deadline, ends = time.time() + SECONDS, 0
-    query = dns.message.make_query(f"{zone}.", dns.rdatatype.AXFR)
-    limit = _Limit()
-    with socket.create_connection((address, port), timeout=SECONDS / 3) as connection:
-        connection.setblocking(False)
-        dns.query.send_tcp(connection, query, deadline)
-        while ends < 2:
-            answer = _answer(connection, query, deadline)
-            for rrset in answer.answer:
-                limit.count(rrset)
-                if rrset.rdtype == dns.rdatatype.SOA:
-                    ends += 1
-                    if ends == 2:
-                        return
-                elif ends == 0:
-                    raise TransferError("The name server's transfer does not begin with an SOA.")
-                yield rrset
-
-
-def _answer(
-    connection: socket.socket, query: dns.message.Message, deadline: float
-) -> dns.message.Message:
-    answer, _ = dns.query.receive_tcp(connection, deadline, one_rr_per_rrset=True)
-    if answer.id != query.id:
-        raise TransferError("The name server sent no valid answer.")
-    if answer.rcode() != dns.rcode.NOERROR or not answer.answer:
-        code = dns.rcode.to_text(answer.rcode())
-        raise TransferRefusedError(f"The name server refused the transfer ({code}).")
-    return answer
-
-
-class _Limit:
-    """Nobody makes us hold more than a domain can have."""
-
-    def __init__(self) -> None:
-        self._records = 0
-        self._bytes = 0
-
-    def count(self, rrset: dns.rrset.RRset) -> None:
-        self._records += len(rrset)
-        self._bytes += sum(len(getattr(rdata, "strings", ())) * 255 + 64 for rdata in rrset)
-        if self._records > MAX_RECORDS * _SLACK or self._bytes > MAX_BYTES:
+    records, ends = 0, 0
+    for message in _messages(zone, where, deadline):
+        records += message.answers
+        if records > MAX_FOUND:
             raise TransferRefusedError("The zone is too large.")
+        for source in message.sources():
+            if source.type == "SOA":
+                ends += 1
+                if ends == 2:
+                    return
+            elif ends == 0:
+                raise TransferError("The name server's transfer does not begin with an SOA.")
+            yield source
+
+
+def _messages(zone: str, where: tuple[str, int], deadline: float) -> Iterator[Message]:
+    """As many as are wanted; nobody makes us read more than a domain can have."""
+    query, size = dns.message.make_query(f"{zone}.", dns.rdatatype.AXFR), 0
+    with socket.create_connection(where, timeout=min(_left(deadline), SECONDS / 3)) as connection:
+        wire = query.to_wire()
+        connection.sendall(struct.pack("!H", len(wire)) + wire)
+        while size <= MAX_BYTES:
+            (length,) = struct.unpack("!H", _receive(connection, 2, deadline))
+            size += length
+            message = Message(_receive(connection, length, deadline))
+            _check(message, query.id)
+            yield message
+    raise TransferRefusedError("The zone is too large.")
+
+
+def _receive(connection: socket.socket, size: int, deadline: float) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        connection.settimeout(_left(deadline))
+        piece = connection.recv(size - len(received))
+        if not piece:
+            raise EOFError
+        received += piece
+    return bytes(received)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.time()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _check(message: Message, query_id: int) -> None:
+    if message.id != query_id or not message.is_answer:
+        raise TransferError("The name server sent no valid answer.")
+    if message.code != dns.rcode.NOERROR or not message.answers:
+        code = dns.rcode.to_text(dns.rcode.Rcode(message.code))
+        raise TransferRefusedError(f"The name server refused the transfer ({code}).")

@@ -1,6 +1,7 @@
 """Zones as the name server is to hold them, made of rows."""
 
 from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
 
 from roost.resources.domains import record_queries, rules
 from roost.resources.domains.dns import Dns
@@ -45,7 +46,7 @@ async def zone_of(db: Queries, facts: DomainFacts, dns: Dns) -> Zone:
     """The whole zone, all as of one moment when `db` is one statement's or a snapshot's."""
     content: Master | Slave
     if facts.type == "slave":
-        content = Slave(tuple(dict.fromkeys(facts.master_ips)))
+        content = Slave(_addresses(facts.master_ips))
     else:
         found = await record_queries.rrsets(db, facts, ttl_of(facts))
         rrsets = with_nameservers(found, facts.zone, dns.nameservers, ttl_of(facts))
@@ -54,9 +55,14 @@ async def zone_of(db: Queries, facts: DomainFacts, dns: Dns) -> Zone:
         name=absolute("", facts.zone),
         owner=owner_of(facts.id),
         content=content,
-        axfr_ips=tuple(dict.fromkeys(facts.axfr_ips)),
+        axfr_ips=_addresses(facts.axfr_ips),
         active=facts.status == "active",
     )
+
+
+def _addresses(texts: Iterable[str]) -> tuple[str, ...]:
+    """Each once, in the one way to write it."""
+    return tuple(dict.fromkeys(str(ip_address(text)) for text in texts))
 
 
 def with_nameservers(
