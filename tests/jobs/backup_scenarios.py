@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from roost.jobs import Environment, JobKind
 from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.backups import changes, jobs, queries, restoring
+from roost.resources.compute.backups import changes, jobs, queries, restoring, settings_queries
 from roost.resources.compute.backups.args import CreateFromBackupArgs, RestoreArgs
 from roost.resources.compute.backups.saved import DISKS
 from roost.resources.compute.backups.schedule import DUE, DueArgs
@@ -151,7 +151,7 @@ async def begin_cancel(environment: Environment) -> BackupCase:
 
     async def look(enabled: bool, *allowed: list[str]) -> None:
         await _expect(stage, compute_id, *allowed)
-        assert await queries.is_enabled(stage.roost.store, compute_id) is enabled
+        assert await settings_queries.is_enabled(stage.roost.store, compute_id) is enabled
 
     return BackupCase(
         stage,

@@ -8,7 +8,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.catalog import Catalog
 from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.backups import jobs, queries, restoring, saved
+from roost.resources.compute.backups import jobs, queries, restoring, saved, settings_queries
 from roost.resources.compute.backups.args import BackupArgs, RestoreArgs
 from roost.resources.compute.backups.bodies import RestoreBackup
 from roost.resources.compute.backups.queries import NewBackup
@@ -34,7 +34,7 @@ async def enable(call: Call, instance: InstanceFacts) -> None:
     region = call.get(Catalog).find_region(instance.region)
     if region is None or "Backups" not in region.capabilities:
         raise invalid("The region does not offer backups")
-    if await queries.enable(call.db, instance.id):
+    if await settings_queries.enable(call.db, instance.id):
         entity = COMPUTE.entity(instance.id, instance.label)
         await log.notify(call.db, call.clock.now(), log.Actor.of(call), "backups_enable", entity)
 
@@ -42,15 +42,15 @@ async def enable(call: Call, instance: InstanceFacts) -> None:
 async def set_schedule(call: Call, instance: InstanceFacts, body: UpdateSchedule) -> None:
     """400 for a time that is chosen before backups are enabled."""
     chosen = body.model_dump(exclude_none=True)
-    if chosen and not await queries.is_enabled(call.db, instance.id):
+    if chosen and not await settings_queries.is_enabled(call.db, instance.id):
         reason = "Backups are not enabled"
         raise invalid_fields([Problem(reason, f"backups.schedule.{key}") for key in chosen])
-    await queries.set_schedule(call.db, instance.id, body.day, body.window)
+    await settings_queries.set_schedule(call.db, instance.id, body.day, body.window)
 
 
 async def cancel(call: Call, instance: InstanceFacts) -> None:
     """All backups go; the caller holds an idle instance."""
-    if not await queries.is_enabled(call.db, instance.id):
+    if not await settings_queries.is_enabled(call.db, instance.id):
         raise invalid("Backups are not enabled.")
     args = InstanceArgs(compute_id=instance.id)
     await _enqueue(call.get(JobQueue), call.db, jobs.CANCEL, args, instance, log.Actor.of(call))
@@ -58,7 +58,7 @@ async def cancel(call: Call, instance: InstanceFacts) -> None:
 
 async def take_snapshot(call: Call, instance: InstanceFacts, label: str) -> int:
     """The backup's id; the caller holds an idle instance."""
-    if not await queries.is_enabled(call.db, instance.id):
+    if not await settings_queries.is_enabled(call.db, instance.id):
         raise invalid("Backups are not enabled.")
     if not await _saveable(call.db, instance):
         raise invalid("The Compute has no disks to back up.")

@@ -14,7 +14,7 @@ from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.backups import queries
+from roost.resources.compute.backups import queries, settings_queries
 from roost.resources.compute.backups.args import (
     BackupArgs,
     CopyArgs,
@@ -55,11 +55,11 @@ async def _fail(db: Queries, job: Job, args: BackupArgs) -> None:
 
 
 async def _disable(db: Queries, job: Job, args: InstanceArgs) -> None:
-    await queries.set_enabled(db, args.compute_id, enabled=False)
+    await settings_queries.set_enabled(db, args.compute_id, enabled=False)
 
 
 async def _enable(db: Queries, job: Job, args: InstanceArgs) -> None:
-    await queries.set_enabled(db, args.compute_id, enabled=True)
+    await settings_queries.set_enabled(db, args.compute_id, enabled=True)
 
 
 async def _restored(db: Queries, job: Job, args: RestoreArgs) -> None:

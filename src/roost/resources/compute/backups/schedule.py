@@ -8,7 +8,7 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute import queries as instances
-from roost.resources.compute.backups import changes, queries, rules
+from roost.resources.compute.backups import changes, rules, settings_queries
 from roost.resources.compute.engine import EngineError
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.guest import InstanceEngines
@@ -25,7 +25,7 @@ class DueArgs(JobArgs):
 async def begin_due(run: Run[DueArgs]) -> Verdict:
     """Begin the backups of the window that is open; a busy instance gets its turn later in it."""
     window, number, opened = rules.window_at(run.clock.now())
-    for compute_id in await queries.due(run.store, window, number, opened):
+    for compute_id in await settings_queries.due(run.store, window, number, opened):
         try:
             await _begin(run, compute_id)
         except EngineError as error:

@@ -6,7 +6,7 @@ from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, Write, next_step
 from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.backups import queries, rules
+from roost.resources.compute.backups import queries, rules, settings_queries
 from roost.resources.compute.backups.args import BackupArgs, CopyArgs, RestoreArgs
 from roost.resources.compute.backups.queries import BackupFacts
 from roost.resources.compute.backups.saved import DISKS
@@ -86,7 +86,7 @@ async def _outdated(run: Run[BackupArgs], backup: BackupFacts) -> list[int]:
         return await queries.finished_snapshots(db, compute_id, but=backup.id)
     whole, failed = await queries.finished_automatic(db, compute_id, but=backup.id)
     own = rules.Kept(backup.id, await queries.created(db, backup.id))
-    day = await queries.week_day(db, compute_id)
+    day = await settings_queries.week_day(db, compute_id)
     return failed + rules.outdated([*whole, own], day, compute_id, run.clock.now())
 
 
@@ -99,6 +99,7 @@ async def remove_all(run: Run[InstanceArgs]) -> Verdict:
 
     async def write(db: Queries) -> None:
         await queries.forget(db, facts.id)
+        await settings_queries.forget(db, facts.id)
 
     return next_step(write)
 
@@ -156,7 +157,7 @@ async def _configure(run: Run[CopyArgs], backup: BackupFacts, db: Queries) -> No
     ids = await copies.write(db, compute_id, saved, run.args.disks, run.clock.now())
     booted = [config_id for config_id, config in zip(ids, saved, strict=True) if config.booted]
     if ids:
-        await queries.remember_boot(db, compute_id, (booted or ids)[0])
+        await settings_queries.remember_boot(db, compute_id, (booted or ids)[0])
 
 
 async def power_off(run: Run[RestoreArgs]) -> Verdict:
