@@ -2,4 +2,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.e2e.checks", "tests.e2e.careful")
+pytest.register_assert_rewrite("tests.e2e.checks", "tests.e2e.careful", "tests.e2e.story")

@@ -3,13 +3,10 @@
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
-from time import monotonic
 
 import pytest
 import pytest_asyncio
@@ -17,9 +14,10 @@ import pytest_asyncio
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
 from roost.engines.qemu.images.mini import MINI
-from tests.e2e.checks import SETTLE_SECONDS, check_sound, settled
+from tests.e2e.checks import check_sound, settled
 from tests.e2e.host import Host
-from tests.e2e.region import Region, opened_region
+from tests.e2e.region import opened_region
+from tests.e2e.story import Story
 from tests.engines.qemu_host import output
 from tests.support.client import Json, until
 
@@ -32,70 +30,25 @@ _MOUNT = "mount -o noatime,noinit_itable"
 
 
 @dataclass
-class Story:
-    """Two running instances; what happens is told as it goes."""
+class VolumeStory(Story):
+    """Of two running instances."""
 
-    region: Region
     first: int = 0
     second: int = 0
-    _began: float = 0.0
-
-    def tell(self, text: str) -> None:
-        self._began = self._began or monotonic()
-        sys.stdout.write(f"{monotonic() - self._began:5.1f} s  {text}\n")
-
-    async def send(self, method: str, path: str, body: Json = None) -> Json:
-        """What the API answers to a request that succeeds."""
-        answer = await (await self.region.cloud.client()).send(method, path, body)
-        assert answer.status == 200, (path, answer)
-        shown = "" if body is None else f" {body}"
-        self.tell(f"{method} {path}{shown}")
-        return answer.body
 
     async def volume(self, volume_id: int) -> Json:
-        return await (await self.region.cloud.client()).get(f"/volumes/{volume_id}")
+        return await self.read(f"/volumes/{volume_id}")
 
     async def create_volume(self, label: str, **more: object) -> int:
         row = await self.send("POST", "/volumes", {"label": label, "size": 10, **more})
-        await self.ended(row["id"], "volume_create")
+        await self.ended(row["id"], "volume_create", "volume")
         assert (await self.volume(row["id"]))["status"] == "active"
         return int(row["id"])
 
     async def change(self, volume_id: int, what: str, body: Json = None) -> Json:
         """An operation on a volume, until its event has ended."""
         await self.send("POST", f"/volumes/{volume_id}/{what}", body)
-        return await self.ended(volume_id, f"volume_{what}")
-
-    async def ended(self, entity_id: int, action: str, kind: str = "volume") -> Json:
-        """The newest event of an action, once it has ended."""
-        event = await until(
-            lambda: self._event(entity_id, action, kind),
-            lambda found: found is not None and found["status"] in ("finished", "failed"),
-            SETTLE_SECONDS,
-        )
-        self.tell(f"  event {action} {event['status']}: {event['message'] or 'no message'}")
-        return event
-
-    async def _event(self, entity_id: int, action: str, kind: str) -> Json:
-        client = await self.region.cloud.client()
-        wanted = {"entity.id": entity_id, "entity.type": kind, "action": action}
-        events = (await client.get("/account/events", filter=wanted))["data"]
-        return max(events, key=lambda event: event["id"], default=None)
-
-    async def run(self, compute_id: int, command: str) -> str | None:
-        """What a command in the guest prints; None when it fails."""
-        client = await self.region.cloud.client()
-        row = await client.get(f"/compute/instances/{compute_id}")
-        return await self.region.shell.run(ip_address(row["ipv4"][0]), command)
-
-    async def done(self, compute_id: int, command: str) -> str:
-        printed = await self.run(compute_id, command)
-        assert printed is not None, command
-        self.tell(f"  guest {compute_id}# {command}\n{' ' * 13}{printed.strip()}")
-        return printed.strip()
-
-    async def booted(self, compute_id: int) -> None:
-        await until(lambda: self.run(compute_id, "echo up"), bool, SETTLE_SECONDS)
+        return await self.ended(volume_id, f"volume_{what}", "volume")
 
     async def path_of(self, volume_id: int, compute_id: int) -> str:
         """The volume's path, once the guest has it."""
@@ -104,8 +57,7 @@ class Story:
         return path
 
     async def volumes(self) -> list[int]:
-        page = await (await self.region.cloud.client()).get("/volumes")
-        return [row["id"] for row in page["data"]]
+        return [row["id"] for row in (await self.read("/volumes"))["data"]]
 
     async def places(self) -> list[str]:
         """What the host holds of volumes."""
@@ -128,11 +80,11 @@ def _small_place(host: Host) -> Iterator[None]:
 
 
 @pytest_asyncio.fixture(scope="module")
-async def story(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Story]:
+async def story(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[VolumeStory]:
     async with opened_region(tmp_path_factory.mktemp("block"), MINI) as region:
         with _small_place(region.host):
             await region.cloud.start()
-            story = Story(region)
+            story = VolumeStory(region)
             client = await region.cloud.client()
             bodies = (region.body(name, type="g1-roomy-1") for name in ("first", "second"))
             rows = [await client.post("/compute/instances", body) for body in bodies]
@@ -143,7 +95,7 @@ async def story(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Story
             await region.cloud.close()
 
 
-async def test_data_travel_from_guest_to_guest(story: Story) -> None:
+async def test_data_travel_from_guest_to_guest(story: VolumeStory) -> None:
     """Made, attached, filled, grown, copied, moved, through a crash of the server."""
     first, second = story.first, story.second
     longest = "Roost-volume_of-32-characters-xY"
@@ -176,7 +128,7 @@ async def test_data_travel_from_guest_to_guest(story: Story) -> None:
     assert await story.done(first, f"sha256sum <{_DATA}") == digest
 
     row = await story.send("POST", f"/volumes/{volume_id}/clone", {"label": "clone"})
-    assert (await story.ended(volume_id, "volume_clone"))["status"] == "finished"
+    assert (await story.ended(volume_id, "volume_clone", "volume"))["status"] == "finished"
     files = [str(story.data(each)) for each in (volume_id, row["id"])]
     compared = output("qemu-img", "compare", "-U", "-f", "raw", "-F", "raw", *files)
     assert compared == "Images are identical.\n"
@@ -202,7 +154,7 @@ async def test_data_travel_from_guest_to_guest(story: Story) -> None:
     await until(story.places, lambda names: names == [])
 
 
-async def _outlives_a_dead_qemu(story: Story, volume_id: int, digest: str) -> None:
+async def _outlives_a_dead_qemu(story: VolumeStory, volume_id: int, digest: str) -> None:
     """The server's next start finds the guest off, and the watchdog boots it with its volume."""
     server, (pid,) = story.region.cloud.server, story.region.host.pids(story.second)
     assert server is not None
@@ -212,14 +164,14 @@ async def _outlives_a_dead_qemu(story: Story, volume_id: int, digest: str) -> No
     os.kill(pid, signal.SIGKILL)
     story.tell("kill -9 of the server and of the second guest's QEMU; the server starts again")
     await story.region.cloud.start()
-    await story.ended(story.second, "lassie_reboot", "compute")
+    await story.ended(story.second, "lassie_reboot")
     await story.booted(story.second)
     path = await story.path_of(volume_id, story.second)
     await story.done(story.second, f"{_MOUNT} {path} /mnt")
     assert await story.done(story.second, f"sha256sum <{_DATA}") == digest
 
 
-async def _is_free_when_its_instance_is_deleted(story: Story, volume_id: int) -> None:
+async def _is_free_when_its_instance_is_deleted(story: VolumeStory, volume_id: int) -> None:
     body = story.region.body("third", type="g1-roomy-1", booted=False)
     assert (await story.volume(volume_id))["compute_id"] == story.second
     await story.send("DELETE", f"/compute/instances/{story.second}")
@@ -230,12 +182,12 @@ async def _is_free_when_its_instance_is_deleted(story: Story, volume_id: int) ->
     await check_sound(story.region.cloud, {story.first: "running", story.second: "offline"})
 
 
-async def test_a_volume_whose_data_vanished_stops_only_its_instance(story: Story) -> None:
+async def test_a_volume_whose_data_vanished_stops_only_its_instance(story: VolumeStory) -> None:
     volume_id = await story.create_volume("vanishes", compute_id=story.second)
     story.data(volume_id).unlink()
     story.tell("the volume's file is removed from the host")
     await story.send("POST", f"/compute/instances/{story.second}/boot")
-    event = await story.ended(story.second, "compute_boot", "compute")
+    event = await story.ended(story.second, "compute_boot")
     assert event["status"] == "failed"
     assert event["message"] == f"The data of volume {volume_id} do not exist"
     rows = await settled(story.region.cloud)
@@ -248,12 +200,12 @@ async def test_a_volume_whose_data_vanished_stops_only_its_instance(story: Story
     story.tell(f"roost fsck: {findings}")
     assert (await story.change(volume_id, "detach"))["status"] == "finished"
     await story.send("POST", f"/compute/instances/{story.second}/boot")
-    assert (await story.ended(story.second, "compute_boot", "compute"))["status"] == "finished"
+    assert (await story.ended(story.second, "compute_boot"))["status"] == "finished"
     await story.send("DELETE", f"/volumes/{volume_id}")
     await until(story.volumes, lambda rows: rows == [])
 
 
-async def test_a_full_disk_of_the_host_fails_the_clone_alone(story: Story) -> None:
+async def test_a_full_disk_of_the_host_fails_the_clone_alone(story: VolumeStory) -> None:
     volume_id = await story.create_volume("full", compute_id=story.first)
     path = await story.path_of(volume_id, story.first)
     write = f"dd if=/dev/urandom of={path} bs=64k count=16 conv=fsync 2>/dev/null && echo written"
