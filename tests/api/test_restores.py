@@ -7,7 +7,7 @@ from tests.api.test_backups import contents, enabled, mark, saved
 from tests.support.client import Client, until
 from tests.support.disks import engine_of, path_of, powered, quiet
 from tests.support.instances import INSTANCES, made
-from tests.support.volumes import failing, slow
+from tests.support.volumes import attached, failing, made_volume, plugged, slow
 
 
 async def test_one_that_fails_leaves_what_runs(client: Client, roost: Roost) -> None:
@@ -31,6 +31,25 @@ async def test_one_that_fails_leaves_what_runs(client: Client, roost: Roost) -> 
         (await client.get(f"{path}/disks"))["data"],
         await client.get(f"{path}/configs"),
     )
+
+
+async def test_volumes_of_what_is_overwritten(client: Client, roost: Roost) -> None:
+    """They are no part of a backup: those of one boot go, the others stay."""
+    path = await enabled(client, type="g1-standard-4")
+    backup, compute_id = await saved(client, path), int(path.rpartition("/")[2])
+    await powered(client, path, "boot")
+    labels = ("lasting", "brief")
+    lasting, brief = [(await made_volume(client, label=each))["id"] for each in labels]
+    await attached(client, lasting, compute_id)
+    await attached(client, brief, compute_id, persist_across_boots=False)
+    body = {"compute_id": compute_id, "overwrite": True}
+    await client.post(f"{path}/backups/{backup['id']}/restore", body)
+    assert (await quiet(client, path))["status"] == "finished"
+    kept = [(await client.get(f"/volumes/{each}"))["compute_id"] for each in (lasting, brief)]
+    assert kept == [compute_id, None]
+    assert await plugged(roost, lasting) is None
+    await powered(client, path, "boot")
+    assert await plugged(roost, lasting) == compute_id
 
 
 async def test_a_backup_that_goes_meanwhile(client: Client, roost: Roost) -> None:
