@@ -7,13 +7,6 @@ from typing import Protocol
 from roost.app.engines import EngineUnavailableError, Row
 from roost.clock import Clock
 from roost.engines.listeners import Listener, ListenerError, parse_listeners
-from roost.engines.powerdns.backends import Backend, PostgresBackend, SqliteBackend
-from roost.engines.powerdns.domains import PowerDns
-from roost.engines.powerdns.folder import Folder
-from roost.engines.powerdns.host import LocalHost
-from roost.engines.powerdns.prerequisites import check
-from roost.engines.powerdns.remote import RemoteServer
-from roost.engines.powerdns.server import LocalServer
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.resources.domains import engine_queries
 from roost.resources.domains.engine import DomainEngine, EngineError
@@ -61,14 +54,17 @@ async def bind_dns(settings: Settings, clock: Clock, db: Queries) -> DnsBinding:
         by_itself = settings.dns_engine == settings.engines == "auto"
         why = "it holds the zones" if by_itself else "only simulated engines are wanted"
         return _simulated(settings, clock, listeners, why)
+    from roost.app import powerdns
+
     if settings.powerdns_url is not None:
-        return _remote(settings, listeners)
-    backend = _backend(settings)
-    reason = check(backend)
+        engine = powerdns.remote(settings, listeners)
+        return DnsBinding(engine, True, f"PowerDNS of {settings.powerdns_url}")
+    backend = powerdns.backend_of(settings)
+    reason = powerdns.check(backend)
     if reason is None:
-        host = LocalHost(_local_server(settings.state, backend, listeners))
-        return DnsBinding(PowerDns(host), True, f"PowerDNS with {backend.label}")
-    if holder == PowerDns.name or _demands_real(settings):
+        engine = powerdns.own_server(settings.state, backend, listeners)
+        return DnsBinding(engine, True, f"PowerDNS with {backend.label}")
+    if holder not in (None, SimulatedDomains.name) or _demands_real(settings):
         raise EngineUnavailableError(f"DNS: {reason}")
     return _simulated(settings, clock, listeners, reason)
 
@@ -78,16 +74,9 @@ async def stop_dns(state: Path) -> bool:
 
     Raises EngineError when it does not end.
     """
-    server = _local_server(state, SqliteBackend(), None)
-    ran = server.process() is not None
-    await server.stop()
-    return ran
+    from roost.app import powerdns
 
-
-def _local_server(
-    state: Path, backend: Backend, listeners: tuple[Listener, ...] | None
-) -> LocalServer:
-    return LocalServer(Folder(state / "powerdns", backend, listeners))
+    return await powerdns.stop(state)
 
 
 def _wants_simulated(settings: Settings, holder: str | None) -> bool:
@@ -103,28 +92,12 @@ def _demands_real(settings: Settings) -> bool:
     return settings.dns_engine == "powerdns" or settings.engines == "local"
 
 
-def _remote(settings: Settings, listeners: tuple[Listener, ...] | None) -> DnsBinding:
-    assert settings.powerdns_url is not None
-    if listeners is None or settings.powerdns_key_file is None:
-        raise EngineUnavailableError(
-            "DNS: ROOST_POWERDNS_URL needs ROOST_POWERDNS_KEY_FILE and ROOST_DNS_LISTEN beside it"
-        )
-    server = RemoteServer(settings.powerdns_url, settings.powerdns_key_file, listeners)
-    return DnsBinding(PowerDns(server), True, f"PowerDNS of {settings.powerdns_url}")
-
-
 def _simulated(
     settings: Settings, clock: Clock, listeners: tuple[Listener, ...] | None, why: str
 ) -> DnsBinding:
     directory = settings.state / "simulated" / NAME
     engine = SimulatedDomains(directory, settings.simulated_latency, clock, listeners)
     return DnsBinding(engine, False, why)
-
-
-def _backend(settings: Settings) -> Backend:
-    if settings.dns_database_url is None:
-        return SqliteBackend()
-    return PostgresBackend(settings.dns_database_url)
 
 
 def _listeners(settings: Settings) -> tuple[Listener, ...] | None:

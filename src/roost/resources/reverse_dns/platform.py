@@ -2,11 +2,6 @@
 
 from dataclasses import dataclass
 
-import dns.asyncresolver
-import dns.exception
-import dns.name
-import dns.resolver
-
 from roost.resources.domains.dns import Server
 from roost.resources.reverse_dns.names import Network
 
@@ -26,6 +21,9 @@ class ReverseDns:
 
     async def resolves(self, name: str, address: str) -> bool:
         """Whether a name has this address (spec B, Networking rule 4)."""
+        # Seldom needed, and slow to load.
+        import dns.asyncresolver
+
         resolver = dns.asyncresolver.Resolver(configure=False)
         resolver.nameservers, resolver.port = [self.resolver.host], self.resolver.port
         resolver.lifetime, resolver.cache = _SECONDS, None
