@@ -18,7 +18,7 @@ from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.catalog import Catalog
 from roost.resources.catalog.entries import RegionEntry
-from roost.resources.compute import queries as compute
+from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.engine import InstanceEngine
 from roost.resources.volumes import engine_queries as volumes
 from roost.resources.volumes.engine import VolumeEngine

@@ -30,7 +30,7 @@ from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
-from roost.resources.compute import queries as compute
+from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities

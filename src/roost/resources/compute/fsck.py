@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import jobs, making, queries
+from roost.resources.compute import engine_queries, jobs, making, queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.drift import DriftKind, compare
@@ -33,7 +33,7 @@ async def check_instances(installation: Installation) -> AsyncIterator[Finding]:
                 yield finding
         except EngineError as error:
             yield unrepairable(f"region {region}: its instances cannot be seen", str(error))
-    for region in await queries.regions_in_use(installation.store):
+    for region in await engine_queries.regions_in_use(installation.store):
         if region not in engines:
             text = f"region {region}: it has instances, but is not in the catalogue"
             yield unrepairable(text, "add it to the catalogue")

@@ -1,6 +1,6 @@
 """What users should know of where their instances are."""
 
-from roost.resources.compute import queries
+from roost.resources.compute import engine_queries
 from roost.resources.notifications.records import NotificationRow
 from roost.resources.regions.queries import in_outage
 from roost.web.call import Call
@@ -8,7 +8,7 @@ from roost.web.call import Call
 
 async def outages(call: Call) -> list[NotificationRow]:
     """A region in which the account has instances is in outage."""
-    regions = await queries.regions_of(call.db, call.account_id)
+    regions = await engine_queries.regions_of(call.db, call.account_id)
     return [
         {
             "entity": {

@@ -256,39 +256,6 @@ async def existing(db: Queries, ids: list[int]) -> set[int]:
     return {row["id"] for row in rows}
 
 
-async def regions_in_use(db: Queries) -> list[str]:
-    rows = await db.fetch("select distinct region from compute_instance order by region")
-    return [row["region"] for row in rows]
-
-
-async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
-    """Regions and the names of the engines that hold guests of theirs."""
-    rows = await db.fetch(
-        """
-        select distinct region, engine from compute_instance where engine is not null
-        order by region, engine
-        """
-    )
-    return [(row["region"], row["engine"]) for row in rows]
-
-
-async def set_engine(db: Queries, region: str, engine: str) -> None:
-    """The engine of a region's instances for which none is known."""
-    await db.execute(
-        "update compute_instance set engine = $2 where region = $1 and engine is null",
-        region,
-        engine,
-    )
-
-
-async def regions_of(db: Queries, account_id: int) -> list[str]:
-    """Where an account has instances."""
-    rows = await db.fetch(
-        "select distinct region from compute_instance where account_id = $1", account_id
-    )
-    return [row["region"] for row in rows]
-
-
 async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:
     await db.execute("update compute_instance set ipv4 = $2 where id = $1", compute_id, addresses)
 
