@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from roost.app import name_server
+from roost.app import powerdns
 from roost.app.engines import EngineUnavailableError
 from roost.app.name_server import bind_dns
 from roost.clock import Clock
@@ -26,7 +26,7 @@ class Host:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.reason: str | None = None
         self.holder: str | None = None
-        monkeypatch.setattr(name_server, "check", lambda _: self.reason)
+        monkeypatch.setattr(powerdns, "check", lambda _: self.reason)
 
         async def find_holder(_: Queries) -> str | None:
             return self.holder

@@ -78,10 +78,14 @@ class PowerDns:
             await self._put_zone(zone)
 
     async def put_rrsets(self, change: ZoneChange) -> None:
-        head = await self._zones.find(change.zone)
-        if head is None or head["kind"] != "Master" or not _is_ours(head):
-            raise NoZoneError("The name server holds no such master zone")
-        await self._masters.edit(change)
+        if not change.known:
+            head = await self._zones.find(change.zone)
+            if head is None or head["kind"] != "Master" or not _is_ours(head):
+                raise NoZoneError("The name server holds no such master zone")
+        try:
+            await self._masters.edit(change)
+        except MissingError as error:
+            raise NoZoneError(str(error)) from error
 
     async def delete_zone(self, name: str, owner: str | None = None) -> None:
         head = await self._zones.find(name)

@@ -121,6 +121,9 @@ class ZoneChange:
     """These RRsets become exactly this."""
     drop: frozenset[RRKey] = field(default_factory=frozenset)
     """These become none; they may have been none before."""
+    known: bool = False
+    """The zone was put as an active master, and nothing has failed since: where the engine holds
+    a zone of this name, it need not look first what kind of zone it is."""
 
 
 class ZoneHead(NamedTuple):

@@ -97,7 +97,8 @@ def _change(pending: record_queries.Pending, dns: Dns) -> ZoneChange:
     if (name, "NS") in pending.keys:
         put = with_nameservers(put, facts.zone, dns.nameservers, ttl_of(facts))
     drop = frozenset(pending.keys) - {rrset.key for rrset in put}
-    return ZoneChange(name, soa_of(facts, dns), tuple(put), drop)
+    # Jobs of one zone come one after the other: without an error the one before has put it.
+    return ZoneChange(name, soa_of(facts, dns), tuple(put), drop, known=not facts.errors)
 
 
 async def fetch_zone(run: Run[ImportArgs]) -> Verdict:
