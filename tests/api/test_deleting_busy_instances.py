@@ -26,7 +26,7 @@ async def gone(client: Client, roost: Roost, path: str) -> None:
     assert await roost.store.fetchval(unfinished, f"compute:{compute_id}") == 0
     lines: list[str] = []
     await check_all(roost, False, lines.append)
-    assert [line for line in lines if str(compute_id) in line] == []
+    assert [line for line in lines if f"instance {compute_id} " in line] == []
 
 
 @pytest.mark.parametrize(

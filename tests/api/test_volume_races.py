@@ -72,14 +72,17 @@ def check_refusal(answer: Answer) -> None:
     assert known or (field, reason) == ("compute_id", "compute_id is not valid"), reason
 
 
-async def check_agreement(roost: Roost, *ids: int) -> None:
+async def check_agreement(roost: Roost, *rows: Json) -> None:
     """When all jobs have ended: fsck finds nothing, and no event is open."""
     unfinished = "select count(*) from job where finished is null and resource = any($1)"
+    ids = [row["id"] for row in rows]
     resources = [f"{kind}:{each}" for each in ids for kind in ("volume", "compute")]
     await until(lambda: roost.store.fetchval(unfinished, resources), lambda count: count == 0)
     lines: list[str] = []
     await check_all(roost, False, lines.append)
-    assert [line for line in lines if any(str(each) in line for each in ids)] == []
+    kinds = ["volume" if "filesystem_path" in row else "instance" for row in rows]
+    names = [f"{kind} {each} " for kind, each in zip(kinds, ids, strict=True)]
+    assert [line for line in lines if any(name in line for name in names)] == []
     open_events = (
         "select count(*) from event where entity_id = any($1)"
         " and status in ('scheduled', 'started')"
@@ -105,7 +108,7 @@ async def test_two_attaches(client: Client, roost: Roost) -> None:
             *(posting(client, path, {"compute_id": each["id"]}) for each in instances)
         )
         winner = instances[one_wins(answers)]
-        await check_agreement(roost, volume["id"], first["id"], second["id"])
+        await check_agreement(roost, volume, first, second)
         assert await plugged(roost, volume["id"]) == winner["id"]
         await client.post(f"{VOLUMES}/{volume['id']}/detach")
         await rested(client, volume["id"])
@@ -124,7 +127,7 @@ async def test_many_attaches_to_one_instance(client: Client, roost: Roost) -> No
     refused = [answer.problems for answer in answers if answer.status != 200]
     reason = "Compute cannot have more than 4 volumes with its memory."
     assert refused == [[(None, reason)]] * 4
-    await check_agreement(roost, instance["id"], *(each["id"] for each in volumes))
+    await check_agreement(roost, instance, *volumes)
     rows = (await client.get(f"{INSTANCES}/{instance['id']}/volumes"))["data"]
     assert len(rows) == 4
     for row in rows:
@@ -139,7 +142,7 @@ async def test_attach_against_delete(client: Client, roost: Roost, runs: bool) -
         path = f"{VOLUMES}/{volume['id']}"
         attach = posting(client, f"{path}/attach", {"compute_id": instance["id"]})
         winner = one_wins(await race(attach, deleting(client, path)))
-        await check_agreement(roost, volume["id"], instance["id"])
+        await check_agreement(roost, volume, instance)
         if winner == 0:
             assert (await client.get(path))["compute_id"] == instance["id"]
             await client.post(f"{path}/detach")
@@ -159,10 +162,10 @@ async def test_resize_against_clone(client: Client, roost: Roost) -> None:
             size += 10
         else:
             copy = answers[1].body
-            await check_agreement(roost, volume["id"], copy["id"])
+            await check_agreement(roost, volume, copy)
             row = await client.get(f"{VOLUMES}/{copy['id']}")
             assert (row["status"], row["size"]) == ("active", size)
-        await check_agreement(roost, volume["id"])
+        await check_agreement(roost, volume)
         assert (await client.get(path))["size"] == size
 
 
@@ -175,7 +178,7 @@ async def test_attach_against_shutdown(client: Client, roost: Roost, persists: b
         body = {"compute_id": instance["id"], "persist_across_boots": persists}
         attach = posting(client, f"{path}/attach", body)
         winner = one_wins(await race(attach, posting(client, f"{power}/shutdown")))
-        await check_agreement(roost, volume["id"], instance["id"])
+        await check_agreement(roost, volume, instance)
         row = await client.get(path)
         assert (row["compute_id"] is not None) == (winner == 0)
         status = (await client.get(power))["status"]
@@ -198,7 +201,7 @@ async def test_detach_against_deleting_the_instance(client: Client, roost: Roost
         assert answers[1].status == 200
         if answers[0].status != 200:
             check_refusal(answers[0])
-        await check_agreement(roost, volume["id"], instance["id"])
+        await check_agreement(roost, volume, instance)
         assert (await client.get(path))["compute_id"] is None
         assert await plugged(roost, volume["id"]) is None
 
@@ -213,7 +216,7 @@ async def test_attach_against_deleting_the_instance(client: Client, roost: Roost
         assert answers[1].status == 200
         if answers[0].status != 200:
             check_refusal(answers[0])
-        await check_agreement(roost, volume["id"], instance["id"])
+        await check_agreement(roost, volume, instance)
         assert (await client.get(path))["compute_id"] is None
 
 
@@ -231,7 +234,7 @@ async def test_creating_attached_against_deleting_the_instance(
             check_refusal(answers[0])
             continue
         volume = answers[0].body
-        await check_agreement(roost, volume["id"], instance["id"])
+        await check_agreement(roost, volume, instance)
         row = await client.get(f"{VOLUMES}/{volume['id']}")
         assert (row["status"], row["compute_id"]) == ("active", None)
 
@@ -255,7 +258,7 @@ async def test_two_resizes(client: Client, roost: Roost) -> None:
         if answer.status != 200:
             ((_, reason),) = answer.problems
             assert reason in ("Volume busy.", "Storage volumes can only be resized up")
-    await check_agreement(roost, volume["id"])
+    await check_agreement(roost, volume)
 
 
 async def test_two_deletes(client: Client, roost: Roost) -> None:
@@ -263,7 +266,7 @@ async def test_two_deletes(client: Client, roost: Roost) -> None:
     path = f"{VOLUMES}/{volume['id']}"
     answers = await race(*(deleting(client, path) for _ in range(3)))
     assert sorted(answer.status for answer in answers) == [200, 404, 404]
-    await check_agreement(roost, volume["id"])
+    await check_agreement(roost, volume)
 
 
 async def test_jobs_wait_for_no_instance(client: Client, roost: Roost) -> None:

@@ -177,7 +177,10 @@ async def test_a_volume_carries_what_was_written_to_the_next_guest(lab: Lab) -> 
     [
         ("mkswap {0} && swapon {0}", "swapoff {0}"),
         ("mkfs.ext4 -q {0} && mount -o ro {0} /mnt", "umount /mnt"),
-        ("(sleep 3600 <{0} & echo $! >/tmp/pid) >/dev/null 2>&1", "kill $(cat /tmp/pid)"),
+        (
+            "(exec 3<{0}; sleep 3600 <&3 & echo $! >/tmp/pid) >/dev/null 2>&1",
+            "kill $(cat /tmp/pid)",
+        ),
     ],
 )
 async def test_what_the_guest_has_open_stays(lab: Lab, use: str, end: str) -> None:

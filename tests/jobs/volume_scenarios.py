@@ -82,7 +82,7 @@ class VolumeCase:
         """Rows, data, guests and slots belong together."""
         lines: list[str] = []
         await check_all(self.volumes.stage.roost, False, lines.append)
-        assert [line for line in lines if str(self.volume_id) in line] == []
+        assert [line for line in lines if f"volume {self.volume_id} " in line] == []
         row = await self.volumes.row(self.volume_id)
         kept = row is not None and row.compute_id is not None and row.persist_across_boots
         assert await self.volumes.slots(self.volume_id) == (1 if kept else 0)
