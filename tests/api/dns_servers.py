@@ -21,7 +21,7 @@ from tests.support.database import DatabaseServer
 from tests.support.resolving import where
 from tests.support.server import RunningRoost, running_roost, simulated
 
-ENGINES = ("simulated", "powerdns")
+ENGINES = ("simulated", pytest.param("powerdns", marks=pytest.mark.powerdns))
 LOOPBACK = "127.0.0.0/8,::1/128"
 
 _NAMES = (f"dns-user{number}" for number in count())

@@ -120,6 +120,7 @@ def _running(pid_file: Path) -> int:
     return pid
 
 
+@pytest.mark.powerdns
 async def test_nothing_is_lost(cloud: Cloud) -> None:
     client = await cloud.client()
     body = {"domain": _ZONE, "type": "master", "soa_email": "me@example.com"}
