@@ -14,6 +14,7 @@ from roost.resources.catalog import load
 from roost.resources.compute.engine import EngineError, InstanceEngine
 from roost.settings import Settings
 from roost.store.cluster import Cluster
+from roost.threads import DISK
 
 
 async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
@@ -39,7 +40,7 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
 
 async def _bind(settings: Settings) -> Bindings:
     """The engines that hold the guests, and no others."""
-    catalog = await asyncio.to_thread(load, settings.catalog)
+    catalog = await DISK.run(load, settings.catalog)
     bindings = await bind_engines(settings, catalog, Clock())
     async with open_store(settings) as store:
         await keep_to_engines(store, bindings)

@@ -1,6 +1,5 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -46,6 +45,7 @@ from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
 from roost.store import Store, migrate
+from roost.threads import DISK
 from roost.web.access_log import AccessLog
 from roost.web.api import Api, Edge
 from roost.web.auth import Authenticator
@@ -137,7 +137,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
         clock = await LabClock.open(store) if settings.lab else Clock()
-        catalog = await asyncio.to_thread(load, settings.catalog)
+        catalog = await DISK.run(load, settings.catalog)
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)

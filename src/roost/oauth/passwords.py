@@ -1,24 +1,22 @@
 """Checking passwords: off the event loop, and as slow for unknown users as for known ones."""
 
-import asyncio
 import os
 import secrets
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from roost.secrets import hash_password, verify_password
+from roost.threads import Threads
 
 
 class PasswordChecker:
     """At most one check per core at a time, as each takes a core for a tenth of a second."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="password")
+        self._threads = Threads("password", os.cpu_count() or 1)
 
     async def matches(self, hashed: str | None, password: str) -> bool:
         """False for a user who is unknown or has no password, after the same time."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _matches, hashed, password)
+        return await self._threads.run(_matches, hashed, password)
 
 
 def _matches(hashed: str | None, password: str) -> bool:

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from roost.store import postmaster
 from roost.store.identity import Identity, choose
 from roost.store.postmaster import Postmaster
+from roost.threads import DISK
 
 SETTINGS: Mapping[str, str] = {
     "autovacuum_analyze_scale_factor": "0.02",
@@ -130,7 +131,7 @@ class Cluster:
         command += ["--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-instructions"]
         with self.log.open("ab") as output:
             process = identity.spawn([*command, "--no-sync"], output)
-        if await asyncio.to_thread(process.wait) != 0:
+        if await DISK.run(process.wait) != 0:
             raise ClusterError(f"initdb failed: {self._last_words()}")
         fresh.rename(self.data)
         # What initdb left unsynced becomes durable without delaying the first start.

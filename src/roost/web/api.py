@@ -234,12 +234,12 @@ class Api:
             if endpoint.intake is not None:
                 upload = Upload(exchange.header(b"content-type") or "", raw)
                 return await stack.enter_async_context(endpoint.intake(call, upload))
-            return raw if endpoint.prepare is None else await endpoint.prepare(raw)
+            return await _prepare(endpoint, call, raw)
         if endpoint.body is None:
             return None
         if raw:  # Some clients declare the type of a body that they do not send.
             http.check_json(exchange)
-        return read_body(endpoint.body, raw, self._edge.services)
+        return await _prepare(endpoint, call, read_body(endpoint.body, raw, self._edge.services))
 
     def _record(self, exchange: Exchange, reply: Reply, seconds: float) -> None:
         endpoint = exchange.endpoint
@@ -265,6 +265,10 @@ def _failure(exchange: Exchange, error: Exception) -> ApiError:
 def _unavailable() -> ApiError:
     reason = "The service is not yet available. Please try again later."
     return ApiError(503, [Problem(reason)])
+
+
+async def _prepare(endpoint: Endpoint, call: Call, body: object) -> object:
+    return body if endpoint.prepare is None else await endpoint.prepare(call, body)
 
 
 async def _handle(endpoint: Endpoint, call: Call, body: object) -> Reply:

@@ -27,7 +27,7 @@ Result = str | bytes | Mapping[str, object] | Reply | None
 B = TypeVar("B", bound=Body)
 T = TypeVar("T")
 Handler = Callable[..., Awaitable[Result]]
-Prepare = Callable[[bytes], Awaitable[bytes]]
+Prepare = Callable[..., Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,10 @@ class Endpoint:
     accepts: tuple[str, ...] = ()
     """Media types of a body that is not JSON; the handler is given its bytes."""
     prepare: Prepare | None = None
-    """What is made of such a body before the transaction begins: slow work holds no connection."""
+    """Makes of the body what the handler is given, before the transaction begins: look-ups,
+    parsing and hashing hold no connection. It is given the call, whose `db` is the store."""
     intake: Intake[object] | None = None
-    """The same for a body that is stored elsewhere, and taken back when the request fails."""
+    """The same for an upload that is stored elsewhere, and taken back when the request fails."""
     max_body: int | None = None
     """Bytes of the body; the setting's when None."""
     query: Mapping[str, str] = field(default_factory=dict)
@@ -135,7 +136,6 @@ class Endpoint:
 class Options(TypedDict, total=False):
     """The optional parts of a declaration; see Endpoint."""
 
-    prepare: Prepare
     max_body: int
     scopes: tuple[str, ...]
     public: bool
@@ -164,6 +164,28 @@ def endpoint(
 
 @overload
 def endpoint(
+    method: Method,
+    path: str,
+    *,
+    body: type[B],
+    prepare: Callable[[Call, B], Awaitable[T]],
+    **options: Unpack[Options],
+) -> Callable[[Callable[[Call, T], Awaitable[Result]]], Endpoint]: ...
+
+
+@overload
+def endpoint(
+    method: Method,
+    path: str,
+    *,
+    accepts: tuple[str, ...],
+    prepare: Callable[[Call, bytes], Awaitable[T]],
+    **options: Unpack[Options],
+) -> Callable[[Callable[[Call, T], Awaitable[Result]]], Endpoint]: ...
+
+
+@overload
+def endpoint(
     method: Method, path: str, *, accepts: tuple[str, ...], **options: Unpack[Options]
 ) -> Callable[[Callable[[Call, bytes], Awaitable[Result]]], Endpoint]: ...
 
@@ -185,6 +207,7 @@ def endpoint(
     *,
     body: type[Body] | None = None,
     accepts: tuple[str, ...] = (),
+    prepare: Prepare | None = None,
     intake: Intake[object] | None = None,
     **options: Unpack[Options],
 ) -> Callable[[Handler], Endpoint]:
@@ -204,6 +227,7 @@ def endpoint(
             area=handler.__module__.split(".")[-2],
             body=body,
             accepts=accepts,
+            prepare=prepare,
             intake=intake,
             **options,
         )

@@ -1,6 +1,5 @@
 """A saved state as a file: a zip archive with a header, the rows of tables, engines' snapshots."""
 
-import asyncio
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
@@ -13,6 +12,7 @@ from roost.app.lab import queries
 from roost.app.lab.queries import Table
 from roost.errors import ApiError, invalid
 from roost.store import Connection
+from roost.threads import DISK
 
 _HEADER = "roost.json"
 _ATTACHMENTS = "attachments/"
@@ -45,8 +45,8 @@ class Archive:
     async def read(cls, file: IO[bytes]) -> "Archive":
         """ApiError 400 when the file is not whole."""
         try:
-            zipped = await asyncio.to_thread(ZipFile, file)
-            damaged = await asyncio.to_thread(zipped.testzip)
+            zipped = await DISK.run(ZipFile, file)
+            damaged = await DISK.run(zipped.testzip)
         except (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error):
             raise broken() from None
         if damaged is not None:
@@ -58,7 +58,7 @@ class Archive:
         self._zip.close()
 
     async def write_header(self, header: Header) -> None:
-        await asyncio.to_thread(self._zip.writestr, _HEADER, header.model_dump_json(indent=2))
+        await DISK.run(self._zip.writestr, _HEADER, header.model_dump_json(indent=2))
 
     async def read_header(self) -> Header:
         """ApiError 400 when the file is something else."""
@@ -71,7 +71,7 @@ class Archive:
         with self._zip.open(_rows(table), "w", force_zip64=True) as entry:
 
             async def write(rows: bytes) -> None:
-                await asyncio.to_thread(entry.write, rows)
+                await DISK.run(entry.write, rows)
 
             await queries.copy_out(db, table, write)
 
@@ -80,27 +80,27 @@ class Archive:
 
         async def rows() -> AsyncIterator[bytes]:
             with self._zip.open(_rows(table)) as entry:
-                while chunk := await asyncio.to_thread(entry.read, _CHUNK):
+                while chunk := await DISK.run(entry.read, _CHUNK):
                     yield chunk
 
         await queries.copy_in(db, table, rows())
 
     async def write_snapshot(self, region: str, snapshot: bytes) -> None:
-        await asyncio.to_thread(self._zip.writestr, _snapshot(region), snapshot)
+        await DISK.run(self._zip.writestr, _snapshot(region), snapshot)
 
     async def read_snapshots(self, header: Header) -> Mapping[str, bytes]:
         """By region. KeyError when one is missing."""
         read = self._zip.read
-        return {r: await asyncio.to_thread(read, _snapshot(r)) for r in header.regions}
+        return {r: await DISK.run(read, _snapshot(r)) for r in header.regions}
 
     async def write_attachment(self, key: str, content: bytes) -> None:
-        await asyncio.to_thread(self._zip.writestr, _ATTACHMENTS + key, content)
+        await DISK.run(self._zip.writestr, _ATTACHMENTS + key, content)
 
     async def read_attachments(self) -> AsyncIterator[tuple[str, bytes]]:
         """Keys and contents."""
         for name in self._zip.namelist():
             if name.startswith(_ATTACHMENTS):
-                content = await asyncio.to_thread(self._zip.read, name)
+                content = await DISK.run(self._zip.read, name)
                 yield name.removeprefix(_ATTACHMENTS), content
 
 

@@ -1,6 +1,5 @@
 """Attachments as files of one folder."""
 
-import asyncio
 import os
 import re
 import time
@@ -12,6 +11,7 @@ from roost.resources.support.engine import (
     AttachmentStoreError,
     StoredFile,
 )
+from roost.threads import DISK
 
 _DRAFT = ".draft-"
 _OURS = re.compile(r"(?:\.draft-)?[0-9a-f]{32}")
@@ -28,7 +28,7 @@ class AttachmentFolder:
 
     async def get(self, key: str) -> bytes:
         try:
-            return await asyncio.to_thread(self._path(key).read_bytes)
+            return await DISK.run(self._path(key).read_bytes)
         except FileNotFoundError:
             raise AttachmentMissingError(f"there is no file {key}") from None
         except OSError as error:
@@ -39,7 +39,7 @@ class AttachmentFolder:
 
     async def list(self) -> list[StoredFile]:
         try:
-            found = await asyncio.to_thread(lambda: list(self._files()))
+            found = await DISK.run(lambda: list(self._files()))
         except OSError as error:
             raise AttachmentStoreError(str(error)) from error
         return sorted(found, key=lambda file: file.key)
@@ -83,6 +83,6 @@ class AttachmentFolder:
 
     async def _call(self, work: Callable[[], None]) -> None:
         try:
-            await asyncio.to_thread(work)
+            await DISK.run(work)
         except OSError as error:
             raise AttachmentStoreError(str(error)) from error

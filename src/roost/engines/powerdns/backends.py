@@ -1,6 +1,5 @@
 """Where PowerDNS keeps its zones: a file of its own, or a PostgreSQL database."""
 
-import asyncio
 import os
 import shutil
 import sqlite3
@@ -12,6 +11,7 @@ from typing import Protocol
 
 from roost.engines.powerdns.config import postgres_backend, sqlite_backend
 from roost.engines.powerdns.postgres import SCHEMA, ensure_tables
+from roost.threads import DISK
 
 _SCHEMA = Path("/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql")
 _FILE = "pdns.db"
@@ -60,7 +60,7 @@ class SqliteBackend:
         return sqlite_backend(f"{folder.rstrip('/')}/{_FILE}")
 
     async def prepare(self, folder: Path, owner: tuple[int, int]) -> None:
-        await asyncio.to_thread(self._prepare, folder, owner)
+        await DISK.run(self._prepare, folder, owner)
 
     def _prepare(self, folder: Path, owner: tuple[int, int]) -> None:
         # Made where the server cannot put a link in our way.

@@ -1,9 +1,10 @@
 """The tables of PowerDNS in a PostgreSQL database."""
 
-import asyncio
 from pathlib import Path
 
 import asyncpg
+
+from roost.threads import DISK
 
 SCHEMA = Path("/usr/share/pdns-backend-pgsql/schema/schema.pgsql.sql")
 _LOCK = 0x70646E73
@@ -16,7 +17,7 @@ async def ensure_tables(url: str) -> None:
 
     Raises OSError, with no word of the URL, when the database cannot be used.
     """
-    schema = await asyncio.to_thread(SCHEMA.read_text)
+    schema = await DISK.run(SCHEMA.read_text)
     try:
         connection = await asyncpg.connect(url, timeout=_PATIENCE_SECONDS)
         try:

@@ -1,6 +1,5 @@
 """A PowerDNS that the operator runs."""
 
-import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from roost.engines.powerdns.api import Api, Place
 from roost.engines.powerdns.config import TRANSFERS, VISIBLE_AT_ONCE
 from roost.engines.powerdns.messages import SETTINGS
 from roost.resources.domains.engine import EngineError
+from roost.threads import DISK
 
 _NEEDED = {**VISIBLE_AT_ONCE, **TRANSFERS}
 
@@ -23,7 +23,7 @@ class RemoteServer:
 
     async def ensure(self) -> Place:
         try:
-            key = await asyncio.to_thread(self._key_file.read_text)
+            key = await DISK.run(self._key_file.read_text)
         except OSError as error:
             raise EngineError("The key of the name server's API cannot be read") from error
         return Place(self._url, key.strip())

@@ -4,7 +4,6 @@ Beside a disk that began as an image lies the kernel that it boots. All of it is
 given an open file reads it, so the files themselves may be read by all.
 """
 
-import asyncio
 import os
 import re
 import shutil
@@ -22,6 +21,7 @@ from roost.engines.qemu.users import open_directory
 from roost.resources.compute.backups.engine import BackupState
 from roost.resources.compute.disks.engine import DiskSpec, Progress
 from roost.resources.compute.engine import EngineError
+from roost.threads import DISK
 
 _NAME = re.compile(r"backup-(\d+)")
 
@@ -46,7 +46,7 @@ class QemuBackups:
                 async with _begun(whole) as part:
                     if guests:
                         await _save(part, guests[0], disks, progress, doing)
-                await asyncio.to_thread(sync, whole, self._directory, self._state_dir)
+                await DISK.run(sync, whole, self._directory, self._state_dir)
 
     async def restore(
         self, backup_id: int, disk_id: int, target: DiskSpec, progress: Progress
@@ -68,10 +68,10 @@ class QemuBackups:
         part = whole.with_suffix(".part")
         with faults("The backup could not be deleted"):
             if whole.exists():
-                await asyncio.to_thread(shutil.rmtree, part, ignore_errors=True)
+                await DISK.run(shutil.rmtree, part, ignore_errors=True)
                 whole.rename(part)
             if part.exists():
-                await asyncio.to_thread(shutil.rmtree, part)
+                await DISK.run(shutil.rmtree, part)
 
     async def list(self) -> list[BackupState]:
         try:
@@ -89,7 +89,7 @@ class QemuBackups:
 async def _begun(whole: Path) -> AsyncIterator[Path]:
     """A new directory that in the end is the whole backup; nothing of one that fails stays."""
     part = whole.with_suffix(".part")
-    await asyncio.to_thread(shutil.rmtree, part, ignore_errors=True)
+    await DISK.run(shutil.rmtree, part, ignore_errors=True)
     part.mkdir(mode=0o700, parents=True)
     try:
         yield part
@@ -111,10 +111,10 @@ async def _save(
         await copy_disks(guest, sinks, progress, doing)
     for disk_id, copy in copies.items():
         if image := guest.disk(disk_id).image():
-            await asyncio.to_thread(image.link_kernel, copy.image_directory)
+            await DISK.run(image.link_kernel, copy.image_directory)
         os.chown(copy.part("qcow2"), 0, 0)
         copy.part("qcow2").chmod(0o444)
-        await asyncio.to_thread(copy.put, "qcow2")
+        await DISK.run(copy.put, "qcow2")
 
 
 def _size(guest: Guest, disk_id: int) -> int:

@@ -1,6 +1,5 @@
 """Copies of disks as qcow2 files that rest on nothing else."""
 
-import asyncio
 import os
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from roost.engines.qemu.tools import run_for
 from roost.engines.qemu.users import give, user_of
 from roost.resources.compute.disks.engine import DiskSpec, Progress
 from roost.resources.compute.engine import EngineError
+from roost.threads import DISK
 
 _PERCENT = re.compile(r"\((\d+)\.\d+/100%\)")
 
@@ -102,13 +102,13 @@ async def end_copy(
     part = place.part("qcow2")
     give(guest, part)
     if image is not None:
-        await asyncio.to_thread(image.link_kernel, place.image_directory)
+        await DISK.run(image.link_kernel, place.image_directory)
     if target.size * MB != size and image is None and target.filesystem in ("ext3", "ext4"):
         await resize_copy(guest, target, part.name, DiskFile(part, "qcow2"))
-        await asyncio.to_thread(place.put, "raw")
+        await DISK.run(place.put, "raw")
         part.unlink()
         return
     if target.size * MB != size:
         resize = ("qemu-img", "resize", "-q", "-f", "qcow2", part.name, f"{target.size}M")
         await run_for(guest, doing, *resize)
-    await asyncio.to_thread(place.put, "qcow2")
+    await DISK.run(place.put, "qcow2")

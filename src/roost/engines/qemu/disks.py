@@ -1,6 +1,5 @@
 """Disks of guests as files of this host."""
 
-import asyncio
 from pathlib import Path
 
 from roost.engines.locks import all_locked, locked
@@ -14,6 +13,7 @@ from roost.engines.qemu.resizing import resize_disk
 from roost.engines.qemu.users import open_directory
 from roost.resources.compute.disks.engine import DiskSpec, DiskState, Progress
 from roost.resources.compute.engine import EngineError
+from roost.threads import DISK
 
 
 class QemuDisks:
@@ -75,7 +75,7 @@ class QemuDisks:
         with faults("The disk could not be deleted"):
             async with locked(guest.directory):
                 _refuse_running(guest, disk_id, "The disk could not be deleted")
-                await asyncio.to_thread(guest.disk(disk_id).remove)
+                await DISK.run(guest.disk(disk_id).remove)
 
     async def inspect(self, compute_id: int, disk_id: int) -> DiskState | None:
         guest = self._guest(compute_id)

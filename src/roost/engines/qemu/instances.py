@@ -38,6 +38,7 @@ from roost.resources.compute.engine import (
     InstanceState,
     NoDisksError,
 )
+from roost.threads import DISK
 
 _SHUT_DOWN_GRACE = 30.0
 
@@ -102,7 +103,7 @@ class QemuInstances:
     async def list(self) -> list[InstanceState]:
         guests = all_guests(self._state_dir)
         with faults("The instances cannot be seen"):
-            await asyncio.to_thread(trim_consoles, guests)
+            await DISK.run(trim_consoles, guests)
             states = [guest.state() for guest in guests]
         return [state for state in states if state is not None]
 
@@ -110,7 +111,7 @@ class QemuInstances:
         return await read_counters(self._guest(compute_id), self._network)
 
     async def console(self, compute_id: int, limit: int) -> bytes:
-        return await asyncio.to_thread(read_console, self._guest(compute_id), limit)
+        return await DISK.run(read_console, self._guest(compute_id), limit)
 
     async def health(self) -> Health:
         if problem := await check(self._state_dir, self._config):
@@ -147,7 +148,7 @@ class QemuInstances:
             await kill(process)
         await self._network.release(guest.id)
         try:
-            await asyncio.to_thread(shutil.rmtree, guest.directory)
+            await DISK.run(shutil.rmtree, guest.directory)
         except OSError as error:
             raise failure("The instance could not be deleted", error) from error
 

@@ -7,7 +7,6 @@ in a process of its own (`python -m roost.engines.qemu.kvm`), since a signal has
 The guests' users must be allowed to open it too, by its group or because everybody may.
 """
 
-import asyncio
 import ctypes
 import fcntl
 import functools
@@ -20,6 +19,8 @@ import sys
 import threading
 from pathlib import Path
 from typing import Literal
+
+from roost.threads import DISK
 
 Accelerator = Literal["kvm", "tcg"]
 
@@ -55,7 +56,7 @@ _EXIT_IO = 2
 
 async def accelerator() -> Accelerator:
     """What guests run on. The first call tries it, in a second or two; later ones remember."""
-    return await asyncio.to_thread(_probe)
+    return await DISK.run(_probe)
 
 
 @functools.cache

@@ -1,6 +1,5 @@
 """New disks: copies of images, and empty ones with a file system. Nothing is ever mounted."""
 
-import asyncio
 import os
 from collections.abc import Mapping
 
@@ -15,6 +14,7 @@ from roost.engines.qemu.tools import run_for
 from roost.engines.qemu.users import give
 from roost.resources.compute.disks.engine import DiskSpec, Filesystem
 from roost.resources.compute.engine import EngineError
+from roost.threads import DISK
 
 _DOING = "The disk could not be made"
 
@@ -50,20 +50,20 @@ def load_image(images: ImageStore, image_id: str) -> GuestImage | None:
 async def make_from_image(guest: Guest, disk: DiskSpec, image: GuestImage) -> None:
     """A disk that keeps only what differs from its own link of the image."""
     place = guest.disk(disk.id)
-    links = await asyncio.to_thread(image.link, place.image_directory)
+    links = await DISK.run(image.link, place.image_directory)
     base = f"{place.image_directory.name}/{links.root.name}"
     part = place.part("qcow2")
     part.unlink(missing_ok=True)
     create = ("qemu-img", "create", "-q", "-f", "qcow2", "-b", base, "-F", "qcow2")
     await run(_DOING, *create, part.name, f"{disk.size}M", cwd=guest.directory)
     give(guest, part)
-    await asyncio.to_thread(place.put, "qcow2")
+    await DISK.run(place.put, "qcow2")
 
 
 async def make_empty(guest: Guest, disk: DiskSpec) -> None:
     """A disk of zeros, with the file system if it is one that the host can make."""
     await make_empty_part(guest, disk)
-    await asyncio.to_thread(guest.disk(disk.id).put, "raw")
+    await DISK.run(guest.disk(disk.id).put, "raw")
 
 
 async def make_empty_part(guest: Guest, disk: DiskSpec) -> None:

@@ -4,7 +4,6 @@ A disk shrinks, or grows with its file system, as a copy that then takes its pla
 fails or fills up in the middle leaves the disk as it was.
 """
 
-import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from roost.engines.qemu.making import begin_part, make_empty_part
 from roost.engines.qemu.tools import run_for
 from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import EngineError
+from roost.threads import DISK
 
 _DOING = "The disk could not be resized"
 _REPAIRED = (0, 1, 2)
@@ -33,7 +33,7 @@ async def resize_disk(guest: Guest, disk: DiskSpec, found: DiskFile) -> None:
         await run_for(guest, _DOING, *grow, f"{disk.size}M")
     else:
         await resize_copy(guest, disk, found.path.name, found)
-        await asyncio.to_thread(guest.disk(disk.id).put, "raw")
+        await DISK.run(guest.disk(disk.id).put, "raw")
 
 
 async def resize_copy(guest: Guest, disk: DiskSpec, source: str, found: DiskFile) -> None:
@@ -48,7 +48,7 @@ async def resize_copy(guest: Guest, disk: DiskSpec, source: str, found: DiskFile
     elif disk.filesystem == "swap" and _holds(part, _SWAP):
         await make_empty_part(guest, disk)
     else:
-        await asyncio.to_thread(_cut, part, disk.size * MB)
+        await DISK.run(_cut, part, disk.size * MB)
 
 
 def _grows_in_place(guest: Guest, disk: DiskSpec, found: DiskFile) -> bool:

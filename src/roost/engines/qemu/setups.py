@@ -1,6 +1,5 @@
 """What a guest reads about itself when it boots, in the form that its image understands."""
 
-import asyncio
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from roost.engines.qemu.images.store import GuestImage, ImageStore
 from roost.engines.qemu.making import load_image
 from roost.engines.qemu.programs import run
 from roost.resources.compute.engine import EngineError, InstanceSpec
+from roost.threads import DISK
 
 _RESCUE_SIZE = "1024M"
 
@@ -31,7 +31,7 @@ async def write_setup(
     if image is None:
         return
     if image.info.setup == "nocloud":
-        guest.write(SEED, await asyncio.to_thread(nocloud_iso, spec, dns))
+        guest.write(SEED, await DISK.run(nocloud_iso, spec, dns))
     elif spec.rescue:
         rescued = replace(spec, setup=replace(spec.setup, user_data=None))
         _write_items(guest.directory / FIRMWARE, {**fw_cfg_files(rescued, dns), RESCUE: b"1\n"})
@@ -45,7 +45,7 @@ async def make_rescue(guest: Guest, images: ImageStore) -> GuestImage:
     found = load_image(images, MINI.id)
     if found is None or not found.info.any_lun:
         raise EngineError(f"This region has no rescue system; it is part of the image {MINI.id}")
-    image = await asyncio.to_thread(found.link, guest.directory / RESCUE_IMAGE)
+    image = await DISK.run(found.link, guest.directory / RESCUE_IMAGE)
     base = ("-b", f"{RESCUE_IMAGE}/{image.root.name}", "-F", "qcow2")
     create = ("qemu-img", "create", "-q", "-f", "qcow2", *base, RESCUE_DISK, _RESCUE_SIZE)
     await run("The rescue system could not be made", *create, cwd=guest.directory)

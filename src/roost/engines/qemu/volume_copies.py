@@ -21,6 +21,7 @@ from roost.engines.qemu.programs import failure, run
 from roost.engines.qemu.volume_files import VolumeFile, holders
 from roost.resources.compute.disks.engine import Progress
 from roost.resources.compute.engine import EngineError
+from roost.threads import DISK
 
 _DOING = "The volume could not be copied"
 _POLL_SECONDS = 0.2
@@ -58,8 +59,8 @@ async def copy_volume(
         raise
     with target.partial.open("r+b") as file:
         file.truncate(size)
-    await asyncio.to_thread(sync, target.partial)
-    await asyncio.to_thread(target.put)
+    await DISK.run(sync, target.partial)
+    await DISK.run(target.put)
 
 
 async def _discard(target: VolumeFile) -> None:

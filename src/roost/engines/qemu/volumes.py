@@ -22,6 +22,7 @@ from roost.engines.qemu.volume_files import VolumeFile, all_volumes, holders
 from roost.resources.compute.disks.engine import Progress
 from roost.resources.compute.engine import EngineError, Health, MountedError
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
+from roost.threads import DISK
 
 _ATTACH = "The volume could not be attached"
 _DETACH = "The volume could not be detached"
@@ -48,7 +49,7 @@ class QemuVolumes:
                 if not file.data.exists():
                     with file.partial.open("wb") as data:
                         data.truncate(volume.size * _GB)
-                    await asyncio.to_thread(file.put)
+                    await DISK.run(file.put)
 
     async def copy(self, source_id: int, target: VolumeSpec, progress: Progress) -> None:
         source, file = self._file(source_id), self._file(target.id)
@@ -70,7 +71,7 @@ class QemuVolumes:
                 if file.size() < volume.size:
                     with file.data.open("r+b") as data:
                         data.truncate(volume.size * _GB)
-                    await asyncio.to_thread(sync, file.data)
+                    await DISK.run(sync, file.data)
                 # Also when only the file was grown before.
                 if (compute_id := file.holder()) is not None:
                     guest = Guest(self._state_dir, compute_id)
@@ -85,7 +86,7 @@ class QemuVolumes:
                 if file.holder() is not None:
                     raise EngineError("The volume could not be deleted: an instance runs with it")
                 await abandon_copy(file)
-                await asyncio.to_thread(file.remove)
+                await DISK.run(file.remove)
 
     async def plug(self, volume_id: int, label: str, compute_id: int) -> None:
         guest, file = Guest(self._state_dir, compute_id), self._file(volume_id)
@@ -108,11 +109,11 @@ class QemuVolumes:
         file = self._file(volume_id)
         if not file.exists():
             return None
-        return VolumeState(volume_id, file.size(), await asyncio.to_thread(file.holder))
+        return VolumeState(volume_id, file.size(), await DISK.run(file.holder))
 
     async def list(self) -> list[VolumeState]:
         with _faults("The volumes cannot be seen"):
-            return await asyncio.to_thread(_all_states, self._state_dir)
+            return await DISK.run(_all_states, self._state_dir)
 
     async def health(self) -> Health:
         free = shutil.disk_usage(self._existing_directory()).free
@@ -171,7 +172,7 @@ async def _await_unmount(guest: Guest, file: VolumeFile) -> None:
 async def _is_still(file: VolumeFile, writes: int, before: int) -> bool:
     if writes == 0:
         return True
-    return writes == before and not await asyncio.to_thread(is_mounted, file.data)
+    return writes == before and not await DISK.run(is_mounted, file.data)
 
 
 async def _ask(doing: str, guest: Guest, work: Callable[[], Awaitable[None]]) -> None:

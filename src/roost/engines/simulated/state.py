@@ -4,7 +4,6 @@ The file outlives the processes that use it, as a real data plane outlives the c
 several processes may use it at once. A process killed at any point leaves whole transactions.
 """
 
-import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from pydantic import TypeAdapter
+
+from roost.threads import STATE
 
 _Result = TypeVar("_Result")
 _DUMP = TypeAdapter(list[tuple[str, str, str]])
@@ -113,7 +114,7 @@ class StateFile:
                 self._connection = None
 
     async def _run(self, query: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        return await asyncio.to_thread(self._transact, query)
+        return await STATE.run(self._transact, query)
 
     def _transact(self, query: Callable[[sqlite3.Connection], _Result]) -> _Result:
         with self._mutex:

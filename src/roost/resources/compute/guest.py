@@ -1,6 +1,5 @@
 """Which engine has an instance's guest, and what the guest is given to set itself up."""
 
-import asyncio
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
@@ -8,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 from roost.resources.compute.engine import EngineError, InstanceEngine
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box, hash_guest_password
+from roost.threads import COMPUTING
 
 
 class SealedSetup(BaseModel):
@@ -35,7 +35,7 @@ class SealedSetup(BaseModel):
         """The same without the plain password."""
         if self.root_pass is None:
             return self
-        hashed = await asyncio.to_thread(hash_guest_password, self.root_pass)
+        hashed = await COMPUTING.run(hash_guest_password, self.root_pass)
         return self.model_copy(update={"root_pass": None, "root_password_hash": hashed})
 
 

@@ -1,7 +1,5 @@
 """Making domains, by hand, as a clone or by an import; and who may have which name."""
 
-import asyncio
-
 from roost.errors import Problem, invalid, invalid_fields
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import importing, jobs, queries, record_queries, rules
@@ -13,6 +11,7 @@ from roost.resources.domains.parsing import Parsed, parse_zone_file
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.events import log
 from roost.resources.tags.labels import use_tags
+from roost.threads import COMPUTING
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
 
@@ -65,9 +64,7 @@ async def _parse(call: Call, body: ImportDomain) -> Parsed | None:
     if body.zone_file is None:
         return None
     nameservers = call.get(Dns).nameservers
-    parsed = await asyncio.to_thread(
-        parse_zone_file, body.zone_file, body.domain.lower(), nameservers
-    )
+    parsed = await COMPUTING.run(parse_zone_file, body.zone_file, body.domain.lower(), nameservers)
     if parsed.refusals:
         raise invalid_fields([Problem(reason, "zone_file") for reason in parsed.refusals])
     return parsed

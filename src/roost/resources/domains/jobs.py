@@ -9,7 +9,6 @@ dns_record_sync    RRsets that changed                             the same; the
 dns_zone_import    fetches a zone, then as dns_zone_sync           the domain is gone
 """
 
-import asyncio
 from typing import Final
 
 import orjson
@@ -30,6 +29,7 @@ from roost.resources.domains.transfers import TransferRefusedError, fetch, resol
 from roost.resources.domains.zones import owner_of, soa_of, ttl_of, with_nameservers, zone_of
 from roost.resources.events import log
 from roost.store import Queries
+from roost.threads import COMPUTING
 from roost.web.grant_queries import forget_entity
 
 _RETRY: Final = Retry(attempts=60, base=0.25, longest=30.0)
@@ -106,7 +106,7 @@ async def fetch_zone(run: Run[ImportArgs]) -> Verdict:
     facts = await queries.find_any(run.store, run.args.domain_id)
     if facts is None:
         raise Fatal("The domain is gone.")
-    parsed = await asyncio.to_thread(_fetch, facts.zone, run.args.remote_nameserver, run.get(Dns))
+    parsed = await COMPUTING.run(_fetch, facts.zone, run.args.remote_nameserver, run.get(Dns))
     await run.progress(60)
     if parsed.refusals:
         raise Fatal("Not imported: " + "; ".join(parsed.refusals))

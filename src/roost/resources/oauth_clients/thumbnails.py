@@ -3,13 +3,13 @@
 So a served thumbnail never holds a byte of the upload: no metadata, and nothing else to run.
 """
 
-import asyncio
 import io
-import os
 
 from PIL import Image
 
 from roost.errors import ApiError, invalid
+from roost.threads import COMPUTING
+from roost.web.call import Call
 
 MAX_PIXELS = 2048
 """Width and height of an upload; decoded it takes 16 MiB at most."""
@@ -17,16 +17,15 @@ SIZE = 128
 """Width and height that a thumbnail has at most; larger images are scaled down."""
 
 _FORMATS = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
-_decoding = asyncio.Semaphore(os.cpu_count() or 1)
 
 
-async def make_thumbnail(raw: bytes) -> bytes:
+async def make_thumbnail(_call: Call, raw: bytes) -> bytes:
     """A PNG; ApiError 400 for what is no sound PNG or JPEG, or too large."""
-    async with _decoding:
-        return await asyncio.to_thread(_make, raw)
+    return await COMPUTING.run(decode_thumbnail, raw)
 
 
-def _make(raw: bytes) -> bytes:
+def decode_thumbnail(raw: bytes) -> bytes:
+    """The same, in the caller's own thread."""
     kind = next((kind for start, kind in _FORMATS.items() if raw.startswith(start)), None)
     if kind is None:
         raise _broken()

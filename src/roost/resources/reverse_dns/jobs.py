@@ -1,6 +1,5 @@
 """Keeping the zones of reverse DNS as addresses and their names are."""
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
@@ -16,6 +15,7 @@ from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.queries import ZoneRow
 from roost.resources.reverse_dns.zones import OWNER, Truth, digest, find_truth, make_zone
 from roost.store import Queries
+from roost.threads import COMPUTING
 
 RESOURCE = "schedule:reverse_dns_sync"
 """One job at a time writes these zones, as jobs of one schedule do."""
@@ -30,7 +30,7 @@ async def serve(run: Run[ReverseArgs]) -> Verdict:
     dns, platform = run.get(Dns), run.get(ReverseDns)
     truth, known = await find_truth(run.store, platform), await queries.zones(run.store)
     changed = []
-    for zone, row in await asyncio.to_thread(
+    for zone, row in await COMPUTING.run(
         lambda: list(_changed(truth, known, platform, dns.nameservers, run.clock.now()))
     ):
         await dns.engine.put_zone(zone)

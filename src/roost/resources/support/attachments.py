@@ -1,7 +1,5 @@
 """Taking in an attachment: its file is stored before its row, and taken back without it."""
 
-import asyncio
-import os
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,12 +12,12 @@ from roost.resources.support import queries
 from roost.resources.support.contents import check_file
 from roost.resources.support.engine import AttachmentStore, AttachmentStoreError, Desk
 from roost.resources.support.forms import FormFile, read_form
+from roost.threads import COMPUTING
 from roost.web.call import Call
 from roost.web.registry import Upload
 
 _log = structlog.get_logger(__name__)
 _KEY_BYTES = 16
-_reading = asyncio.Semaphore(os.cpu_count() or 1)
 
 
 @dataclass(slots=True)
@@ -40,8 +38,7 @@ async def take_in(call: Call, upload: Upload) -> AsyncIterator[NewAttachment]:
     What happens to a request that is broken off here is left to `roost fsck`: the row may be
     there, and then so must the file.
     """
-    async with _reading:
-        file = await asyncio.to_thread(_read, upload)
+    file = await COMPUTING.run(_read, upload)
     if not await queries.exists(call.db, call.account_id, call.number("ticketId")):
         raise not_found()
     store = call.get(Desk).attachments

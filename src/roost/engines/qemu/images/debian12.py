@@ -4,7 +4,6 @@ Kernel and initial RAM disk lie beside the root disk, which has neither partitio
 loader: the guest starts faster and its file system grows without more ado.
 """
 
-import asyncio
 import shutil
 from collections.abc import Callable
 from importlib.resources import files
@@ -15,6 +14,7 @@ from roost.engines.qemu.images.commands import run
 from roost.engines.qemu.images.disks import make_disk
 from roost.engines.qemu.images.initrd import kernel_release, pack_initrd
 from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, Draft, ImageInfo
+from roost.threads import DISK
 
 DEBIAN12 = ImageInfo(
     id="roost/debian12",
@@ -73,7 +73,7 @@ async def _build(work: Path, image: Path, progress: Callable[[str], None]) -> No
     shutil.copy(tree / f"boot/vmlinuz-{kernel_release(tree)}", image / KERNEL)
     (image / INITRD).write_bytes(await pack_initrd(tree, work / "initrd"))
     progress("writing the root disk")
-    await asyncio.to_thread(_finish, tree)
+    await DISK.run(_finish, tree)
     await make_disk(tree, image / ROOT, DEBIAN12.virtual_size, _LABEL)
 
 

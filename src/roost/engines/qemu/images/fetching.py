@@ -1,6 +1,5 @@
 """Getting a foreign image file: from a path or a URL, unpacked when it is a gzip file."""
 
-import asyncio
 import gzip
 import zlib
 from pathlib import Path
@@ -9,6 +8,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from roost.engines.qemu.images.commands import ImageError
+from roost.threads import DISK
 
 _MB = 1024 * 1024
 _CHUNK = 1024 * 1024
@@ -28,8 +28,8 @@ async def fetch(source: str, work: Path, max_bytes: int) -> Path:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ImageError(f"{source} cannot be fetched: {error or 'too slow'}") from error
     else:
-        file = await asyncio.to_thread(_local_file, source, max_bytes)
-    return await asyncio.to_thread(_unpack, file, work / "unpacked", max_bytes)
+        file = await DISK.run(_local_file, source, max_bytes)
+    return await DISK.run(_unpack, file, work / "unpacked", max_bytes)
 
 
 async def _download(url: str, target: Path, max_bytes: int) -> None:
@@ -42,7 +42,7 @@ async def _download(url: str, target: Path, max_bytes: int) -> None:
             async for chunk in response.content.iter_chunked(_CHUNK):
                 size += len(chunk)
                 _check_size(size, max_bytes)
-                await asyncio.to_thread(file.write, chunk)
+                await DISK.run(file.write, chunk)
 
 
 def _local_file(source: str, max_bytes: int) -> Path:

@@ -4,7 +4,6 @@ The file is foreign. A qcow2 can name other files of the host as its content, so
 unless it stands alone.
 """
 
-import asyncio
 import math
 import struct
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from pydantic import BaseModel, Field
 from roost.engines.qemu.images.commands import ImageError, run
 from roost.engines.qemu.images.fetching import fetch
 from roost.engines.qemu.images.store import ROOT, ImageInfo, ImageStore
+from roost.threads import DISK
 
 MAX_BYTES = 16 * 1024**3
 """Of the file, and of what it unpacks to."""
@@ -56,7 +56,7 @@ async def import_image(
     async with store.draft(image_id) as draft:
         progress(f"fetching {source}")
         plain = await fetch(source, draft.work, max_bytes)
-        kind = await asyncio.to_thread(_kind, plain)
+        kind = await DISK.run(_kind, plain)
         size = await _virtual_size(plain, kind)
         info = ImageInfo(
             id=image_id,

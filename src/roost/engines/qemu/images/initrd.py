@@ -4,7 +4,6 @@ The root disk is the one at the LUN that the command line names as `roost.lun`, 
 whatever its label: a copy of it that is attached as a volume cannot be taken for it.
 """
 
-import asyncio
 import gzip
 import shutil
 from collections.abc import Iterable
@@ -12,16 +11,17 @@ from pathlib import Path
 
 from roost.engines.qemu.images.commands import run
 from roost.engines.qemu.images.guest import lines, place
+from roost.threads import DISK
 
 
 async def pack_initrd(system: Path, tree: Path) -> bytes:
     """What boots the kernel of the unpacked `system`; laid out in `tree` first."""
     release = kernel_release(system)
     await run("depmod", "-b", system, release)
-    names = await asyncio.to_thread(_lay_out, system, release, tree)
+    names = await DISK.run(_lay_out, system, release, tree)
     pack = ("cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet")
     archive = await run(*pack, cwd=tree, feed="\n".join(names).encode())
-    return await asyncio.to_thread(gzip.compress, archive, 1)
+    return await DISK.run(gzip.compress, archive, 1)
 
 
 def kernel_release(system: Path) -> str:

@@ -4,7 +4,6 @@ Debian's cloud kernel, busybox, dropbear and udev. The initial RAM disk only loa
 mounts the root disk, so what the guest writes, its SSH host keys too, outlives a restart.
 """
 
-import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from roost.engines.qemu.images.disks import make_disk
 from roost.engines.qemu.images.guest import lines, place
 from roost.engines.qemu.images.initrd import kernel_release, pack_initrd
 from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, Draft, ImageInfo
+from roost.threads import DISK
 
 MINI = ImageInfo(
     id="roost/mini",
@@ -61,7 +61,7 @@ async def _build(work: Path, image: Path, progress: Callable[[str], None]) -> No
     (image / INITRD).write_bytes(await pack_initrd(packages, work / "initrd"))
     progress("writing the root disk")
     applets = await run(packages / "bin/busybox", "--list-full")
-    await asyncio.to_thread(_lay_out_root, packages, root, applets.decode().split())
+    await DISK.run(_lay_out_root, packages, root, applets.decode().split())
     await make_disk(root, image / ROOT, MINI.virtual_size, "mini")
 
 

@@ -8,7 +8,6 @@ Guests do not refer to a version by its path: `GuestImage.link` gives them their
 which keeps the blocks alive when the image is replaced or removed.
 """
 
-import asyncio
 import os
 import re
 import shutil
@@ -24,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from roost.engines.locks import locked
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.images.commands import ImageError
+from roost.threads import DISK
 
 ROOT = "root.qcow2"
 KERNEL = "kernel"
@@ -150,12 +150,12 @@ class ImageStore:
         versions = self.root / _VERSIONS / check_id(image_id)
         versions.mkdir(parents=True, exist_ok=True)
         async with locked(versions):
-            await asyncio.to_thread(self._sweep, image_id)
+            await DISK.run(self._sweep, image_id)
             image, work = (Path(tempfile.mkdtemp(dir=versions)) for _ in range(2))
             try:
                 yield Draft(self, image_id, image, work)
             finally:
-                await asyncio.to_thread(self._sweep, image_id)
+                await DISK.run(self._sweep, image_id)
 
     def put(self, image_id: str, version: Path) -> None:
         """Let the id mean a version that a draft has made."""

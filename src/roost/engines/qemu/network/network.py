@@ -3,7 +3,6 @@
 It knows nothing that the kernel does not know, so that any process may take over at any time.
 """
 
-import asyncio
 import os
 import shutil
 from pathlib import Path
@@ -22,6 +21,7 @@ from roost.engines.qemu.network.namespace import (
 from roost.engines.qemu.network.rules import BASE, guest_rules, no_guest_rules
 from roost.engines.qemu.programs import failure, run
 from roost.resources.compute.engine import EngineError, InstanceSpec
+from roost.threads import DISK
 
 _DOING = "The network could not be set up"
 
@@ -91,7 +91,7 @@ class GuestNetwork:
             async with locked(self._directory):
                 await stop_advertiser(self._directory)
                 await remove_links(self.name)
-                await asyncio.to_thread(shutil.rmtree, self._directory)
+                await DISK.run(shutil.rmtree, self._directory)
 
     async def _apply(self, rules: str) -> None:
         inside = f"--net={namespace_path(self.name)}"

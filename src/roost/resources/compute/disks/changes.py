@@ -1,7 +1,5 @@
 """Changes of disks: their rules, rows, events and jobs."""
 
-import asyncio
-
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.catalog import Catalog
@@ -17,6 +15,7 @@ from roost.resources.compute.profile import stored_keys
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.events import log
 from roost.secrets import Box, hash_guest_password
+from roost.threads import COMPUTING
 from roost.web.call import Call
 
 
@@ -74,7 +73,7 @@ async def delete(call: Call, instance: InstanceFacts, disk: DiskFacts) -> None:
 
 
 async def hash_password(password: str) -> str:
-    return await asyncio.to_thread(hash_guest_password, password)
+    return await COMPUTING.run(hash_guest_password, password)
 
 
 async def set_password(call: Call, instance: InstanceFacts, disk: DiskFacts, hashed: str) -> None:
