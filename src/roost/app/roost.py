@@ -52,6 +52,7 @@ from roost.web.auth import Authenticator
 from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
+from roost.web.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Roost:
     faults: Faults
     metrics: CollectorRegistry
     job_metrics: Metrics
+    limiter: RateLimiter
     usage: TokenUsage
     first_start: bool
 
@@ -107,7 +109,8 @@ class Roost:
             services=self.services,
             clock=self.clock,
             authenticator=authenticator,
-            limiter=RateLimiter(self.settings.rate_limit_scale),
+            limiter=self.limiter,
+            turns=Turns(self.settings.database_connections),
             metrics=EdgeMetrics(self.metrics),
             access_log=AccessLog(sys.stderr.buffer) if self.settings.access_log else None,
             usage=self.usage,
@@ -189,6 +192,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             faults=Faults(),
             metrics=metrics,
             job_metrics=Metrics(metrics),
+            limiter=RateLimiter(settings.rate_limit_scale),
             usage=TokenUsage(store, clock),
             first_start=not beside and await ensure_admin(store, clock, settings.state),
         )

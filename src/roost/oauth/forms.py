@@ -1,5 +1,6 @@
 """Parameters of queries and forms, as RFC 6749 wants them: UTF-8, each at most once."""
 
+import asyncio
 from collections import Counter
 from urllib.parse import parse_qsl
 
@@ -8,6 +9,8 @@ from starlette.requests import Request
 MAX_FORM = 64 * 1024
 """Bytes of a form."""
 _MAX_FIELDS = 50
+_READ_SECONDS = 20
+"""For a whole form."""
 _FORM_TYPE = "application/x-www-form-urlencoded"
 
 
@@ -45,13 +48,21 @@ def read_query(request: Request) -> Params:
 
 
 async def read_form(request: Request) -> Params:
-    """Raises BadFormError for anything but a form of a modest size."""
+    """Raises BadFormError for anything but a form of a modest size that comes in time."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != _FORM_TYPE:
         raise BadFormError(f"Content-Type must be {_FORM_TYPE}")
+    try:
+        async with asyncio.timeout(_READ_SECONDS):
+            return Params((await _read(request)).decode("ascii", "replace"))
+    except TimeoutError:
+        raise BadFormError("the form took too long") from None
+
+
+async def _read(request: Request) -> bytes:
     raw = b""
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > MAX_FORM:
             raise BadFormError(f"the form must not be larger than {MAX_FORM} bytes")
-    return Params(raw.decode("ascii", "replace"))
+    return raw

@@ -1,19 +1,15 @@
 """Limits on wrong passwords and codes, for each user name and each address."""
 
 from datetime import timedelta
-from ipaddress import ip_address, ip_network
 
 from roost.oauth import session_queries as queries
 from roost.oauth.site import Site
 from roost.secrets import hash_token
+from roost.web.connections import origin
 
 WINDOW = timedelta(minutes=15)
 MAX_PER_USER = 10
 MAX_PER_ADDRESS = 50
-
-
-_IPV6_SITE = 64
-"""Bits of an IPv6 address that one customer of a provider can't choose."""
 
 
 async def begin_attempt(site: Site, username: str, ip: str) -> int | None:
@@ -21,10 +17,10 @@ async def begin_attempt(site: Site, username: str, ip: str) -> int | None:
 
     None when there were too many failures; whether the user exists makes no difference.
     """
-    now, name, origin = site.clock.now(), hash_token(username), _origin(ip)
-    attempt = await queries.add_attempt(site.store, name, origin, now)
+    now, name, caller = site.clock.now(), hash_token(username), origin(ip)
+    attempt = await queries.add_attempt(site.store, name, caller, now)
     since = now - WINDOW
-    per_user, per_address = await queries.count_attempts(site.store, name, origin, since)
+    per_user, per_address = await queries.count_attempts(site.store, name, caller, since)
     if per_user <= MAX_PER_USER and per_address <= MAX_PER_ADDRESS:
         return attempt
     await queries.drop_attempt(site.store, attempt)
@@ -33,11 +29,4 @@ async def begin_attempt(site: Site, username: str, ip: str) -> int | None:
 
 async def forgive(site: Site, username: str, ip: str) -> None:
     """After a login: the failures before it were the user's own."""
-    await queries.drop_attempts(site.store, hash_token(username), _origin(ip))
-
-
-def _origin(ip: str) -> str:
-    address = ip_address(ip)
-    if address.version == 4:
-        return ip
-    return str(ip_network((address, _IPV6_SITE), strict=False).network_address)
+    await queries.drop_attempts(site.store, hash_token(username), origin(ip))
