@@ -6,7 +6,7 @@ from pydantic import ConfigDict, ValidationInfo, field_validator
 
 from roost.resources.account import rules
 from roost.web.bodies import Body
-from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, refuse
+from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, ShortText, refuse
 
 _NAME = Pattern(rules.NAME_PATTERN, rules.NAME_REASON)
 _MAYBE_EMAIL = Pattern(f"(?:{EMAIL_PATTERN})?", EMAIL_REASON)
@@ -41,7 +41,7 @@ class UpdateAccount(Body):
     address_2: Annotated[str, Length(0, 64)] | None = None
     city: Annotated[str, Length(0, 24)] | None = None
     company: Annotated[str, Length(0, 128), _NAME] | None = None
-    country: str | None = None
+    country: ShortText | None = None
     email: Annotated[str, Length(0, 128), _MAYBE_EMAIL] | None = None
     first_name: Annotated[str, Length(0, 50), _NAME] | None = None
     last_name: Annotated[str, Length(0, 50), _NAME] | None = None

@@ -8,12 +8,12 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_va
 from roost.resources.catalog import Catalog
 from roost.resources.compute import examples, rules
 from roost.resources.compute.backups.rules import Day, Window
-from roost.resources.compute.interfaces import Interface, check_together
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.compute.interfaces import Interface, Interfaces, check_together
+from roost.resources.ssh_keys.rules import PublicKeys
 from roost.resources.tags.labels import Tags
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, Pattern, refuse
+from roost.web.fields import Between, Length, Pattern, ShortText, refuse
 
 Label = Annotated[str, Length(3, 64), Pattern(rules.LABEL_PATTERN, rules.LABEL_REASON)]
 Id = Annotated[int, Between(1, 2**63 - 1)]
@@ -22,6 +22,12 @@ Number = Annotated[int, Between(0, 2**31 - 1)]
 RootPassword = Annotated[str, Length(7, 128), AfterValidator(rules.strong_password)]
 
 MAX_STACKSCRIPT_DATA = 65535
+StackscriptData = Annotated[dict[str, object], Length(0, 256)]
+
+MAX_USER_DATA = 100_000
+"""Characters of 65,535 bytes in base64, with line ends."""
+
+Usernames = Annotated[list[ShortText], Length(0, 100)]
 
 
 def check_stackscript(value: object) -> object:
@@ -33,10 +39,13 @@ def check_stackscript(value: object) -> object:
     return value
 
 
+UserData = Annotated[str, Length(0, MAX_USER_DATA), AfterValidator(rules.decode_user_data)]
+
+
 class Metadata(Body):
     """User-defined data for the guest."""
 
-    user_data: Annotated[str, AfterValidator(rules.decode_user_data)] | None = None
+    user_data: UserData | None = None
 
 
 class CreateInstance(Body):
@@ -44,24 +53,24 @@ class CreateInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
 
-    type: str
-    region: str
-    image: str | None = None
+    type: ShortText
+    region: ShortText
+    image: ShortText | None = None
     root_pass: RootPassword | None = Field(default=None, validate_default=True)
     label: Label | None = None
     tags: Tags = []
     group: Annotated[str, Length(0, 50)] = ""
     backup_id: Id | None = None
     booted: bool | None = None
-    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
-    authorized_users: list[str] = []
+    authorized_keys: PublicKeys = []
+    authorized_users: Usernames = []
     backups_enabled: bool = False
     firewall_id: Id | None = None
-    interfaces: list[Interface] = []
+    interfaces: Interfaces = []
     metadata: Metadata | None = None
     private_ip: bool = False
     stackscript_id: Id | None = None
-    stackscript_data: dict[str, object] | None = None
+    stackscript_data: StackscriptData | None = None
     swap_size: Number = 512
 
     @field_validator("type")

@@ -9,10 +9,11 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from roost.resources.compute.rules import VLAN_LABEL_PATTERN, VLAN_LABEL_REASON
 from roost.web.bodies import Body
-from roost.web.fields import Between, refuse
+from roost.web.fields import Between, Length, ShortText, refuse
 
 T = TypeVar("T")
 Purpose = Literal["public", "vlan", "vpc"]
+Ranges = Annotated[list[ShortText], Length(0, 64)]
 
 MAX_INTERFACES = 3
 
@@ -22,22 +23,22 @@ ONLY_VPC = "Must be null or empty unless the purpose is vpc"
 class InterfaceIpv4(Body):
     """Addresses of a vpc interface."""
 
-    vpc: str | None = None
-    nat_1_1: str | None = None
+    vpc: ShortText | None = None
+    nat_1_1: ShortText | None = None
 
 
 class Interface(Body):
     """One interface; its position in the array makes it eth0, eth1 or eth2."""
 
     purpose: Purpose
-    label: str | None = Field(default=None, validate_default=True)
-    ipam_address: str | None = None
+    label: ShortText | None = Field(default=None, validate_default=True)
+    ipam_address: ShortText | None = None
     primary: bool = False
     subnet_id: Annotated[int, Between(1, 2**63 - 1)] | None = Field(
         default=None, validate_default=True
     )
     ipv4: InterfaceIpv4 | None = None
-    ip_ranges: list[str] | None = None
+    ip_ranges: Ranges | None = None
 
     @field_validator("label")
     @classmethod
@@ -91,6 +92,10 @@ class Interface(Body):
         for text in value or ():
             _check_network(text)
         return value
+
+
+Interfaces = Annotated[list[Interface], Length(0, 16)]
+"""How many there may be is checked with them; this only bounds what is looked at."""
 
 
 def check_together(interfaces: Sequence[Interface]) -> None:

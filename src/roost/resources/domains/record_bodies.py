@@ -83,7 +83,7 @@ class UpdateRecord(Body):
     )
 
     name: Name | None = None
-    tag: str | None = None
+    tag: Text | None = None
     target: Target | None = None
     priority: Priority | None = None
     weight: Number | None = None

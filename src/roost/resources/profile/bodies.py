@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, model_validator
 from pydantic.config import JsonDict
 
-from roost.resources.profile.rules import known_timezone, small_preferences
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.profile.rules import MAX_MEMBERS, known_timezone, small_preferences
+from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
-from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, refuse
+from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, ShortText, refuse
 
 LishAuthMethod = Literal["password_keys", "keys_only", "disabled"]
 
@@ -34,11 +34,11 @@ class UpdateProfile(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [_PROFILE]})
 
     email: Annotated[str, Length(0, 128), Pattern(f"|{EMAIL_PATTERN}", EMAIL_REASON)] | None = None
-    timezone: Annotated[str, AfterValidator(known_timezone)] | None = None
+    timezone: Annotated[ShortText, AfterValidator(known_timezone)] | None = None
     email_notifications: bool | None = None
     ip_whitelist_enabled: Annotated[bool | None, AfterValidator(_no_whitelist)] = None
     lish_auth_method: LishAuthMethod | None = None
-    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] | None = None
+    authorized_keys: PublicKeys | None = None
     two_factor_auth: bool | None = None
     restricted: bool | None = None
 
@@ -46,7 +46,10 @@ class UpdateProfile(Body):
 class UpdatePreferences(Body):
     """PUT /profile/preferences: any JSON object, which replaces what was kept."""
 
-    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [_PREFERENCES]})
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={"examples": [_PREFERENCES], "maxProperties": MAX_MEMBERS},
+    )
 
     @model_validator(mode="before")
     @classmethod

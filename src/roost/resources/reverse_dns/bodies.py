@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict
 
 from roost.resources.domains.names import MAX_NAME, check_host
 from roost.web.bodies import Body
-from roost.web.fields import refuse
+from roost.web.fields import ShortText, refuse
 
 INVALID = "Domain is not valid."
 
@@ -29,4 +29,4 @@ class UpdateAddress(Body):
         json_schema_extra={"examples": [{"rdns": "www.example.com"}, {"rdns": None}]}
     )
 
-    rdns: Annotated[str, AfterValidator(check_name)] | None
+    rdns: Annotated[ShortText, AfterValidator(check_name)] | None

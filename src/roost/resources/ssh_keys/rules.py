@@ -2,11 +2,13 @@
 
 import base64
 import binascii
+from typing import Annotated
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_ssh_public_key
+from pydantic import AfterValidator
 
-from roost.web.fields import refuse
+from roost.web.fields import Length, refuse
 
 NOT_A_KEY = "Must be an SSH public key in OpenSSH format"
 
@@ -74,3 +76,7 @@ def _split(blob: bytes) -> list[bytes]:
         parts.append(blob[4:end])
         blob = blob[end:]
     return parts
+
+
+PublicKey = Annotated[str, Length(0, _MAX_LENGTH), AfterValidator(public_key)]
+PublicKeys = Annotated[list[PublicKey], Length(0, 100)]

@@ -8,7 +8,7 @@ from roost.resources.catalog import Catalog
 from roost.resources.support import rules
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Length, refuse
+from roost.web.fields import Length, ShortText, refuse
 
 _EXAMPLES: list[JsonValue] = [
     {"summary": "No connection", "description": "Since this morning nothing answers.\nWhat now?"},
@@ -56,7 +56,7 @@ class OpenTicket(Body):
     vpc_id: int | None = None
     managed_issue: bool = False
     vlan: Annotated[str, Length(1, 64)] | None = None
-    region: Annotated[str | None, Field(validate_default=True)] = None
+    region: Annotated[ShortText | None, Field(validate_default=True)] = None
 
     def about(self) -> tuple[str, int] | None:
         """The field that names what the ticket is about, and its value."""

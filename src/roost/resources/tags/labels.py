@@ -9,7 +9,8 @@ from roost.web.call import Call
 from roost.web.fields import Length
 
 Label = Annotated[str, Length(3, 50)]
-Tags = list[Label]
+MAX_TAGS = 100
+Tags = Annotated[list[Label], Length(0, MAX_TAGS)]
 """The field `tags` of a body that creates or updates something."""
 
 

@@ -7,7 +7,7 @@ from pydantic.config import JsonDict
 
 from roost.resources.tokens.rules import EXPIRY_PATTERN, EXPIRY_REASON, known_scopes, real_time
 from roost.web.bodies import Body
-from roost.web.fields import Length, Pattern
+from roost.web.fields import Length, Pattern, ShortText
 
 _LABEL = "ci"
 _NEW: JsonDict = {
@@ -19,6 +19,9 @@ _NEW: JsonDict = {
 Label = Annotated[str, Length(1, 100)]
 
 
+Expiry = Annotated[ShortText, Pattern(EXPIRY_PATTERN, EXPIRY_REASON), AfterValidator(real_time)]
+
+
 class CreateToken(Body):
     """POST /profile/tokens. Without scopes the token may what the one in use may."""
 
@@ -26,9 +29,7 @@ class CreateToken(Body):
 
     label: Label = "Personal access token"
     scopes: Annotated[str, Length(1, 1000), AfterValidator(known_scopes)] | None = None
-    expiry: (
-        Annotated[str, Pattern(EXPIRY_PATTERN, EXPIRY_REASON), AfterValidator(real_time)] | None
-    ) = None
+    expiry: Expiry | None = None
 
 
 class UpdateToken(Body):

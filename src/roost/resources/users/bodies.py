@@ -72,6 +72,10 @@ class ChangeGrant(Body):
     permissions: Permission | None
 
 
+Changes = Annotated[list[ChangeGrant], Length(0, 10_000)]
+"""Clients send the whole record back, with all entities of an account."""
+
+
 class UpdateGrants(Body):
     """PUT /account/users/{username}/grants; what is omitted stays as it is."""
 
@@ -91,13 +95,13 @@ class UpdateGrants(Body):
     )
 
     global_: UpdateGlobal | None = Field(default=None, alias="global")
-    compute: list[ChangeGrant] = []
-    database: list[ChangeGrant] = []
-    domain: list[ChangeGrant] = []
-    firewall: list[ChangeGrant] = []
-    image: list[ChangeGrant] = []
-    longview: list[ChangeGrant] = []
-    nodebalancer: list[ChangeGrant] = []
-    stackscript: list[ChangeGrant] = []
-    volume: list[ChangeGrant] = []
-    vpc: list[ChangeGrant] = []
+    compute: Changes = []
+    database: Changes = []
+    domain: Changes = []
+    firewall: Changes = []
+    image: Changes = []
+    longview: Changes = []
+    nodebalancer: Changes = []
+    stackscript: Changes = []
+    volume: Changes = []
+    vpc: Changes = []

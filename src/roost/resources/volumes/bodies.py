@@ -16,7 +16,7 @@ from roost.resources.tags.labels import Tags
 from roost.resources.volumes import rules
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, refuse
+from roost.web.fields import Between, Length, ShortText, refuse
 
 Label = Annotated[
     str,
@@ -41,7 +41,7 @@ class CreateVolume(Body):
 
     label: Label
     size: Annotated[int, Between(rules.MIN_SIZE, rules.MAX_SIZE)] = rules.DEFAULT_SIZE
-    region: str | None = None
+    region: ShortText | None = None
     compute_id: Id | None = None
     config_id: Id | None = None
     tags: Tags = []

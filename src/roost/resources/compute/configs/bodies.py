@@ -9,10 +9,10 @@ from roost.resources.catalog import Catalog
 from roost.resources.compute.configs import examples, rules
 from roost.resources.compute.configs.records import Helpers, RunLevel, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot
-from roost.resources.compute.interfaces import Interface, check_together
+from roost.resources.compute.interfaces import Interface, Interfaces, check_together
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, refuse
+from roost.web.fields import Between, Length, ShortText, refuse
 
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
 Id = Annotated[int, Between(1, 2**63 - 1)]
@@ -110,12 +110,12 @@ class CreateConfig(_Fields):
     label: Label
     virt_mode: VirtMode = "paravirt"
     devices: Devices
-    kernel: str = rules.DEFAULT_KERNEL
+    kernel: ShortText = rules.DEFAULT_KERNEL
     comments: Annotated[str, Length(0, MAX_COMMENTS)] | None = None
     memory_limit: Megabytes = 0
     run_level: RunLevel = "default"
-    root_device: str = rules.DEFAULT_ROOT
-    interfaces: list[Interface] = []
+    root_device: ShortText = rules.DEFAULT_ROOT
+    interfaces: Interfaces = []
     helpers: HelpersBody = Field(default_factory=HelpersBody)
 
     @field_validator("devices")
@@ -142,12 +142,12 @@ class UpdateConfig(_Fields):
     label: Label | None = None
     virt_mode: VirtMode | None = None
     devices: Devices | None = None
-    kernel: str | None = None
+    kernel: ShortText | None = None
     comments: Annotated[str, Length(0, MAX_COMMENTS)] | None = None
     memory_limit: Megabytes | None = None
     run_level: RunLevel | None = None
-    root_device: str | None = None
-    interfaces: list[Interface] | None = None
+    root_device: ShortText | None = None
+    interfaces: Interfaces | None = None
     helpers: HelpersBody | None = None
 
 

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import ConfigDict
 
 from roost.resources.compute.configs import examples
-from roost.resources.compute.interfaces import Interface, InterfaceIpv4
+from roost.resources.compute.interfaces import Interface, InterfaceIpv4, Ranges
 from roost.web.bodies import Body
-from roost.web.fields import Between
+from roost.web.fields import Between, Length
 
 
 class AddInterface(Interface):
@@ -23,7 +23,7 @@ class UpdateInterface(Body):
 
     primary: bool | None = None
     ipv4: InterfaceIpv4 | None = None
-    ip_ranges: list[str] | None = None
+    ip_ranges: Ranges | None = None
 
 
 class OrderInterfaces(Body):
@@ -31,4 +31,4 @@ class OrderInterfaces(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.ORDER})
 
-    ids: list[Annotated[int, Between(1, 2**63 - 1)]]
+    ids: Annotated[list[Annotated[int, Between(1, 2**63 - 1)]], Length(0, 16)]

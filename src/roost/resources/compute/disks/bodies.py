@@ -2,17 +2,22 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.catalog import Catalog
 from roost.resources.catalog.entries import ImageEntry
-from roost.resources.compute.bodies import RootPassword, check_stackscript
+from roost.resources.compute.bodies import (
+    RootPassword,
+    StackscriptData,
+    Usernames,
+    check_stackscript,
+)
 from roost.resources.compute.disks import examples, rules
 from roost.resources.compute.disks.engine import Filesystem
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.ssh_keys.rules import PublicKeys
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, refuse
+from roost.web.fields import Between, Length, ShortText, refuse
 
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
 Size = Annotated[int, Between(1, rules.MAX_SIZE)]
@@ -23,15 +28,15 @@ class CreateDisk(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
 
-    image: str | None = None
+    image: ShortText | None = None
     size: Size
     label: Label | None = Field(default=None, validate_default=True)
     filesystem: Filesystem = "ext4"
     root_pass: RootPassword | None = Field(default=None, validate_default=True)
-    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
-    authorized_users: list[str] = []
+    authorized_keys: PublicKeys = []
+    authorized_users: Usernames = []
     stackscript_id: Annotated[int, Between(1, 2**63 - 1)] | None = None
-    stackscript_data: dict[str, object] | None = None
+    stackscript_data: StackscriptData | None = None
 
     @field_validator("image")
     @classmethod

@@ -1,17 +1,24 @@
 """Request bodies of what happens to whole instances (reference: operations)."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.catalog import Catalog
-from roost.resources.compute.bodies import Id, Metadata, RootPassword, check_stackscript
+from roost.resources.compute.bodies import (
+    Id,
+    Metadata,
+    RootPassword,
+    StackscriptData,
+    Usernames,
+    check_stackscript,
+)
 from roost.resources.compute.configs.bodies import Device, Devices
 from roost.resources.compute.lifecycle import examples
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.ssh_keys.rules import PublicKeys
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import refuse
+from roost.web.fields import ShortText, refuse
 
 UNKNOWN_PLAN = "A valid plan type by that ID was not found"
 
@@ -21,15 +28,15 @@ class RebuildInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.REBUILD})
 
-    image: str | None = Field(default=None, validate_default=True)
+    image: ShortText | None = Field(default=None, validate_default=True)
     root_pass: RootPassword
-    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
-    authorized_users: list[str] = []
+    authorized_keys: PublicKeys = []
+    authorized_users: Usernames = []
     booted: bool = True
     metadata: Metadata | None = None
     stackscript_id: Id | None = None
-    stackscript_data: dict[str, object] | None = None
-    type: str | None = None
+    stackscript_data: StackscriptData | None = None
+    type: ShortText | None = None
 
     @field_validator("image")
     @classmethod
@@ -83,7 +90,7 @@ class ResizeInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
 
-    type: str
+    type: ShortText
     allow_auto_disk_resize: bool = True
     migration_type: Literal["warm", "cold"] = "cold"
 

@@ -10,7 +10,9 @@ from roost.resources.compute.lifecycle import examples
 from roost.resources.compute.lifecycle.bodies import UNKNOWN_PLAN
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Length, refuse
+from roost.web.fields import Length, ShortText, refuse
+
+Ids = Annotated[list[Id], Length(0, 100)]
 
 _ONLY_NEW = "Must be left out when cloning to an existing Compute"
 
@@ -21,13 +23,13 @@ class CloneInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.CLONE})
 
     compute_id: Id | None = None
-    region: str | None = Field(default=None, validate_default=True)
-    type: str | None = Field(default=None, validate_default=True)
+    region: ShortText | None = Field(default=None, validate_default=True)
+    type: ShortText | None = Field(default=None, validate_default=True)
     label: Label | None = None
     group: Annotated[str, Length(0, 50)] | None = None
     backups_enabled: bool = False
-    disks: list[Id] | None = None
-    configs: list[Id] | None = None
+    disks: Ids | None = None
+    configs: Ids | None = None
     private_ip: bool = False
     metadata: Metadata | None = None
 
