@@ -1,6 +1,6 @@
 """Comparing contenders that take turns, as the machine is never equally quiet twice."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -46,7 +46,9 @@ def requests(pid: int, port: int, sent: Sequence[bytes]) -> Turn:
     return turn
 
 
-async def compare(name: str, target: float | None, bare: Turn, roost: Turn) -> list[Result]:
+async def compare(
+    name: str, target: float | None, bare: Turn, roost: Turn
+) -> AsyncIterator[Result]:
     """How much of the bare contender's work Roost does in the same CPU time, and in the same time.
 
     The first has the target: what is left to other programs of the machine does not change it.
@@ -62,7 +64,5 @@ async def compare(name: str, target: float | None, bare: Turn, roost: Turn) -> l
     rate_note = "a second: bare {:.0f}, roost {:.0f}".format(
         *(median(pair[i].rate for pair in pairs) for i in (0, 1))
     )
-    return [
-        Result(f"{name}: of bare, by CPU", cpu, "", target, "at least", cpu_note),
-        Result(f"{name}: of bare, by throughput", rate, note=rate_note),
-    ]
+    yield Result(f"{name}: of bare, by CPU", cpu, "", target, "at least", cpu_note)
+    yield Result(f"{name}: of bare, by throughput", rate, note=rate_note)
