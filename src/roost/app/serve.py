@@ -17,7 +17,6 @@ from roost.oauth.routes import build_routes
 from roost.oauth.site import Site
 from roost.secrets import Box
 from roost.web.api import Api
-from roost.web.openapi import build_document
 from roost.web.site import Server, build_site
 
 _KEEP_ALIVE = 75
@@ -91,7 +90,6 @@ async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Cal
 async def _configure(roost: Roost, crew: Crew | None) -> tuple[uvicorn.Config, Api]:
     authenticator = await roost.authenticator()
     registry, api = await roost.api(authenticator)
-    document = build_document(registry)
     lab = await open_lab(roost, api, authenticator, crew)
     oauth = Site(
         roost.store,
@@ -101,7 +99,7 @@ async def _configure(roost: Roost, crew: Crew | None) -> tuple[uvicorn.Config, A
         roost.settings.public_url,
     )
     more = [*build_routes(oauth), *([] if lab is None else [mount(lab)])]
-    site = build_site(registry, document, roost.metrics, Health(roost).check, more)
+    site = build_site(registry, roost.metrics, Health(roost).check, more)
     config = uvicorn.Config(
         Server(api if lab is None else lab.gate, site),
         log_config=None,

@@ -1,6 +1,7 @@
 """What a restricted user needs beside the token's scope (spec A, Authentication rule 4)."""
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from roost.errors import forbidden
 from roost.store import Queries
@@ -58,6 +59,23 @@ async def require(grant: Grant, identity: Identity, params: Params, db: Queries)
         raise forbidden()
 
 
+def describe(grant: Grant, params: Params = MappingProxyType({})) -> str | None:
+    """What a restricted user needs, such as `read_write on compute 100001`."""
+    match grant:
+        case Read(kind):
+            return f"read_only on {kind}{_number(params)}"
+        case Write(kind):
+            return f"read_write on {kind}{_number(params)}"
+        case Global(name):
+            return f"the global grant {name}"
+        case AccountAccess(level):
+            return f"account_access {level}"
+        case Unrestricted():
+            return "to be an unrestricted user"
+        case Anyone():
+            return None
+
+
 async def give_to_creator(call: Call, kind: str, entity_id: int) -> None:
     """A restricted user may do everything with what they create."""
     if call.identity.restricted:
@@ -96,3 +114,8 @@ def _covers(held: Permission | None, wanted: Permission) -> bool:
 
 def _entity(params: Params) -> int | None:
     return next((value for value in params.values() if isinstance(value, int)), None)
+
+
+def _number(params: Params) -> str:
+    number = _entity(params)
+    return "" if number is None else f" {number}"

@@ -3,13 +3,18 @@
 from collections.abc import Collection
 from typing import Annotated
 
+from pydantic import Field
+
 from roost.errors import forbidden
 from roost.resources.tags import queries
 from roost.web.call import Call
 from roost.web.fields import Length
 
 Label = Annotated[str, Length(3, 50)]
-Tags = list[Label]
+Tags = Annotated[
+    list[Label],
+    Field(description="Labels of your own choice; for unrestricted users only."),
+]
 """The field `tags` of a body that creates or updates something."""
 
 

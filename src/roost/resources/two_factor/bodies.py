@@ -14,3 +14,4 @@ class ConfirmTfa(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"tfa_code": "123456"}]})
 
     tfa_code: Annotated[str, Pattern(r"[0-9]{6}", "Must be 6 digits")]
+    """The code that the authenticator shows now."""

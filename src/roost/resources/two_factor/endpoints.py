@@ -14,7 +14,10 @@ _PROXIES: tuple[UserType, ...] = ("proxy",)
 
 @endpoint("POST", "/profile/tfa-enable", scopes=_WRITE, refuses=_PROXIES, returns=TfaSecretRow)
 async def enable_tfa(call: Call) -> TfaSecretRow:
-    """Begin to use two-factor authentication: get a secret for your authenticator."""
+    """Begin to use two-factor authentication: get a secret for your authenticator.
+
+    Nothing changes until a code is confirmed, which must be within an hour.
+    """
     secret, expiry = await factor.begin(call)
     uri = codes.otpauth_uri(secret, call.identity.username)
     return {
@@ -36,11 +39,17 @@ async def enable_tfa(call: Call) -> TfaSecretRow:
     rate=Rate(10, 60),
 )
 async def confirm_tfa(call: Call, body: ConfirmTfa) -> TfaScratchRow:
-    """Enable two-factor authentication with a code of your authenticator."""
+    """Enable two-factor authentication with a code of your authenticator.
+
+    From then on logging in takes a code. The answer shows a code for emergencies, once.
+    """
     return {"scratch": await factor.confirm(call, body.tfa_code)}
 
 
 @endpoint("POST", "/profile/tfa-disable", scopes=_WRITE, refuses=_PROXIES, events=("tfa_disabled",))
 async def disable_tfa(call: Call) -> None:
-    """Disable two-factor authentication."""
+    """Disable two-factor authentication.
+
+    Trusted devices are forgotten too.
+    """
     await factor.disable(call)
