@@ -10,14 +10,12 @@ from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
 from roost.resources.profile.entity import PROFILE
 from roost.resources.profile.queries import PROFILES
 from roost.resources.profile.records import Preferences, ProfileRow
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.two_factor import factor
 from roost.resources.users import grants
 from roost.resources.users import queries as users
 from roost.resources.users.caller import find_caller
 from roost.resources.users.records import GrantsRow
 from roost.resources.users.restricting import restrict
-from roost.store import notify
 from roost.web.call import Call
 from roost.web.registry import Maybe, endpoint
 from roost.web.reply import Reply
@@ -102,7 +100,7 @@ async def _restrict(call: Call, restricted: bool | None) -> None:
         raise forbidden()
     await restrict(call.db, call.account_id, user)
     await users.update(call.db, user.id, None, None, True)
-    await notify(call.db, TOKEN_CHANNEL)
+    await call.revoke()
 
 
 async def _set_two_factor(call: Call, wanted: bool | None) -> None:

@@ -89,6 +89,7 @@ async def delete_token(call: Call) -> None:
     token_id = call.number("tokenId")
     label = await _lock(call)
     await revoke_token(call.db, token_id, call.clock.seconds())
+    await call.revoke()
     await _tell(call, "token_delete", token_id, label)
 
 

@@ -5,7 +5,6 @@ from asyncpg import UniqueViolationError
 from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.account import queries as accounts
 from roost.resources.events import log
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.users import grants, queries
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
 from roost.resources.users.caller import lock_users
@@ -13,7 +12,6 @@ from roost.resources.users.entity import USER
 from roost.resources.users.queries import BY_NAME, USERS, UserFacts
 from roost.resources.users.records import GrantsRow, UserRow
 from roost.resources.users.restricting import check_others, restrict
-from roost.store import notify
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
 from roost.web.registry import Maybe, Page, endpoint
@@ -149,7 +147,7 @@ def _taken() -> ApiError:
 
 
 async def _tell(call: Call, action: str, user_id: int, username: str) -> None:
-    """The event, and all processes: what they remember of the user is old."""
+    """The event, and all processes: what they remember of the user is void."""
     entity = USER.entity(user_id, username)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
-    await notify(call.db, TOKEN_CHANNEL)
+    await call.revoke()
