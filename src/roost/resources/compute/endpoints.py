@@ -17,7 +17,7 @@ from roost.resources.compute.locks import BUSY, lock, lock_idle
 from roost.resources.compute.queries import INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow
 from roost.resources.events import log
-from roost.resources.tags.labels import use_tags
+from roost.resources.tags.labels import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Read, Write
@@ -74,7 +74,7 @@ async def view_instance(call: Call) -> bytes:
 )
 async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     """Update a compute instance."""
-    await use_tags(call, body.tags)
+    body.tags = await change_tags(call, COMPUTE, call.number("computeId"), body.tags)
     facts = await lock(call)
     try:
         await queries.update(call.db, facts.id, body, call.clock.now())

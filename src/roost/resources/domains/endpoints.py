@@ -18,7 +18,7 @@ from roost.resources.domains.queries import DOMAINS, DomainFacts
 from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
 from roost.resources.domains.zone_files import render
 from roost.resources.events import log
-from roost.resources.tags.labels import hold_tags, use_tags
+from roost.resources.tags.labels import change_tags, hold_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grant_queries import forget_entity
@@ -94,7 +94,7 @@ async def view_domain(call: Call) -> bytes:
 )
 async def update_domain(call: Call, body: UpdateDomain) -> bytes:
     """Update a domain."""
-    await use_tags(call, body.tags)
+    body.tags = await change_tags(call, DOMAIN, call.number("domainId"), body.tags)
     before = await lock_domain(call)
     _check_together(before, body)
     if body.domain is not None or body.type is not None:

@@ -5,7 +5,7 @@ from asyncpg import UniqueViolationError
 from roost.errors import invalid
 from roost.resources.compute.locks import check_exists
 from roost.resources.events import log
-from roost.resources.tags.labels import use_tags
+from roost.resources.tags.labels import change_tags, use_tags
 from roost.resources.volumes import changes, creation, locks, queries
 from roost.resources.volumes.bodies import (
     AttachVolume,
@@ -75,10 +75,10 @@ async def view_volume(call: Call) -> bytes:
 )
 async def update_volume(call: Call, body: UpdateVolume) -> bytes:
     """Update a volume."""
-    await use_tags(call, body.tags)
+    tags = await change_tags(call, VOLUME, call.number("volumeId"), body.tags)
     volume = await locks.lock(call)
     try:
-        await queries.update(call.db, volume.id, body.label, body.tags, call.clock.now())
+        await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
     entity = VOLUME.entity(volume.id, body.label or volume.label)
