@@ -16,7 +16,7 @@ from roost.store.paging import Column
 from roost.web.auth import Identity, TokenKind, UserType
 from roost.web.bodies import Body
 from roost.web.call import Call
-from roost.web.grants import Anyone, Grant
+from roost.web.grants import Anyone, Grant, check_declared
 from roost.web.reply import Reply
 from roost.web.routing import Router
 
@@ -211,11 +211,13 @@ def endpoint(
     intake: Intake[object] | None = None,
     **options: Unpack[Options],
 ) -> Callable[[Handler], Endpoint]:
-    """Declare an endpoint; `path` is relative to `/v4`.
+    """Declare an endpoint; `path` is relative to `/v4`. ValueError when the grant does not fit it.
 
     The handler's name and the first line of its docstring become the operation's name and
     summary, its package the area of the documentation.
     """
+
+    check_declared(options.get("grant", Anyone()), method, path)
 
     def declare(handler: Handler) -> Endpoint:
         return Endpoint(

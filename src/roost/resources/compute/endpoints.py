@@ -20,7 +20,7 @@ from roost.resources.events import log
 from roost.resources.tags.labels import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("computes:read_only",)
@@ -32,7 +32,7 @@ _ONE = "/compute/instances/{computeId:int}"
     "GET",
     "/compute/instances",
     scopes=_READ,
-    grant=Read("compute"),
+    grant=Listed("compute"),
     returns=Page(InstanceRow),
     filters=INSTANCES.columns,
 )

@@ -22,7 +22,7 @@ from roost.resources.tags.labels import change_tags, hold_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grant_queries import forget_entity
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, endpoint
 
 READ = ("domains:read_only",)
@@ -37,7 +37,7 @@ _SETTINGS = ("description", "group", "tags")
     "GET",
     "/domains",
     scopes=READ,
-    grant=Read("domain"),
+    grant=Listed("domain"),
     returns=Page(DomainRow),
     filters=DOMAINS.columns,
 )

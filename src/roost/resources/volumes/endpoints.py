@@ -19,7 +19,7 @@ from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
 from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("volumes:read_only",)
@@ -32,7 +32,7 @@ _ONE = "/volumes/{volumeId:int}"
     "GET",
     "/volumes",
     scopes=_READ,
-    grant=Read("volume"),
+    grant=Listed("volume"),
     returns=Page(VolumeRow),
     filters=VOLUMES.columns,
 )
