@@ -36,6 +36,11 @@ class Identity:
     scopes: Scopes
     expiry: datetime | None
 
+    @property
+    def by_app(self) -> bool:
+        """Whether an application acts, which the user let in for what its scopes say."""
+        return self.token_kind == "oauth"  # noqa: S105  (a kind)
+
 
 class TokenSource(Protocol):
     """Where tokens are kept."""

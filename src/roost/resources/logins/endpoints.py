@@ -1,4 +1,4 @@
-"""What the API offers: successful logins of the last 90 days (spec B, Account)."""
+"""What the API offers: logins of the last 90 days (spec B, Account)."""
 
 from roost.resources.logins.queries import ACCOUNT_LOGINS, KEPT, PROFILE_LOGINS
 from roost.resources.logins.records import LoginRow
@@ -11,7 +11,7 @@ _READ = ("account:read_only",)
 
 @endpoint("GET", "/profile/logins", scopes=_READ, returns=Page(LoginRow))
 async def list_profile_logins(call: Call) -> bytes:
-    """List the logins of your user."""
+    """List the logins of your user, also those that failed."""
     return await call.collection(PROFILE_LOGINS, call.identity.user_id, call.clock.now() - KEPT)
 
 
@@ -24,7 +24,7 @@ async def view_profile_login(call: Call) -> bytes:
 
 @endpoint("GET", "/account/logins", scopes=_READ, grant=Unrestricted(), returns=Page(LoginRow))
 async def list_account_logins(call: Call) -> bytes:
-    """List the logins of all users of the account."""
+    """List the successful logins of all users of the account."""
     return await call.collection(ACCOUNT_LOGINS, call.account_id, call.clock.now() - KEPT)
 
 

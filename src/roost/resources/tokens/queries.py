@@ -91,6 +91,17 @@ async def create_token(
     return token_id
 
 
+async def count_with_lock(db: Queries, user_id: int, now: datetime) -> int:
+    """A user's personal tokens that are good; one more is made by one transaction at a time."""
+    await db.execute("select from api_user where id = $1 for no key update", user_id)
+    count: int = await db.fetchval(
+        f"select count(*) from {TOKENS.source} where {TOKENS.scope}",  # noqa: S608 - constants
+        user_id,
+        now,
+    )
+    return count
+
+
 async def list_tokens(db: Queries) -> list[TokenRow]:
     """The tokens of all kinds and accounts that are not revoked."""
     rows = await db.fetch(

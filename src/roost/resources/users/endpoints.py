@@ -12,6 +12,7 @@ from roost.resources.users.entity import USER
 from roost.resources.users.queries import BY_NAME, USERS, UserFacts
 from roost.resources.users.records import GrantsRow, UserRow
 from roost.resources.users.restricting import check_others, restrict
+from roost.resources.users.rules import RESERVED_NAMES
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
 from roost.web.registry import Maybe, Page, endpoint
@@ -40,12 +41,14 @@ async def list_users(call: Call) -> bytes:
     "/account/users",
     scopes=_WRITE,
     grant=Unrestricted(),
+    refuses=("oauth",),
     body=CreateUser,
     returns=UserRow,
     events=("user_create",),
 )
 async def create_user(call: Call, body: CreateUser) -> bytes:
     """Create a user."""
+    _check_name(body.username)
     await lock_users(call)
     try:
         user_id = await accounts.create_user(
@@ -82,8 +85,13 @@ async def update_user(call: Call, body: UpdateUser) -> bytes:
     """Update a user; restricting one takes all grants away."""
     user = await _lock(call)
     renamed = body.username not in (None, user.username)
-    if user.user_type == "proxy" and (renamed or body.email not in (None, user.email)):
+    moved = body.email not in (None, user.email)
+    if user.user_type == "proxy" and (renamed or moved):
         raise forbidden()
+    if call.identity.by_app and moved:
+        raise forbidden()
+    if renamed and body.username is not None:
+        _check_name(body.username)
     if body.restricted and not user.restricted:
         await restrict(call.db, call.account_id, user)
     try:
@@ -140,6 +148,11 @@ async def _lock(call: Call) -> UserFacts:
     if user is None:
         raise not_found()
     return user
+
+
+def _check_name(username: str) -> None:
+    if username.lower() in RESERVED_NAMES:
+        raise invalid("This username is reserved", "username")
 
 
 def _taken() -> ApiError:
