@@ -37,7 +37,6 @@ from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.notifications.causes import Causes
 from roost.resources.tokens.issue import StoredTokens
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
 from roost.resources.volumes.engines import VolumeEngines
@@ -52,6 +51,7 @@ from roost.web.auth import Authenticator
 from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
+from roost.web.revocation import Revocations
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,15 @@ class Roost:
             for schedule in AT_START:
                 await schedule.enqueue(self.queue, db, self.clock.now())
 
-    async def authenticator(self) -> Authenticator:
-        """Knows the tokens, and forgets them as soon as any process changes one."""
+    @asynccontextmanager
+    async def revocations(self) -> AsyncIterator[Revocations]:
+        """Who knows the tokens, and forgets them as soon as any process changes one."""
         authenticator = Authenticator(StoredTokens(self.store), self.clock)
-        await self.store.listen(TOKEN_CHANNEL, lambda _payload: authenticator.forget())
-        return authenticator
+        revocations = Revocations(self.store, authenticator)
+        async with revocations.following():
+            yield revocations
 
-    async def api(self, authenticator: Authenticator) -> tuple[Registry, Api]:
+    async def api(self, revocations: Revocations) -> tuple[Registry, Api]:
         """The API of this process; it follows what other processes import as images."""
         registry = self.services.get(Registry)
         await ImportedImages(self.store, self.catalog).follow()
@@ -106,7 +108,8 @@ class Roost:
             store=self.store,
             services=self.services,
             clock=self.clock,
-            authenticator=authenticator,
+            authenticator=revocations.authenticator,
+            revocations=revocations,
             limiter=RateLimiter(self.settings.rate_limit_scale),
             metrics=EdgeMetrics(self.metrics),
             access_log=AccessLog(sys.stderr.buffer) if self.settings.access_log else None,

@@ -17,7 +17,7 @@ from roost.store.paging import Column
 from roost.web.auth import Identity, TokenKind, UserType
 from roost.web.bodies import Body
 from roost.web.call import Call
-from roost.web.grants import Anyone, Grant
+from roost.web.grants import Anyone, Grant, check_declared
 from roost.web.reply import Reply
 from roost.web.routing import Router
 
@@ -214,11 +214,13 @@ def endpoint(
     intake: Intake[object] | None = None,
     **options: Unpack[Options],
 ) -> Callable[[Handler], Endpoint]:
-    """Declare an endpoint; `path` is relative to `/v4`.
+    """Declare an endpoint; `path` is relative to `/v4`. ValueError when the grant does not fit it.
 
     The handler's name becomes the operation's name, the first line of its docstring the summary
     and what follows the description, its package the area of the documentation.
     """
+
+    check_declared(options.get("grant", Anyone()), method, path)
 
     def declare(handler: Handler) -> Endpoint:
         summary, _, description = (handler.__doc__ or "").strip().partition("\n")

@@ -117,7 +117,7 @@ async def view_account_availability(call: Call) -> bytes:
 
 def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
     """What only the account as it will be shows (rules 1 and 3)."""
-    if facts.is_parent and body.company not in (None, facts.company):
+    if facts.is_parent and facts.company and body.company not in (None, facts.company):
         yield Problem("The company of a parent account can't be changed", "company")
     country = facts.country if body.country is None else body.country
     if body.country is not None or body.state is not None:

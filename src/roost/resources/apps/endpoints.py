@@ -47,3 +47,4 @@ async def revoke_authorized_app(call: Call) -> None:
     if not await queries.holds(call.db, call.identity.user_id, app_id, now):
         raise not_found()
     await queries.revoke_family(call.db, app_id, now)
+    await call.revoke()

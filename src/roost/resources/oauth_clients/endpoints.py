@@ -13,9 +13,7 @@ from roost.resources.oauth_clients.entity import OAUTH_CLIENT
 from roost.resources.oauth_clients.queries import CLIENTS, OAuthClient
 from roost.resources.oauth_clients.records import OAuthClientRow
 from roost.resources.oauth_clients.thumbnails import make_thumbnail
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.secrets import hash_token
-from roost.store import notify
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Binary, Page, endpoint
@@ -108,7 +106,7 @@ async def delete_oauth_client(call: Call) -> None:
     """
     client = await _lock(call)
     await queries.delete(call.db, client.id)
-    await notify(call.db, TOKEN_CHANNEL)
+    await call.revoke()
     await _tell(call, "oauth_client_delete", client.id, client.label)
 
 
