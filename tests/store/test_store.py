@@ -9,7 +9,7 @@ import pytest
 
 from roost.settings import Settings
 from roost.store import Queries, Store, migrate
-from roost.store.pool import connect, create_pool
+from roost.store.pool import Pool, Share, connect
 
 INSERT = "insert into setting values ($1, $2)"
 
@@ -88,7 +88,7 @@ async def test_releasing_a_connection_costs_no_round_trip(store: Store) -> None:
 
 
 async def test_a_pool_opens_no_more_connections_than_it_may(database_url: str) -> None:
-    pool = await create_pool(database_url, 2)
+    pool = Pool(database_url, Share(connections=2))
     async with pool.acquire() as first, pool.acquire() as second:
         third = asyncio.create_task(pool.take())
         await asyncio.sleep(0.05)

@@ -94,7 +94,7 @@ async def _configure(roost: Roost, crew: Crew | None) -> tuple[uvicorn.Config, A
     document = build_document(registry)
     lab = await open_lab(roost, api, authenticator, crew)
     oauth = Site(
-        roost.store,
+        roost.requests,
         roost.clock,
         roost.services.get(Box),
         PasswordChecker(),
