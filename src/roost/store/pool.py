@@ -7,12 +7,17 @@ from types import TracebackType
 from typing import TypeAlias
 
 import asyncpg
+import structlog
 from asyncpg import Record
 
 Connection: TypeAlias = "asyncpg.Connection[Record]"
 
 _SERVER_SETTINGS = {"application_name": "roost", "timezone": "UTC", "jit": "off"}
 _CONNECT_SECONDS = 10.0
+_END_SECONDS = 5.0
+
+_log = structlog.get_logger(__name__)
+_MEND_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ class Pool:
         self._places = asyncio.Semaphore(share.connections)
         self._idle: list[Connection] = []
         self._used: set[Connection] = set()
+        self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def acquire(self) -> "Lease":
@@ -80,14 +86,37 @@ class Pool:
         return connection
 
     def give_back(self, connection: Connection, *, cancelled: bool = False) -> None:
-        """After a use that was `cancelled` nobody knows what the server makes of its last words:
-        it may begin a transaction yet, in which the next user's writes would be lost."""
+        """After a use that was `cancelled` another connection takes its place."""
+        if cancelled and not connection.is_closed():
+            ending = asyncio.create_task(self._end(connection))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+        else:
+            self._put_back(connection)
+
+    def _put_back(self, connection: Connection) -> None:
         self._used.discard(connection)
-        if cancelled or connection.is_closed() or connection.is_in_transaction():
+        if connection.is_closed() or connection.is_in_transaction():
             connection.terminate()
         else:
             self._idle.append(connection)
         self._places.release()
+
+    async def _end(self, connection: Connection) -> None:
+        """A cancelled `begin` may have begun a transaction after all, in which the next user's
+        writes would be lost. Before asyncpg sends anything, the server has ended the statement."""
+        try:
+            await connection.execute("rollback", timeout=_END_SECONDS)
+        except (
+            OSError,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+        ) as error:
+            _log.warning("connection_ended", error=repr(error))
+        finally:
+            connection.terminate()
+            self._put_back(connection)
 
     async def close(self) -> None:
         """Wait for connections that are used; when this is cancelled, end them."""
