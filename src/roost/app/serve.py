@@ -95,7 +95,7 @@ async def _configure(
     registry, api = await roost.api(revocations)
     lab = await open_lab(roost, api, revocations, crew)
     oauth = Site(
-        roost.store,
+        roost.requests,
         roost.clock,
         roost.services.get(Box),
         PasswordChecker(),
