@@ -31,6 +31,7 @@ from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
@@ -193,6 +194,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 dns,
                 reverse_dns,
                 instance_volumes(queue),
+                ComputeMetrics(metrics),
                 queue,
                 box,
                 Causes(*CAUSES),

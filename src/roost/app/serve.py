@@ -11,6 +11,7 @@ from roost.app.crew import Crew
 from roost.app.health import Health
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
+from roost.app.power_watch import listen
 from roost.app.roost import Roost
 from roost.oauth.passwords import PasswordChecker
 from roost.oauth.routes import build_routes
@@ -77,14 +78,15 @@ async def work(roost: Roost, stop: asyncio.Event) -> None:
 
 
 async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Callable[[], None]:
-    """Run jobs, and build the images that are missing; returns what ends that."""
+    """Run jobs, listen to guests, build images that are missing; returns what ends that."""
     await roost.enqueue_first_jobs()
     tasks.create_task(crew.run())
-    building = tasks.create_task(roost.images.build())
+    helpers = [tasks.create_task(work) for work in (roost.images.build(), listen(roost))]
 
     def stop() -> None:
         crew.stop()
-        building.cancel()
+        for helper in helpers:
+            helper.cancel()
 
     return stop
 

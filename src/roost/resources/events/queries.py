@@ -78,12 +78,14 @@ async def add(
     now: datetime,
     entity: Entity | None,
     secondary: Entity | None,
+    message: str = "",
 ) -> int:
     event_id: int = await db.fetchval(
         """
         insert into event (account_id, username, user_id, action, status, created,
-            percent_complete, entity, secondary_entity)
-        values ($1, $2, $3, $4, $5, $6, case when $5 = 'notification' then null else 0 end, $7, $8)
+            percent_complete, entity, secondary_entity, message)
+        values ($1, $2, $3, $4, $5, $6, case when $5 = 'notification' then null else 0 end, $7, $8,
+            $9)
         returning id
         """,
         account_id,
@@ -94,6 +96,7 @@ async def add(
         now,
         None if entity is None else orjson.dumps(entity).decode(),
         None if secondary is None else orjson.dumps(secondary).decode(),
+        message,
     )
     return event_id
 
@@ -108,6 +111,10 @@ async def start(db: Queries, event_id: int, now: datetime) -> None:
 
 async def progress(db: Queries, event_id: int, percent: int) -> None:
     await db.execute("update event set percent_complete = $2 where id = $1", event_id, percent)
+
+
+async def explain(db: Queries, event_id: int, message: str) -> None:
+    await db.execute("update event set message = $2 where id = $1", event_id, message)
 
 
 async def finish(db: Queries, event_id: int, now: datetime) -> None:
