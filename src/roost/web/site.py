@@ -6,21 +6,19 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, ExceptionHandler, Receive, Scope, Send
 from typing_extensions import TypedDict
 
 from roost.errors import ApiError, ErrorBody, Problem, forbidden, not_found
 from roost.web.connections import Networks, origin
-from roost.web.docs import DOCS_POLICY, render_docs
+from roost.web.docs import DOCUMENT_PATHS, documentation
 from roost.web.rates import RateLimiter
 from roost.web.registry import Rate, Registry
 
 SITE_RATE = Rate(600, 60)
 """Requests of one address for what is not the API: health, documentation, logins, OAuth."""
-
-_DOCUMENTS = ("/v4/openapi.json", "/v4beta/openapi.json")
 _LAB = "/lab/"
 
 
@@ -38,14 +36,12 @@ HealthCheck = Callable[[], Awaitable[HealthRow]]
 
 def build_site(
     registry: Registry,
-    document: bytes,
     metrics: CollectorRegistry,
     health: HealthCheck,
     monitors: Networks,
     more: Sequence[BaseRoute],
 ) -> Starlette:
     """The Starlette application of everything that is not below `/v4`."""
-    page = render_docs(registry)
 
     async def show_health(request: Request) -> Response:
         row = await health()
@@ -57,22 +53,11 @@ def build_site(
             raise forbidden()
         return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)
 
-    async def show_document(request: Request) -> Response:
-        headers = {"Access-Control-Allow-Origin": "*"}
-        if request.method == "OPTIONS":
-            headers |= {"Allow": "GET, HEAD, OPTIONS", "Access-Control-Allow-Headers": "*"}
-            return JSONResponse({}, headers=headers)
-        return Response(document, media_type="application/json", headers=headers)
-
-    async def show_docs(request: Request) -> Response:
-        return HTMLResponse(page, headers={"Content-Security-Policy": DOCS_POLICY})
-
     return Starlette(
         routes=[
             Route("/healthz", show_health),
             Route("/metrics", show_metrics),
-            *(Route(path, show_document, methods=["GET", "OPTIONS"]) for path in _DOCUMENTS),
-            Route("/docs", show_docs),
+            *documentation(registry),
             *more,
         ],
         exception_handlers=REFUSALS,
@@ -128,7 +113,7 @@ class Server:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope.get("path", "")
         below = path.startswith(("/v4/", "/v4beta/")) or path in ("/v4", "/v4beta")
-        if below and path not in _DOCUMENTS:
+        if below and path not in DOCUMENT_PATHS:
             await self._api(scope, receive, send)
         elif (wait := self._wait(scope, path)) is not None:
             error = ApiError(429, [Problem("Too many requests")])

@@ -34,21 +34,28 @@ class UpdateProfile(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [_PROFILE]})
 
     email: Annotated[str, Length(0, 128), Pattern(f"|{EMAIL_PATTERN}", EMAIL_REASON)] | None = None
+    """Where mail for you goes."""
     timezone: Annotated[ShortText, AfterValidator(known_timezone)] | None = None
+    """A zone of the tz database, such as `Europe/Berlin`; the API's own times stay UTC."""
     email_notifications: bool | None = None
+    """Whether you get mail about what happens in the account."""
     ip_whitelist_enabled: Annotated[bool | None, AfterValidator(_no_whitelist)] = None
+    """Address whitelists are not available: true is refused."""
     lish_auth_method: LishAuthMethod | None = None
+    """How the console of an instance lets you in."""
     authorized_keys: PublicKeys | None = None
+    """Keys that the console lets in; null for none."""
     two_factor_auth: bool | None = None
+    """False disables two-factor authentication; it is enabled by `/profile/tfa-enable`."""
     restricted: bool | None = None
+    """True gives up your rights; nobody can take them back alone."""
 
 
 class UpdatePreferences(Body):
     """PUT /profile/preferences: any JSON object, which replaces what was kept."""
 
     model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={"examples": [_PREFERENCES], "maxProperties": MAX_MEMBERS},
+        extra="allow", json_schema_extra={"examples": [_PREFERENCES], "maxProperties": MAX_MEMBERS}
     )
 
     @model_validator(mode="before")
