@@ -36,6 +36,7 @@ from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.notifications.causes import Causes
+from roost.resources.oauth_clients.thumbnails import PublicUrl
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
@@ -186,6 +187,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Causes(*CAUSES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
+                PublicUrl(settings.public_url),
                 Registry(ENDPOINT_MODULES),
             ),
             queue=queue,
@@ -193,5 +195,6 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             metrics=metrics,
             job_metrics=Metrics(metrics),
             usage=TokenUsage(store, clock),
-            first_start=not beside and await ensure_admin(store, clock, settings.state),
+            first_start=not beside
+            and await ensure_admin(store, clock, settings.state, settings.admin_email),
         )

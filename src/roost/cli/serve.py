@@ -23,6 +23,7 @@ from roost.settings import Settings
 @roost_options
 @click.option("--listen", metavar="HOST:PORT", help="Default 127.0.0.1:8080; port 0: any free.")
 @click.option("--lab", is_flag=True, default=None, help="Offer /lab: clock, latency, faults.")
+@click.option("--admin-email", help="Of the account and the user that the first start makes.")
 @click.option("--no-worker", is_flag=True, help="Answer requests only; run jobs elsewhere.")
 def serve(
     state: Path | None,
@@ -30,6 +31,7 @@ def serve(
     catalog: Path | None,
     listen: str | None,
     lab: bool | None,
+    admin_email: str | None,
     no_worker: bool,
 ) -> None:
     """Serve the API, and run jobs in the same process."""
@@ -39,6 +41,7 @@ def serve(
         catalog=catalog,
         listen=listen,
         lab=lab,
+        admin_email=admin_email,
         worker=False if no_worker else None,
     )
     configure_logs()

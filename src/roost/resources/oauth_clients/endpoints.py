@@ -10,9 +10,9 @@ from roost.resources.events import log
 from roost.resources.oauth_clients import queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT
-from roost.resources.oauth_clients.queries import CLIENTS, OAuthClient
+from roost.resources.oauth_clients.queries import BY_ID, CLIENTS, OAuthClient
 from roost.resources.oauth_clients.records import OAuthClientRow
-from roost.resources.oauth_clients.thumbnails import make_thumbnail
+from roost.resources.oauth_clients.thumbnails import PublicUrl, make_thumbnail
 from roost.secrets import hash_token
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
@@ -38,7 +38,7 @@ _ID_BYTES = 10
 )
 async def list_oauth_clients(call: Call) -> bytes:
     """List OAuth clients."""
-    return await call.collection(CLIENTS, call.account_id)
+    return await call.collection(call.get(PublicUrl).complete(CLIENTS), call.account_id)
 
 
 @endpoint(
@@ -105,13 +105,20 @@ async def delete_oauth_client(call: Call) -> None:
 )
 async def reset_oauth_client_secret(call: Call) -> bytes:
     """Give an OAuth client a new secret; the old one is dead at once."""
-    client = await _lock(call)
-    secret = new_token()
-    await queries.set_secret(call.db, client.id, hash_token(secret))
-    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
-    row: OAuthClientRow = orjson.loads(await _view(call, client.id))
-    row["secret"] = secret
-    return orjson.dumps(row)
+    return await _reset_secret(call)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/reset_secret",
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    returns=OAuthClientRow,
+    events=("oauth_client_secret_reset",),
+)
+async def reset_oauth_client_secret_alias(call: Call) -> bytes:
+    """The same as `reset-secret`, as some clients of the reference spell it."""
+    return await _reset_secret(call)
 
 
 @endpoint("GET", f"{_ONE}/thumbnail", public=True, returns=Binary("image/png"))
@@ -140,8 +147,18 @@ async def update_oauth_client_thumbnail(call: Call, png: bytes) -> None:
     await _tell(call, "oauth_client_update", client.id, client.label)
 
 
+async def _reset_secret(call: Call) -> bytes:
+    client = await _lock(call)
+    secret = new_token()
+    await queries.set_secret(call.db, client.id, hash_token(secret))
+    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
+    row: OAuthClientRow = orjson.loads(await _view(call, client.id))
+    row["secret"] = secret
+    return orjson.dumps(row)
+
+
 async def _view(call: Call, client_id: str) -> bytes:
-    return await call.record(client_id, CLIENTS, call.account_id)
+    return await call.record(client_id, call.get(PublicUrl).complete(BY_ID), call.account_id)
 
 
 async def _lock(call: Call) -> OAuthClient:

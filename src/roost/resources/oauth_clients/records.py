@@ -4,6 +4,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+ClientStatus = Literal["active", "disabled", "suspended"]
+
 
 class OAuthClientRow(TypedDict):
     """An application that may ask users for access to their account.
@@ -14,7 +16,7 @@ class OAuthClientRow(TypedDict):
     id: str
     redirect_uri: str
     label: str
-    status: Literal["active", "disabled", "suspended"]
+    status: ClientStatus
     secret: str
     thumbnail_url: str | None
     public: bool
