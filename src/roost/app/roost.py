@@ -31,6 +31,7 @@ from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
@@ -44,7 +45,7 @@ from roost.resources.volumes.engines import VolumeEngines
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
-from roost.store import Store, migrate
+from roost.store import Share, Store, migrate
 from roost.threads import DISK
 from roost.web.access_log import AccessLog
 from roost.web.api import Api, Edge
@@ -54,6 +55,9 @@ from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 
+_WAIT_SECONDS = 3.0
+"""How long a request waits for a connection, before it is answered 503."""
+
 
 @dataclass(frozen=True, slots=True)
 class Roost:
@@ -62,6 +66,9 @@ class Roost:
     settings: Settings
     clock: Clock
     store: Store
+    """For jobs and commands."""
+    requests: Store
+    """For what somebody waits for."""
     catalog: Catalog
     bindings: Bindings
     name_server: DnsBinding
@@ -95,8 +102,8 @@ class Roost:
     @asynccontextmanager
     async def revocations(self) -> AsyncIterator[Revocations]:
         """Who knows the tokens, and forgets them as soon as any process changes one."""
-        authenticator = Authenticator(StoredTokens(self.store), self.clock)
-        revocations = Revocations(self.store, authenticator)
+        authenticator = Authenticator(StoredTokens(self.requests), self.clock)
+        revocations = Revocations(self.store.reserved, authenticator)
         async with revocations.following():
             yield revocations
 
@@ -106,7 +113,7 @@ class Roost:
         await ImportedImages(self.store, self.catalog).follow()
         edge = Edge(
             registry=registry,
-            store=self.store,
+            store=self.requests,
             services=self.services,
             clock=self.clock,
             authenticator=revocations.authenticator,
@@ -118,6 +125,11 @@ class Roost:
             max_body=self.settings.max_body,
         )
         return registry, Api(edge)
+
+
+def _share_of_requests(settings: Settings) -> Share:
+    seconds = settings.database_timeout
+    return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
 
 
 @asynccontextmanager
@@ -171,6 +183,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             settings=settings,
             clock=clock,
             store=store,
+            requests=store.share(_share_of_requests(settings)),
             catalog=catalog,
             bindings=bindings,
             name_server=name_server,
@@ -182,6 +195,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 dns,
                 reverse_dns,
                 instance_volumes(queue),
+                ComputeMetrics(metrics),
                 queue,
                 box,
                 Causes(*CAUSES),

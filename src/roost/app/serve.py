@@ -11,13 +11,13 @@ from roost.app.crew import Crew
 from roost.app.health import Health
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
+from roost.app.power_watch import listen
 from roost.app.roost import Roost
 from roost.oauth.passwords import PasswordChecker
 from roost.oauth.routes import build_routes
 from roost.oauth.site import Site
 from roost.secrets import Box
 from roost.web.api import Api
-from roost.web.openapi import build_document
 from roost.web.revocation import Revocations
 from roost.web.site import Server, build_site
 
@@ -78,14 +78,15 @@ async def work(roost: Roost, stop: asyncio.Event) -> None:
 
 
 async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Callable[[], None]:
-    """Run jobs, and build the images that are missing; returns what ends that."""
+    """Run jobs, listen to guests, build images that are missing; returns what ends that."""
     await roost.enqueue_first_jobs()
     tasks.create_task(crew.run())
-    building = tasks.create_task(roost.images.build())
+    helpers = [tasks.create_task(work) for work in (roost.images.build(), listen(roost))]
 
     def stop() -> None:
         crew.stop()
-        building.cancel()
+        for helper in helpers:
+            helper.cancel()
 
     return stop
 
@@ -94,10 +95,9 @@ async def _configure(
     roost: Roost, crew: Crew | None, revocations: Revocations
 ) -> tuple[uvicorn.Config, Api]:
     registry, api = await roost.api(revocations)
-    document = build_document(registry)
     lab = await open_lab(roost, api, revocations, crew)
     oauth = Site(
-        roost.store,
+        roost.requests,
         roost.clock,
         roost.services.get(Box),
         PasswordChecker(),
@@ -105,7 +105,7 @@ async def _configure(
         roost.settings.public_url,
     )
     more = [*build_routes(oauth), *([] if lab is None else [mount(lab)])]
-    site = build_site(registry, document, roost.metrics, Health(roost).check, more)
+    site = build_site(registry, roost.metrics, Health(roost).check, more)
     config = uvicorn.Config(
         Server(api if lab is None else lab.gate, site),
         log_config=None,

@@ -19,7 +19,7 @@ from roost.clock import Clock
 from roost.errors import ApiError, Problem, forbidden, not_found, out_of_scope, unauthenticated
 from roost.secrets import Box
 from roost.services import Services
-from roost.store import Store
+from roost.store import Connection, Store
 from roost.web import exchange as http
 from roost.web.access_log import AccessLog
 from roost.web.auth import Authenticator, Identity, UsageRecorder
@@ -46,8 +46,11 @@ UNAVAILABLE = (
     asyncpg.OperatorInterventionError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.TransactionRollbackError,
 )
-"""The store does not answer, is stopping, took too long, or went away in mid-sentence."""
+"""The store does not answer, is stopping, took too long, went away in mid-sentence, or has ended
+a transaction for the sake of others, twice."""
 
 STRANGERS_RATE = Rate(100, 60)
 """Requests with a bad token or without one, where one is needed; for each address."""
@@ -195,8 +198,10 @@ class Api:
     async def _commit(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, raw: bytes, body: object
     ) -> Reply:
+        """The body and what was prepared outlive a transaction that has to be repeated."""
         key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
-        async with self._edge.store.transaction() as connection:
+
+        async def work(connection: Connection) -> Reply:
             call.db = connection
             if key is None or exchange.identity is None:
                 return await _handle(endpoint, call, body)
@@ -216,6 +221,8 @@ class Api:
                 answer,
             )
             return Reply(200, kept)
+
+        return await self._edge.store.commit(work)
 
     async def _admit_again(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
         """A body may take its time, in which the caller may have lost token or rights."""

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from roost.errors import forbidden
 from roost.store import Queries
@@ -82,6 +83,27 @@ async def require(grant: Grant, identity: Identity, params: Params, db: Queries)
     """Raises 403 unless the user may."""
     if identity.restricted and not await _holds(grant, identity, params, db):
         raise forbidden()
+
+
+def describe(grant: Grant, params: Params = MappingProxyType({})) -> str | None:
+    """What a restricted user needs, such as `read_write on compute 100001`."""
+    match grant:
+        case Read():
+            return _on_entity("read_only", grant, params)
+        case Write():
+            return _on_entity("read_write", grant, params)
+        case Global(name):
+            return f"the global grant {name}"
+        case AccountAccess(level):
+            return f"account_access {level}"
+        case Unrestricted():
+            return "to be an unrestricted user"
+        case Anyone() | Listed():
+            return None
+
+
+def _on_entity(level: Permission, grant: OnEntity, params: Params) -> str:
+    return f"{level} on {grant.kind} {params.get(grant.parameter, '')}".rstrip()
 
 
 async def give_to_creator(call: Call, kind: str, entity_id: int) -> None:

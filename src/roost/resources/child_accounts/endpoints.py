@@ -39,7 +39,10 @@ _ONE = "/account/child-accounts/{euuid}"
     filters=CHILDREN.columns,
 )
 async def list_child_accounts(call: Call) -> bytes:
-    """List child accounts."""
+    """List child accounts.
+
+    The accounts of your customers; for users of a parent account.
+    """
     return await call.collection(CHILDREN, call.account_id)
 
 
@@ -47,7 +50,10 @@ async def list_child_accounts(call: Call) -> bytes:
     "GET", _ONE, scopes=_READ, grant=_GRANT, refuses=_ALL_BUT_PARENTS, returns=ChildAccountRow
 )
 async def view_child_account(call: Call) -> bytes:
-    """View a child account."""
+    """View a child account.
+
+    For users of the child's parent account.
+    """
     return await call.record(_euuid(call), BY_EUUID, call.account_id)
 
 

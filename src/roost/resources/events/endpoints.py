@@ -18,27 +18,39 @@ _SCOPE = ("events:read_only",)
     filters=EVENTS.columns,
 )
 async def list_events(call: Call) -> bytes:
-    """List events, newest first."""
+    """List events, newest first.
+
+    Of the last 90 days. Restricted users see those of what is granted to them, and their own.
+    """
     visible = _visible(call)
     return await call.collection(visible.listing, *visible.arguments)
 
 
 @endpoint("GET", "/account/events/{eventId:int}", scopes=_SCOPE, returns=EventRow)
 async def view_event(call: Call) -> bytes:
-    """View an event."""
+    """View an event.
+
+    How far something is that takes time: ask until its `status` is `finished` or `failed`.
+    """
     return await _view(call, _visible(call))
 
 
 @endpoint("POST", "/account/events/{eventId:int}/read", scopes=_SCOPE)
 async def mark_event_read(call: Call) -> None:
-    """Mark an event as read."""
+    """Mark an event as read.
+
+    Its `read` becomes true.
+    """
     await _view(call, _visible(call))
     await queries.mark_read(call.db, call.number("eventId"))
 
 
 @endpoint("POST", "/account/events/{eventId:int}/seen", scopes=_SCOPE)
 async def mark_event_seen(call: Call) -> None:
-    """Mark an event and all before it as seen, of those that you see."""
+    """Mark an event and all before it as seen, of those that you see.
+
+    Their `seen` becomes true.
+    """
     visible = _visible(call)
     await _view(call, visible)
     await queries.mark_seen(call.db, visible, call.number("eventId"))

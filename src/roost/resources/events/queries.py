@@ -77,13 +77,14 @@ async def add(
     now: datetime,
     entity: Entity | None,
     secondary: Entity | None,
+    message: str = "",
 ) -> int:
     event_id: int = await db.fetchval(
         """
         insert into event (account_id, username, user_id, action, status, created,
-            percent_complete, entity, secondary_entity)
+            percent_complete, entity, secondary_entity, message)
         values ($1, $2, (select id from api_user where username = $2 and account_id = $1), $3, $4,
-            $5, case when $4 = 'notification' then null else 0 end, $6, $7)
+            $5, case when $4 = 'notification' then null else 0 end, $6, $7, $8)
         returning id
         """,
         account_id,
@@ -93,6 +94,7 @@ async def add(
         now,
         None if entity is None else orjson.dumps(entity).decode(),
         None if secondary is None else orjson.dumps(secondary).decode(),
+        message,
     )
     return event_id
 
@@ -107,6 +109,10 @@ async def start(db: Queries, event_id: int, now: datetime) -> None:
 
 async def progress(db: Queries, event_id: int, percent: int) -> None:
     await db.execute("update event set percent_complete = $2 where id = $1", event_id, percent)
+
+
+async def explain(db: Queries, event_id: int, message: str) -> None:
+    await db.execute("update event set message = $2 where id = $1", event_id, message)
 
 
 async def finish(db: Queries, event_id: int, now: datetime) -> None:

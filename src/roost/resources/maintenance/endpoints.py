@@ -15,5 +15,8 @@ from roost.web.registry import Page, endpoint
     filters=MAINTENANCE.columns,
 )
 async def list_maintenance(call: Call) -> bytes:
-    """List maintenance of compute instances, without what was canceled."""
+    """List maintenance of compute instances, without what was canceled.
+
+    Reboots and moves of your instances that the operator has planned, begun or done.
+    """
     return await call.collection(MAINTENANCE, call.account_id)

@@ -26,7 +26,10 @@ _WRITE = ("account:read_write",)
 
 @endpoint("GET", "/profile", returns=ProfileRow)
 async def view_profile(call: Call) -> bytes:
-    """View the profile of your user."""
+    """View the profile of your user.
+
+    Who you are to this server. Any token may ask.
+    """
     return await _view(call)
 
 
@@ -39,7 +42,10 @@ async def view_profile(call: Call) -> bytes:
     events=("profile_update",),
 )
 async def update_profile(call: Call, body: UpdateProfile) -> bytes:
-    """Update the profile of your user."""
+    """Update the profile of your user.
+
+    Fields that are omitted stay as they are.
+    """
     identity = call.identity
     await _check_email(call, body.email)
     await _restrict(call, body.restricted)
@@ -52,7 +58,10 @@ async def update_profile(call: Call, body: UpdateProfile) -> bytes:
 
 @endpoint("GET", "/profile/preferences", scopes=_READ, returns=Preferences)
 async def view_preferences(call: Call) -> str:
-    """View what clients keep for your user."""
+    """View what clients keep for your user.
+
+    The object is as a client left it.
+    """
     return await queries.find_preferences(call.db, call.identity.user_id)
 
 
@@ -64,7 +73,10 @@ async def view_preferences(call: Call) -> str:
     returns=Preferences,
 )
 async def update_preferences(call: Call, body: UpdatePreferences) -> str:
-    """Replace what clients keep for your user: any JSON object."""
+    """Replace what clients keep for your user: any JSON object.
+
+    65535 bytes at most. What was kept before is gone, so send all of it.
+    """
     preferences = orjson.dumps(body.model_extra).decode()
     await queries.save_preferences(call.db, call.identity.user_id, preferences)
     return preferences
@@ -72,7 +84,10 @@ async def update_preferences(call: Call, body: UpdatePreferences) -> str:
 
 @endpoint("GET", "/profile/grants", returns=Maybe(GrantsRow))
 async def view_profile_grants(call: Call) -> str | Reply:
-    """View your user's grants; 204 for an unrestricted user, who needs none."""
+    """View your user's grants; 204 for an unrestricted user, who needs none.
+
+    What you may do with what: `global` rights, and permissions on each entity.
+    """
     return await grants.view(call, call.identity.user_id)
 
 

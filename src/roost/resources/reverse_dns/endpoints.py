@@ -29,7 +29,10 @@ PRIVATE = "A private address has no reverse DNS."
 
 @endpoint("GET", _ONE, scopes=("ips:read_only",), returns=AddressRow)
 async def view_address(call: Call) -> AddressRow:
-    """View an address of an instance."""
+    """View an address of an instance.
+
+    Addresses of your own instances only.
+    """
     return await _find(call, ("read_only", "read_write"))
 
 
@@ -44,7 +47,11 @@ async def view_address(call: Call) -> AddressRow:
     rate=Rate(100, 60),
 )
 async def update_address(call: Call, body: UpdateAddress) -> AddressRow:
-    """Set the reverse DNS of an address."""
+    """Set the reverse DNS of an address.
+
+    The name must already lead to the address (A or AAAA), else it is refused. Null restores
+    the default of a public IPv4 address.
+    """
     row = await _find(call, ("read_write",))
     if not row["public"]:
         raise invalid(PRIVATE)

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from roost.errors import forbidden
 from roost.resources.entities.kind import ResourceKind
@@ -22,8 +22,13 @@ def _once(labels: list[str]) -> list[str]:
 Label = Annotated[
     str, Length(3, 50), Pattern(r"[^\x00-\x1f\x7f]*", "Must not contain control characters")
 ]
-Tags = Annotated[list[Label], Length(0, MAX_TAGS), AfterValidator(_once)]
-"""The field `tags` of a body that creates or updates something: a set, in the order sent."""
+Tags = Annotated[
+    list[Label],
+    Length(0, MAX_TAGS),
+    AfterValidator(_once),
+    Field(description="Labels of your own choice, a set; for unrestricted users only."),
+]
+"""The field `tags` of a body that creates or updates something, in the order sent."""
 
 
 async def use_tags(call: Call, tags: Tags | None) -> None:

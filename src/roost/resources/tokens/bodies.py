@@ -26,10 +26,14 @@ class CreateToken(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}, _NEW]})
 
     label: Label = "Personal access token"
+    """The name of the token."""
     scopes: Annotated[str, Length(0, 1000), AfterValidator(known_scopes)] | None = None
+    """What it may do: `*`, or scopes with a space between them; omitted or empty, what the token in
+    use may. It cannot be more than that."""
     expiry: (
         Annotated[str, Pattern(EXPIRY_PATTERN, EXPIRY_REASON), AfterValidator(real_time)] | None
     ) = None
+    """When it ends (UTC); omitted for never."""
 
 
 class UpdateToken(Body):
@@ -38,3 +42,4 @@ class UpdateToken(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}]})
 
     label: Label | None = None
+    """The new name."""

@@ -30,7 +30,10 @@ _ONE = "/profile/tokens/{tokenId:int}"
     filters=TOKENS.columns,
 )
 async def list_tokens(call: Call) -> bytes:
-    """List the personal access tokens of your user."""
+    """List the personal access tokens of your user.
+
+    Those that have expired are not among them.
+    """
     return await call.collection(TOKENS, call.identity.user_id, call.clock.now())
 
 
@@ -44,7 +47,10 @@ async def list_tokens(call: Call) -> bytes:
     events=("token_create",),
 )
 async def create_token(call: Call, body: CreateToken) -> bytes:
-    """Create a personal access token, which is shown in this answer and never again."""
+    """Create a personal access token, which is shown in this answer and never again.
+
+    It may do no more than the token in use.
+    """
     used, user_id = call.identity, call.identity.user_id
     scopes = Scopes.parse(body.scopes) if body.scopes else used.scopes
     expiry = datetime.fromisoformat(body.expiry) if body.expiry else used.expiry
@@ -61,7 +67,10 @@ async def create_token(call: Call, body: CreateToken) -> bytes:
 
 @endpoint("GET", _ONE, scopes=_READ, returns=PersonalTokenRow)
 async def view_token(call: Call) -> bytes:
-    """View one of your user's personal access tokens."""
+    """View one of your user's personal access tokens.
+
+    Without the token itself.
+    """
     return await _view(call, call.number("tokenId"))
 
 
@@ -75,7 +84,10 @@ async def view_token(call: Call) -> bytes:
     events=("token_update",),
 )
 async def update_token(call: Call, body: UpdateToken) -> bytes:
-    """Rename one of your user's personal access tokens."""
+    """Rename one of your user's personal access tokens.
+
+    Scopes and expiry never change; make another token for that.
+    """
     token_id = call.number("tokenId")
     former = await _lock(call)
     label = body.label or former
@@ -86,7 +98,10 @@ async def update_token(call: Call, body: UpdateToken) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, events=("token_delete",))
 async def delete_token(call: Call) -> None:
-    """Revoke one of your user's personal access tokens at once."""
+    """Revoke one of your user's personal access tokens at once.
+
+    Nothing can be done with it from then on.
+    """
     token_id = call.number("tokenId")
     label = await _lock(call)
     await revoke_token(call.db, token_id, call.clock.seconds())

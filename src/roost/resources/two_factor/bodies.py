@@ -14,6 +14,7 @@ class ConfirmTfa(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"tfa_code": "123456"}]})
 
     tfa_code: Annotated[str, Pattern(r"[0-9]{6}", "Must be 6 digits")]
+    """The code that the authenticator shows now."""
 
 
 class DisableTfa(Body):
@@ -22,3 +23,4 @@ class DisableTfa(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"tfa_code": "123456"}]})
 
     tfa_code: Annotated[str, Length(6, 32)] | None = None
+    """The code that the authenticator shows now, or the scratch code; needed while enabled."""

@@ -15,7 +15,10 @@ business of an app that they let in."""
 
 @endpoint("POST", "/profile/tfa-enable", scopes=_WRITE, refuses=_REFUSED, returns=TfaSecretRow)
 async def enable_tfa(call: Call) -> TfaSecretRow:
-    """Begin to use two-factor authentication: get a secret for your authenticator."""
+    """Begin to use two-factor authentication: get a secret for your authenticator.
+
+    Nothing changes until a code is confirmed, which must be within an hour.
+    """
     secret, expiry = await factor.begin(call)
     uri = codes.otpauth_uri(secret, call.identity.username)
     return {
@@ -37,7 +40,10 @@ async def enable_tfa(call: Call) -> TfaSecretRow:
     rate=Rate(10, 60),
 )
 async def confirm_tfa(call: Call, body: ConfirmTfa) -> TfaScratchRow:
-    """Enable two-factor authentication with a code of your authenticator."""
+    """Enable two-factor authentication with a code of your authenticator.
+
+    From then on logging in takes a code. The answer shows a code for emergencies, once.
+    """
     return {"scratch": await factor.confirm(call, body.tfa_code)}
 
 
@@ -51,5 +57,8 @@ async def confirm_tfa(call: Call, body: ConfirmTfa) -> TfaScratchRow:
     rate=Rate(10, 900),
 )
 async def disable_tfa(call: Call, body: DisableTfa) -> None:
-    """Disable two-factor authentication, with a code of your authenticator or the scratch code."""
+    """Disable two-factor authentication, with a code of your authenticator or the scratch code.
+
+    Trusted devices are forgotten too.
+    """
     await factor.disable(call, body.tfa_code)

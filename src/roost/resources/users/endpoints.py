@@ -32,7 +32,10 @@ _ONE = "/account/users/{username}"
     filters=USERS.columns,
 )
 async def list_users(call: Call) -> bytes:
-    """List users."""
+    """List users.
+
+    Everybody who can use the account.
+    """
     return await call.collection(USERS, call.account_id)
 
 
@@ -47,7 +50,11 @@ async def list_users(call: Call) -> bytes:
     events=("user_create",),
 )
 async def create_user(call: Call, body: CreateUser) -> bytes:
-    """Create a user."""
+    """Create a user.
+
+    The user has no password at first: the operator sets one. A restricted user has no grants
+    until they are given some.
+    """
     _check_name(body.username)
     await lock_users(call)
     try:
@@ -67,7 +74,10 @@ async def create_user(call: Call, body: CreateUser) -> bytes:
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Unrestricted(), returns=UserRow)
 async def view_user(call: Call) -> bytes:
-    """View a user."""
+    """View a user.
+
+    Whether they are restricted and when they last logged in.
+    """
     return await call.record(call.text("username"), BY_NAME, call.account_id)
 
 
@@ -82,7 +92,10 @@ async def view_user(call: Call) -> bytes:
     events=("user_update",),
 )
 async def update_user(call: Call, body: UpdateUser) -> bytes:
-    """Update a user; restricting one takes all grants away."""
+    """Update a user.
+
+    Restricting one takes all grants away. The last unrestricted user stays unrestricted.
+    """
     user = await _lock(call)
     renamed = body.username not in (None, user.username)
     moved = body.email not in (None, user.email)
@@ -104,7 +117,11 @@ async def update_user(call: Call, body: UpdateUser) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Unrestricted(), events=("user_delete",))
 async def delete_user(call: Call) -> None:
-    """Delete a user with all tokens."""
+    """Delete a user with all tokens.
+
+    What the user made stays. The last unrestricted user cannot be deleted, nor can you delete
+    yourself.
+    """
     user = await _lock(call)
     if user.user_type == "proxy":
         raise forbidden()
@@ -117,7 +134,10 @@ async def delete_user(call: Call) -> None:
 
 @endpoint("GET", f"{_ONE}/grants", scopes=_READ, grant=Unrestricted(), returns=Maybe(GrantsRow))
 async def view_user_grants(call: Call) -> str | Reply:
-    """View a user's grants; 204 for an unrestricted user, who needs none."""
+    """View a user's grants; 204 for an unrestricted user, who needs none.
+
+    `global` rights, and permissions on each entity of the account.
+    """
     user = await queries.find(call.db, call.account_id, call.text("username"))
     if user is None:
         raise not_found()
@@ -135,7 +155,10 @@ async def view_user_grants(call: Call) -> str | Reply:
     events=("user_update",),
 )
 async def update_user_grants(call: Call, body: UpdateGrants) -> str | Reply:
-    """Update a user's grants."""
+    """Update a user's grants.
+
+    Only what is named changes.
+    """
     user = await _lock(call)
     await grants.change(call, user, body)
     await _tell(call, "user_update", user.id, user.username)
