@@ -177,6 +177,8 @@ async def test_the_company_of_a_parent_can_not_be_changed(
         answer = await client.send("PUT", PATH, {"company": company, "phone": "1"})
         assert (answer.status, answer.problems) == (400, refused)
     assert await client.put(PATH, {"phone": "1", **before}) == before
+    await roost.store.execute("update account set company = '' where id = $1", account.id)
+    assert (await client.put(PATH, {"company": "Heron"}))["company"] == "Heron"
     assert (await client.put(PATH, {"company": "Heron", "phone": "1"}))["phone"] == "1"
 
 
