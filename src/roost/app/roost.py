@@ -33,13 +33,13 @@ from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.notifications.causes import Causes
 from roost.resources.tokens.issue import StoredTokens
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
 from roost.resources.volumes.engines import VolumeEngines
@@ -54,6 +54,7 @@ from roost.web.auth import Authenticator
 from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
+from roost.web.revocation import Revocations
 
 _CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
@@ -100,13 +101,15 @@ class Roost:
             for schedule in AT_START:
                 await schedule.enqueue(self.queue, db, self.clock.now())
 
-    async def authenticator(self) -> Authenticator:
-        """Knows the tokens, and forgets them as soon as any process changes one."""
+    @asynccontextmanager
+    async def revocations(self) -> AsyncIterator[Revocations]:
+        """Who knows the tokens, and forgets them as soon as any process changes one."""
         authenticator = Authenticator(StoredTokens(self.requests), self.clock)
-        await self.store.listen(TOKEN_CHANNEL, lambda _payload: authenticator.forget())
-        return authenticator
+        revocations = Revocations(self.store.reserved, authenticator)
+        async with revocations.following():
+            yield revocations
 
-    async def api(self, authenticator: Authenticator) -> tuple[Registry, Api]:
+    async def api(self, revocations: Revocations) -> tuple[Registry, Api]:
         """The API of this process; it follows what other processes import as images."""
         registry = self.services.get(Registry)
         await ImportedImages(self.store, self.catalog).follow()
@@ -115,7 +118,8 @@ class Roost:
             store=self.requests,
             services=self.services,
             clock=self.clock,
-            authenticator=authenticator,
+            authenticator=revocations.authenticator,
+            revocations=revocations,
             limiter=RateLimiter(self.settings.rate_limit_scale),
             metrics=EdgeMetrics(self.metrics),
             access_log=AccessLog(sys.stderr.buffer) if self.settings.access_log else None,
@@ -207,6 +211,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 dns,
                 reverse_dns,
                 instance_volumes(queue),
+                ComputeMetrics(metrics),
                 queue,
                 box,
                 Causes(*CAUSES),

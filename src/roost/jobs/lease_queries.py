@@ -223,8 +223,17 @@ async def renew(db: Queries, owner: str, job_ids: Sequence[int], lease: float) -
     return [Held(**dict(record)) for record in records]
 
 
-async def recover(db: Queries, held: Sequence[int]) -> list[str]:
-    """Take jobs from workers that are silent; each counts as a failure. Returns their kinds.
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A job whose worker is silent."""
+
+    id: int
+    kind: str
+    resource: str | None
+
+
+async def recover(db: Queries, held: Sequence[int]) -> list[Lost]:
+    """Take jobs from workers that are silent; each counts as a failure.
 
     Not those that one `held` through a pause in which nobody else took them.
     """
@@ -237,13 +246,13 @@ async def recover(db: Queries, held: Sequence[int]) -> list[str]:
         ), freed as (
             update job set status = 'waiting', owner = null, lease_until = null,
                 run_at = '-infinity', attempt = attempt + 1, revision = revision + 1
-            from lost where job.id = lost.id returning kind
+            from lost where job.id = lost.id returning job.id, kind, resource
         )
-        select kind, pg_notify('{READY}', '') from freed
+        select id, kind, resource, pg_notify('{READY}', '') from freed
         """,  # noqa: S608
         held,
     )
-    return [record["kind"] for record in records]
+    return [Lost(record["id"], record["kind"], record["resource"]) for record in records]
 
 
 async def release(db: Queries, job: Job) -> None:

@@ -37,14 +37,18 @@ class Upkeep:
             await self._free()
 
     async def _recover(self, held: Sequence[int]) -> None:
-        for kind in await lease_queries.recover(self._store, held):
-            _log.warning("job_lease_lapsed", job_kind=kind)
-            self._env.metrics.lost_leases.labels(kind).inc()
+        for lost in await lease_queries.recover(self._store, held):
+            _log.warning(
+                "job_lease_lapsed", job=lost.id, job_kind=lost.kind, resource=lost.resource
+            )
+            self._env.metrics.lost_leases.labels(lost.kind).inc()
 
     async def _mark_overdue(self) -> None:
         now = self._env.queue.clock.now()
         for job in await upkeep_queries.mark_overdue(self._store, now):
-            _log.error("job_overdue", job=job.id, job_kind=job.kind, step=job.step)
+            _log.error(
+                "job_overdue", job=job.id, job_kind=job.kind, resource=job.resource, step=job.step
+            )
             self._env.metrics.overdue.labels(job.kind).inc()
 
     async def _free(self) -> None:

@@ -35,6 +35,7 @@ from roost.web.pages import parse_page
 from roost.web.rates import RateLimiter
 from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry, Upload
 from roost.web.reply import Header, Reply
+from roost.web.revocation import Revocations
 from roost.web.routing import Params
 
 log = structlog.get_logger()
@@ -67,6 +68,7 @@ class Edge:
     services: Services
     clock: Clock
     authenticator: Authenticator
+    revocations: Revocations
     limiter: RateLimiter
     metrics: EdgeMetrics
     access_log: AccessLog | None
@@ -188,7 +190,10 @@ class Api:
                 if endpoint.of is not None:
                     await endpoint.of.handler(call)
                 raise
-            return await self._commit(exchange, endpoint, call, raw, body)
+            reply = await self._commit(exchange, endpoint, call, raw, body)
+        if call.revokes:
+            await self._edge.revocations.settle()
+        return reply
 
     async def _commit(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, raw: bytes, body: object
