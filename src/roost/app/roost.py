@@ -1,9 +1,11 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry
 
@@ -55,6 +57,7 @@ from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 
+_CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
 
@@ -127,6 +130,18 @@ class Roost:
         return registry, Api(edge)
 
 
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+async def _close(engines: Iterable[_Closable]) -> None:
+    """Let go of the engines, also of one that does not answer."""
+    closing = [asyncio.create_task(engine.close()) for engine in engines]
+    done, _ = await asyncio.wait(closing, timeout=_CLOSE_SECONDS)
+    for task in done:
+        task.result()
+
+
 def _share_of_requests(settings: Settings) -> Share:
     seconds = settings.database_timeout
     return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
@@ -158,11 +173,13 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
         name_server = await bind_dns(settings, clock, store)
-        stack.push_async_callback(name_server.engine.close)
+        engines: list[_Closable] = [
+            name_server.engine,
+            *(binding.engine for binding in bindings.all()),
+        ]
+        stack.push_async_callback(_close, engines)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(image_store(settings))
-        for opened in bindings.all():
-            stack.push_async_callback(opened.engine.close)
         for binding in bindings.instances:
             if binding.real:
                 catalog.limit_images(binding.region, images.has, images.awaits)

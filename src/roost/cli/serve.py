@@ -2,11 +2,16 @@
 
 import asyncio
 import gc
+import os
 import signal
 import socket
+import sys
+import threading
+import time
 from pathlib import Path
 
 import click
+import structlog
 
 from roost.app.engines import describe
 from roost.app.first_start import TOKEN_FILE
@@ -17,6 +22,10 @@ from roost.app.serve import work
 from roost.app.served import serving
 from roost.cli.options import read_settings, roost_options, run
 from roost.settings import Settings
+
+_STOP_SECONDS = 9.5
+
+_log = structlog.get_logger(__name__)
 
 
 @click.command()
@@ -90,10 +99,25 @@ def _be_ready(line: str) -> None:
 
 
 def _stop_on_signals() -> asyncio.Event:
+    """Set by the first signal. Whatever does not end then is left behind as by a crash."""
     stop = asyncio.Event()
+
+    def begin() -> None:
+        if not stop.is_set():
+            stop.set()
+            threading.Thread(target=_end_at_last, daemon=True).start()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, begin)
     return stop
+
+
+def _end_at_last() -> None:
+    """Jobs that were running are taken over when their lease has lapsed."""
+    time.sleep(_STOP_SECONDS)
+    _log.error("stop_forced", seconds=_STOP_SECONDS)
+    sys.stderr.flush()
+    os._exit(1)
 
 
 def _greet(roost: Roost) -> None:
