@@ -86,7 +86,7 @@ async def _check_room(binding: Binding[InstanceEngine]) -> list[str]:
 
 async def _check_store(roost: Roost) -> tuple[str, int]:
     try:
-        return "ok", await count_alive(roost.store, roost.settings.job_lease)
+        return "ok", await count_alive(roost.store.reserved, roost.settings.job_lease)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         return type(error).__name__, 0
 

@@ -19,7 +19,7 @@ from roost.oauth.routes import build_routes
 from roost.oauth.site import Site
 from roost.secrets import Box
 from roost.web.api import Api
-from roost.web.openapi import build_document
+from roost.web.revocation import Revocations
 from roost.web.site import Server, build_site
 
 _KEEP_ALIVE = 75
@@ -55,20 +55,21 @@ async def serve(
     # held back for 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     crew = Crew(roost.worker) if roost.settings.worker else None
-    config, api = await _configure(roost, crew)
-    server = _Uvicorn(config, on_ready)
-    try:
-        async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
-            tasks.create_task(server.serve(sockets=[listening]))
-            figures = tasks.create_task(keep_figures(roost))
-            stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
-            await stop.wait()
-            server.should_exit = True
-            figures.cancel()
-            if stop_work is not None:
-                stop_work()
-    finally:
-        api.close()
+    async with roost.revocations() as revocations:
+        config, api = await _configure(roost, crew, revocations)
+        server = _Uvicorn(config, on_ready)
+        try:
+            async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
+                tasks.create_task(server.serve(sockets=[listening]))
+                figures = tasks.create_task(keep_figures(roost))
+                stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
+                await stop.wait()
+                server.should_exit = True
+                figures.cancel()
+                if stop_work is not None:
+                    stop_work()
+        finally:
+            api.close()
 
 
 async def work(roost: Roost, stop: asyncio.Event) -> None:
@@ -93,20 +94,21 @@ async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Cal
     return stop
 
 
-async def _configure(roost: Roost, crew: Crew | None) -> tuple[uvicorn.Config, Api]:
-    authenticator = await roost.authenticator()
-    registry, api = await roost.api(authenticator)
-    document = build_document(registry)
-    lab = await open_lab(roost, api, authenticator, crew)
+async def _configure(
+    roost: Roost, crew: Crew | None, revocations: Revocations
+) -> tuple[uvicorn.Config, Api]:
+    registry, api = await roost.api(revocations)
+    lab = await open_lab(roost, api, revocations, crew)
     oauth = Site(
-        roost.store,
+        roost.requests,
         roost.clock,
         roost.services.get(Box),
         PasswordChecker(),
+        revocations,
         roost.settings.public_url,
     )
     more = [*build_routes(oauth), *([] if lab is None else [mount(lab)])]
-    site = build_site(registry, document, roost.metrics, Health(roost).check, more)
+    site = build_site(registry, roost.metrics, Health(roost).check, more)
     config = uvicorn.Config(
         Server(api if lab is None else lab.gate, site),
         log_config=None,

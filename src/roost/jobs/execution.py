@@ -209,16 +209,19 @@ class Execution:
 
     async def _commit(self, new: Job, write: Write | None = None, *, effects: bool = True) -> bool:
         """Write rows of the resource, the job and the listener, in this order, or none of them."""
+
+        async def work(conn: Queries) -> None:
+            if write is not None:
+                await write(conn)
+            if effects:
+                await self._affect(conn, new)
+            lease = self._env.settings.written_lease
+            if not await lease_queries.save(conn, self.job, new, lease):
+                raise _StaleError
+            await self._tell(conn, new)
+
         try:
-            async with self._env.store.transaction() as conn:
-                if write is not None:
-                    await write(conn)
-                if effects:
-                    await self._affect(conn, new)
-                lease = self._env.settings.written_lease
-                if not await lease_queries.save(conn, self.job, new, lease):
-                    raise _StaleError
-                await self._tell(conn, new)
+            await self._env.store.commit(work)
         except _StaleError:
             await self._refresh()
             return False

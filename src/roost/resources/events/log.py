@@ -18,10 +18,12 @@ class Actor:
 
     account_id: int
     username: str | None
+    user_id: int | None = None
+    """Of who may see the event, whatever grants they have."""
 
     @classmethod
     def of(cls, call: Call) -> "Actor":
-        return cls(call.account_id, call.identity.username)
+        return cls(call.account_id, call.identity.username, call.identity.user_id)
 
 
 async def notify(
@@ -64,6 +66,7 @@ async def _add(
         db,
         actor.account_id,
         actor.username,
+        actor.user_id,
         action,
         status,
         now.replace(microsecond=0),
