@@ -184,8 +184,7 @@ class Execution:
         step = self._kind.undoing(job.step) if job.phase == "undo" else None
         retry = self._kind.retry_of(step.name if step else job.step)
         reason = str(error) if step else shown(error)
-        final = isinstance(error, (Fatal, *self._kind.permanent))
-        final = final or job.attempt + 1 >= retry.attempts
+        final = self._is_permanent(error) or job.attempt + 1 >= retry.attempts
         trace = error if final else None
         _log.warning("job_step_failed", step=job.step, error=repr(error), exc_info=trace)
         if not final:
@@ -195,6 +194,12 @@ class Execution:
             await self._commit(transitions.undo(job, reason))
         else:
             await self._give_up(transitions.end(job, now, reason))
+
+    def _is_permanent(self, error: Exception) -> bool:
+        """An undo is tried again whatever the fault: nothing may be left behind."""
+        if isinstance(error, (Fatal, *self._kind.permanent)):
+            return True
+        return isinstance(error, ShownError) and error.lasting and self.job.phase == "forward"
 
     async def _give_up(self, end: Job) -> None:
         """Something could not be taken back: a person has to look at it."""

@@ -88,6 +88,9 @@ class SimulatedInstances:
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")
 
+    async def host(self) -> None:
+        """There is none."""
+
     async def shut_down(self) -> None:
         for state in await self.list():
             await self._end(state.id, partial(guests.power_off, last_words="", interrupted=True))
