@@ -1,9 +1,11 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry
 
@@ -37,6 +39,7 @@ from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.notifications.causes import Causes
+from roost.resources.oauth_clients.thumbnails import PublicUrl
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
@@ -55,6 +58,7 @@ from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 from roost.web.turns import Turns
 
+_CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
 
@@ -129,6 +133,18 @@ class Roost:
         return registry, Api(edge)
 
 
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+async def _close(engines: Iterable[_Closable]) -> None:
+    """Let go of the engines, also of one that does not answer."""
+    closing = [asyncio.create_task(engine.close()) for engine in engines]
+    done, _ = await asyncio.wait(closing, timeout=_CLOSE_SECONDS)
+    for task in done:
+        task.result()
+
+
 def _share_of_requests(settings: Settings) -> Share:
     seconds = settings.database_timeout
     return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
@@ -160,11 +176,13 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
         name_server = await bind_dns(settings, clock, store)
-        stack.push_async_callback(name_server.engine.close)
+        engines: list[_Closable] = [
+            name_server.engine,
+            *(binding.engine for binding in bindings.all()),
+        ]
+        stack.push_async_callback(_close, engines)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(image_store(settings))
-        for opened in bindings.all():
-            stack.push_async_callback(opened.engine.close)
         for binding in bindings.instances:
             if binding.real:
                 catalog.limit_images(binding.region, images.has, images.awaits)
@@ -203,6 +221,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Causes(*CAUSES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
+                PublicUrl(settings.public_url),
                 Registry(ENDPOINT_MODULES),
             ),
             queue=queue,
@@ -211,5 +230,6 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             job_metrics=Metrics(metrics),
             limiter=RateLimiter(settings.rate_limit_scale),
             usage=TokenUsage(store, clock),
-            first_start=not beside and await ensure_admin(store, clock, settings.state),
+            first_start=not beside
+            and await ensure_admin(store, clock, settings.state, settings.admin_email),
         )

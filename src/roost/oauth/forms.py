@@ -2,8 +2,11 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
+from io import BytesIO
 from urllib.parse import parse_qsl
 
+from multipart import MultipartError, MultipartParser, parse_options_header
 from starlette.requests import Request
 
 MAX_FORM = 64 * 1024
@@ -11,6 +14,7 @@ MAX_FORM = 64 * 1024
 _MAX_FIELDS = 50
 _READ_SECONDS = 20
 """For a whole form."""
+_MULTIPART = "multipart/form-data"
 _FORM_TYPE = "application/x-www-form-urlencoded"
 
 
@@ -19,12 +23,8 @@ class BadFormError(Exception):
 
 
 class Params:
-    def __init__(self, text: str) -> None:
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Raises BadFormError."""
-        try:
-            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-        except ValueError:
-            raise BadFormError("too many parameters") from None
         if any("\0" in name + value for name, value in pairs):
             raise BadFormError("NUL characters are not allowed")
         self._values = dict(pairs)
@@ -44,19 +44,22 @@ def raw_query(request: Request) -> str:
 
 def read_query(request: Request) -> Params:
     """Raises BadFormError."""
-    return Params(raw_query(request))
+    return Params(_urlencoded(raw_query(request)))
 
 
 async def read_form(request: Request) -> Params:
-    """Raises BadFormError for anything but a form of a modest size that comes in time."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != _FORM_TYPE:
+    """Raises BadFormError for anything but a form of a modest size, without files, in time."""
+    media_type, options = parse_options_header(request.headers.get("content-type", ""))
+    if media_type not in (_FORM_TYPE, _MULTIPART):
         raise BadFormError(f"Content-Type must be {_FORM_TYPE}")
     try:
         async with asyncio.timeout(_READ_SECONDS):
-            return Params((await _read(request)).decode("ascii", "replace"))
+            raw = await _read(request)
     except TimeoutError:
         raise BadFormError("the form took too long") from None
+    if media_type == _MULTIPART:
+        return Params(_multipart(raw, options.get("boundary", "")))
+    return Params(_urlencoded(raw.decode("ascii", "replace")))
 
 
 async def _read(request: Request) -> bytes:
@@ -66,3 +69,25 @@ async def _read(request: Request) -> bytes:
         if len(raw) > MAX_FORM:
             raise BadFormError(f"the form must not be larger than {MAX_FORM} bytes")
     return raw
+
+
+def _urlencoded(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        raise BadFormError("too many parameters") from None
+
+
+def _multipart(raw: bytes, boundary: str) -> list[tuple[str, str]]:
+    """As `curl -F` sends it."""
+    if not boundary:
+        raise BadFormError("the form names no boundary")
+    try:
+        parts = MultipartParser(
+            BytesIO(raw), boundary, part_limit=_MAX_FIELDS, memory_limit=MAX_FORM, strict=True
+        ).parts()
+        if any(part.filename is not None for part in parts):
+            raise BadFormError("files are not allowed")
+        return [(part.name, part.value) for part in parts]
+    except (MultipartError, UnicodeDecodeError):
+        raise BadFormError("the form is broken") from None

@@ -55,8 +55,9 @@ class Length:
     ) -> JsonSchemaValue:
         described = handler(schema)
         noun = {"array": "Items", "object": "Properties"}.get(str(described.get("type")), "Length")
-        described[f"min{noun}"] = self.min
-        described[f"max{noun}"] = self.max
+        # Another constraint of the same field may say more.
+        described[f"min{noun}"] = max(self.min, described.get(f"min{noun}", 0))
+        described[f"max{noun}"] = min(self.max, described.get(f"max{noun}", self.max))
         return described
 
 
@@ -99,6 +100,8 @@ class Pattern:
 
     expression: str
     reason: str
+    format: str | None = None
+    """The format of JSON Schema that it is."""
 
     def __get_pydantic_core_schema__(
         self, source: type[object], handler: GetCoreSchemaHandler
@@ -115,6 +118,8 @@ class Pattern:
     ) -> JsonSchemaValue:
         described = handler(schema)
         described["pattern"] = f"^(?:{self.expression})$"
+        if self.format is not None:
+            described["format"] = self.format
         return described
 
 
@@ -127,5 +132,5 @@ _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL_PATTERN = rf"{_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+{_LABEL}"
 EMAIL_REASON = "Must be an email address"
 
-EMAIL = Pattern(EMAIL_PATTERN, EMAIL_REASON)
+EMAIL = Pattern(EMAIL_PATTERN, EMAIL_REASON, "email")
 """As in RFC 5321, without quoted names and bare hosts; put a Length before it."""

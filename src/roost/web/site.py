@@ -1,6 +1,7 @@
 """What the server offers beside the API: health, metrics and the documentation."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from starlette.applications import Starlette
@@ -21,11 +22,14 @@ SITE_RATE = Rate(600, 60)
 """Requests of one address for what is not the API: health, documentation, logins, OAuth."""
 _LAB = "/lab/"
 
+Status = Literal["ok", "degraded", "broken"]
+
 
 class HealthRow(TypedDict):
-    """`status` is ok when the store answers and no region's engine is broken."""
+    """`broken` is a server that cannot answer; `problems` say what is degraded."""
 
-    status: str
+    status: Status
+    problems: list[str]
     store: str
     workers: int
     engines: dict[str, dict[str, str]]
@@ -46,7 +50,7 @@ def build_site(
     async def show_health(request: Request) -> Response:
         row = await health()
         told = row if _is_direct(request, monitors) else {"status": row["status"]}
-        return JSONResponse(told, status_code=200 if row["status"] == "ok" else 503)
+        return JSONResponse(told, status_code=503 if row["status"] == "broken" else 200)
 
     async def show_metrics(request: Request) -> Response:
         if not _is_direct(request, monitors):

@@ -28,7 +28,12 @@ MAX_USER_DATA = 100_000
 """Characters of 65,535 bytes in base64, with line ends."""
 
 Usernames = Annotated[list[ShortText], Length(0, 100)]
-UserData = Annotated[str, Length(0, MAX_USER_DATA), AfterValidator(rules.decode_user_data)]
+UserData = Annotated[
+    str,
+    Length(0, MAX_USER_DATA),
+    AfterValidator(rules.decode_user_data),
+    Field(json_schema_extra={"contentEncoding": "base64", "minLength": 4}),
+]
 
 
 def check_stackscript(value: object) -> object:
@@ -241,6 +246,7 @@ class UpdateInstance(Body):
     label: Label | None = None
     """The new name."""
     tags: Tags | None = None
+    """Labels in place of those that it has; for unrestricted users only."""
     group: Annotated[Annotated[str, Length(0, 50)] | None, DEPRECATED] = None
     """A group of your own choice; use tags instead."""
     alerts: UpdateAlerts | None = None

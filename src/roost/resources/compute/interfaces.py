@@ -20,6 +20,13 @@ MAX_INTERFACES = 3
 ONLY_VPC = "Must be null or empty unless the purpose is vpc"
 
 
+# What these say is checked where the purpose is known.
+VlanLabel = Annotated[
+    ShortText, Field(json_schema_extra={"maxLength": 64, "pattern": f"^(?:{VLAN_LABEL_PATTERN})?$"})
+]
+Cidr = Annotated[ShortText, Field(json_schema_extra={"pattern": "^(?:[0-9A-Fa-f:.]+/[0-9]+)?$"})]
+
+
 class InterfaceIpv4(Body):
     """Addresses of a vpc interface."""
 
@@ -34,10 +41,10 @@ class Interface(Body):
 
     purpose: Purpose
     """The network: the public one (once at most), a VLAN or a VPC."""
-    label: ShortText | None = Field(default=None, validate_default=True)
+    label: VlanLabel | None = Field(default=None, validate_default=True)
     """The VLAN, which is made if it is new; for this purpose only, which needs it. ASCII letters,
     digits and `-`, no `--`."""
-    ipam_address: ShortText | None = None
+    ipam_address: Cidr | None = None
     """The guest's own address in the VLAN, with the prefix length; for this purpose only."""
     primary: bool = False
     """Whether the guest's default route is here: one at most, and no VLAN. Omitted everywhere, it
@@ -105,8 +112,10 @@ class Interface(Body):
         return value
 
 
-Interfaces = Annotated[list[Interface], Length(0, 16)]
-"""How many there may be is checked with them; this only bounds what is looked at."""
+Interfaces = Annotated[
+    list[Interface], Length(0, 16), Field(json_schema_extra={"maxItems": MAX_INTERFACES})
+]
+"""Those of one instance, which `check_together` checks."""
 
 
 def check_together(interfaces: Sequence[Interface]) -> None:

@@ -18,12 +18,10 @@ class Actor:
 
     account_id: int
     username: str | None
-    user_id: int | None = None
-    """Of who may see the event, whatever grants they have."""
 
     @classmethod
     def of(cls, call: Call) -> "Actor":
-        return cls(call.account_id, call.identity.username, call.identity.user_id)
+        return cls(call.account_id, call.identity.username)
 
 
 async def notify(
@@ -66,7 +64,6 @@ async def _add(
         db,
         actor.account_id,
         actor.username,
-        actor.user_id,
         action,
         status,
         now.replace(microsecond=0),

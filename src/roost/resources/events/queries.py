@@ -72,7 +72,6 @@ async def add(
     db: Queries,
     account_id: int,
     username: str | None,
-    user_id: int | None,
     action: str,
     status: EventStatus,
     now: datetime,
@@ -84,13 +83,12 @@ async def add(
         """
         insert into event (account_id, username, user_id, action, status, created,
             percent_complete, entity, secondary_entity, message)
-        values ($1, $2, $3, $4, $5, $6, case when $5 = 'notification' then null else 0 end, $7, $8,
-            $9)
+        values ($1, $2, (select id from api_user where username = $2 and account_id = $1), $3, $4,
+            $5, case when $4 = 'notification' then null else 0 end, $6, $7, $8)
         returning id
         """,
         account_id,
         username,
-        user_id,
         action,
         status,
         now,

@@ -2,11 +2,12 @@
 
 import base64
 import binascii
+import re
 from typing import Annotated
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_ssh_public_key
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from roost.web.fields import Length, refuse
 
@@ -45,6 +46,15 @@ def public_key(key: str) -> str:
     return key
 
 
+PublicKey = Annotated[
+    str,
+    Length(0, _MAX_LENGTH),
+    AfterValidator(public_key),
+    Field(json_schema_extra={"pattern": f"^\\s*(?:{'|'.join(map(re.escape, _PARTS))})\\s"}),
+]
+PublicKeys = Annotated[list[PublicKey], Length(0, 100)]
+
+
 def _is_key(kind: str, data: str) -> bool:
     if kind not in _PARTS:
         return False
@@ -76,7 +86,3 @@ def _split(blob: bytes) -> list[bytes]:
         parts.append(blob[4:end])
         blob = blob[end:]
     return parts
-
-
-PublicKey = Annotated[str, Length(0, _MAX_LENGTH), AfterValidator(public_key)]
-PublicKeys = Annotated[list[PublicKey], Length(0, 100)]

@@ -124,10 +124,15 @@ KINDS = (REBUILD, RESCUE, RESIZE, CLONE)
 
 
 async def enqueue(
-    call: Call, kind: JobKind[A], args: A, instance: InstanceFacts, action: str | None = None
+    call: Call,
+    kind: JobKind[A],
+    args: A,
+    instance: InstanceFacts,
+    action: str | None = None,
+    message: str = "",
 ) -> None:
     """Enqueue a job on the instance, with its event; `action` when that is not the kind's name."""
-    await _enqueue(call, kind, args, action or kind.name, instance)
+    await _enqueue(call, kind, args, action or kind.name, instance, message=message)
 
 
 async def enqueue_clone(
@@ -145,9 +150,11 @@ async def _enqueue(
     action: str,
     instance: InstanceFacts,
     second: Entity | None = None,
+    message: str = "",
 ) -> None:
     actor, entity = log.Actor.of(call), COMPUTE.entity(instance.id, instance.label)
-    event_id = await log.schedule(call.db, call.clock.now(), actor, action, entity, second)
+    now = call.clock.now()
+    event_id = await log.schedule(call.db, now, actor, action, entity, second, message)
     await call.get(JobQueue).enqueue(
         call.db,
         kind,
