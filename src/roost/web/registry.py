@@ -78,7 +78,7 @@ Returns = type | Page | Array | Maybe | Binary | None
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most `calls` in `seconds`, for each token or, without one, each address."""
+    """At most `calls` in `seconds`, for each user or, without a token, each address."""
 
     calls: int
     seconds: int
