@@ -17,6 +17,7 @@ from roost.app.groups import (
     ENDPOINT_MODULES,
     ENTITY_KINDS,
     JOB_KINDS,
+    PROMISES,
     SCHEDULES,
 )
 from roost.app.images import LocalImages, image_store
@@ -35,6 +36,7 @@ from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
+from roost.resources.limits.capacity import Promises
 from roost.resources.notifications.causes import Causes
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.queries import TOKEN_CHANNEL
@@ -181,6 +183,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 queue,
                 box,
                 Causes(*CAUSES),
+                Promises(*PROMISES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
                 Registry(ENDPOINT_MODULES),

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from roost.app.roost import open_store
 from roost.app.table import format_table
+from roost.cli.limit import limit
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.bodies import UpdateAccount
@@ -50,6 +51,9 @@ def list_all(state: Path | None) -> None:
 def parent(state: Path | None, child: int, parent: int) -> None:
     """Make account CHILD a child of account PARENT; prints the name of its proxy user."""
     click.echo(run(_tie(read_served_settings(state=state), child, parent)))
+
+
+account.add_command(limit)
 
 
 def _check(model: type[Body], values: Mapping[str, str]) -> None:

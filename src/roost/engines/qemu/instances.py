@@ -28,7 +28,7 @@ from roost.engines.qemu.power import kill, power_off
 from roost.engines.qemu.prerequisites import check, qemu_version
 from roost.engines.qemu.programs import failure, faults, patiently
 from roost.engines.qemu.setups import make_rescue, remove_rescue, write_setup
-from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
+from roost.engines.qemu.usage import read_capacity, read_console, read_counters, trim_consoles
 from roost.engines.qemu.users import open_directory
 from roost.resources.compute.engine import (
     Counters,
@@ -38,6 +38,7 @@ from roost.resources.compute.engine import (
     InstanceState,
     NoDisksError,
 )
+from roost.resources.limits.host import Capacity
 from roost.threads import DISK
 
 _SHUT_DOWN_GRACE = 30.0
@@ -118,6 +119,10 @@ class QemuInstances:
             return Health(ok=False, detail=problem)
         version = await qemu_version()
         return Health(ok=True, detail=f"QEMU {version}, {self._accelerator.upper()}")
+
+    async def capacity(self) -> Capacity | None:
+        with faults("The host's memory and storage cannot be seen"):
+            return await DISK.run(read_capacity, self._state_dir)
 
     async def shut_down(self) -> None:
         running = [guest.id for guest in all_guests(self._state_dir) if guest.process()]

@@ -12,6 +12,7 @@ from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
 from roost.engines.simulated.state import Documents
 from roost.resources.compute.engine import Counters, Health, InstanceSpec, InstanceState
+from roost.resources.limits.host import Capacity
 
 
 class SimulatedInstances:
@@ -74,6 +75,9 @@ class SimulatedInstances:
 
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")
+
+    async def capacity(self) -> Capacity | None:
+        return None
 
     async def shut_down(self) -> None:
         for state in await self.list():

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, get_args
 from roost.errors import ShownError
 from roost.resources.compute.backups.engine import BackupEngine
 from roost.resources.compute.disks.engine import DiskEngine, DiskState
+from roost.resources.limits.host import Capacity
 
 
 class EngineError(ShownError):
@@ -176,6 +177,9 @@ class InstanceEngine(Protocol):
         """The last `limit` bytes that the guest wrote to its serial console."""
 
     async def health(self) -> Health: ...
+
+    async def capacity(self) -> Capacity | None:
+        """What the host has, and its volumes share; None: as much as anybody wants."""
 
     async def shut_down(self) -> None:
         """Stop all guests and remove what the engine set up on the host (`roost down`)."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.store import Queries
 from roost.store.paging import Column, Listing
@@ -18,6 +19,15 @@ CLIENTS = Listing(
     scope="c.account_id = $1",
     key="c.id",
     columns={"label": Column("c.label", "text"), "public": Column("c.public", "bool")},
+)
+
+LIMIT = LimitGroup.of(
+    LimitKind(
+        "oauth_clients",
+        "OAuth clients",
+        "select count(*) from oauth_client where account_id = $1",
+        service=False,
+    )
 )
 
 

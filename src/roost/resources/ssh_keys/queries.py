@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Listing
 
@@ -11,6 +12,16 @@ SSH_KEYS = Listing(
     scope="k.user_id = $1",
     key="k.id",
     columns={},
+)
+
+LIMIT = LimitGroup.of(
+    LimitKind(
+        "ssh_keys",
+        "SSH keys",
+        "select count(*) from ssh_key k join api_user u on u.id = k.user_id"
+        " where u.account_id = $1",
+        service=False,
+    )
 )
 
 

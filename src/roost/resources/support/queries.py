@@ -6,6 +6,7 @@ from datetime import datetime
 import orjson
 
 from roost.resources.entities.records import Entity
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.resources.support.records import TicketKind, TicketStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
@@ -28,6 +29,15 @@ TICKETS = Listing(
     },
 )
 BY_ID = replace(TICKETS, key="t.id")
+
+LIMIT = LimitGroup.of(
+    LimitKind(
+        "tickets",
+        "open support tickets",
+        "select count(*) from ticket where account_id = $1 and status <> 'closed'",
+        service=False,
+    )
+)
 
 REPLIES = Listing(
     record="""

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Annotated
 
 from roost.errors import forbidden
+from roost.resources.limits.check import check_limits
 from roost.resources.tags import queries
 from roost.web.call import Call
 from roost.web.fields import Length
@@ -22,7 +23,8 @@ async def use_tags(call: Call, tags: Tags | None) -> None:
         return
     if call.identity.restricted:
         raise forbidden()
-    await queries.claim(call.db, call.account_id, tags)
+    if await queries.claim(call.db, call.account_id, tags):
+        await check_limits(call, queries.LIMIT)
 
 
 async def hold_tags(call: Call, tags: Collection[str]) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.web.auth import UserType
@@ -24,6 +25,12 @@ USERS = Listing(
     columns={"username": Column("u.username", "text")},
 )
 BY_NAME = replace(USERS, key="u.username")
+
+LIMIT = LimitGroup.of(
+    LimitKind(
+        "users", "users", "select count(*) from api_user where account_id = $1", service=False
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

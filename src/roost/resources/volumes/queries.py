@@ -161,6 +161,18 @@ async def update(
     )
 
 
+SIZE_TO_COME = "case when v.status = 'resizing' then greatest(v.size, v.resize_to) else v.size end"
+"""GiB that a volume `v` has, or has soon."""
+
+
+async def promised_in(db: Queries, region: str) -> int:
+    """GiB that all volumes of a region have, or have soon."""
+    size: int = await db.fetchval(
+        f"select coalesce(sum({SIZE_TO_COME}), 0)::bigint from volume v where v.region = $1", region
+    )
+    return size
+
+
 async def is_being_cloned(db: Queries, *volume_ids: int) -> bool:
     """Whether a clone is being made of any of the volumes."""
     cloned: bool = await db.fetchval(
