@@ -76,6 +76,7 @@ from roost.resources.tags.entity import TAG
 from roost.resources.tokens import endpoints as tokens
 from roost.resources.tokens import jobs as token_jobs
 from roost.resources.tokens.entity import TOKEN
+from roost.resources.transfer import endpoints as transfer
 from roost.resources.two_factor import endpoints as two_factor
 from roost.resources.users import endpoints as users
 from roost.resources.users import queries as user_queries
@@ -117,6 +118,7 @@ ENDPOINT_MODULES = (
     support,
     tags,
     tokens,
+    transfer,
     two_factor,
     users,
     volumes,

@@ -38,6 +38,7 @@ from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.limits.capacity import Promises
 from roost.resources.notifications.causes import Causes
+from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.tokens.usage import TokenUsage
@@ -139,7 +140,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
         clock = await LabClock.open(store) if settings.lab else Clock()
-        catalog = await DISK.run(load, settings.catalog)
+        registry = Registry(ENDPOINT_MODULES)
+        catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
@@ -186,7 +188,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Promises(*PROMISES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
-                Registry(ENDPOINT_MODULES),
+                registry,
             ),
             queue=queue,
             faults=Faults(),

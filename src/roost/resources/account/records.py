@@ -1,4 +1,4 @@
-"""Records of the account (reference: Account, Account settings, transfer, availability)."""
+"""Records of the account (reference: Account, Account settings)."""
 
 from typing import Literal
 
@@ -61,21 +61,3 @@ class SettingsRow(TypedDict):
     network_helper: bool
     backups_enabled: bool
     object_storage: Literal["disabled", "suspended", "active"]
-
-
-class RegionTransfer(TypedDict):
-    """A region with a pool of its own; GB of this month."""
-
-    id: str
-    billable: int
-    quota: int
-    used: int
-
-
-class AccountTransferRow(TypedDict):
-    """The pool of outbound transfer; GB of this month."""
-
-    billable: int
-    quota: int
-    used: int
-    region_transfers: list[RegionTransfer]

@@ -107,6 +107,7 @@ class RegionEntry(Entry):
     engine: EngineKind
     capabilities: list[Capability]
     status: Literal["ok", "outage"] = "ok"
+    site_type: Literal["core", "distributed"] = "core"
     resolvers: Resolvers
     public_ipv4: Annotated[list[PublicPool], Field(min_length=1)]
     private_ipv4: Annotated[list[V4Network], Field(min_length=1)]

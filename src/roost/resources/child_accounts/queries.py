@@ -24,7 +24,7 @@ CHILDREN = replace(
     ACCOUNT,
     record=account_record("external"),
     scope="a.parent_id = $1",
-    columns={name: Column(f"a.{name}", "text") for name in _FILTERABLE},
+    columns={name: Column(f"a.{name}", "text", folds=True) for name in _FILTERABLE},
 )
 BY_EUUID = replace(CHILDREN, key="a.euuid")
 

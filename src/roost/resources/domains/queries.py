@@ -23,9 +23,10 @@ DOMAINS = Listing(
     key="d.id",
     granted=("'domain'", "d.id"),
     columns={
-        "domain": Column("d.domain", "text"),
+        "domain": Column("d.domain", "text", folds=True),
         "group": Column('d."group"', "text"),
         "tags": Column("d.tags", "texts"),
+        "created": Column("d.created", "time"),
     },
 )
 

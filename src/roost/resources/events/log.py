@@ -43,9 +43,13 @@ async def schedule(
     action: str,
     entity: Entity,
     secondary: Entity | None = None,
+    size: int | None = None,
 ) -> int:
-    """The face of a job that is about to be enqueued; give its id to the job."""
-    return await _add(db, now, actor, action, "scheduled", entity, secondary)
+    """The face of a job that is about to be enqueued; give its id to the job.
+
+    `size`: MB that it copies, from which users are told its rate.
+    """
+    return await _add(db, now, actor, action, "scheduled", entity, secondary, size)
 
 
 async def _add(
@@ -56,6 +60,7 @@ async def _add(
     status: EventStatus,
     entity: Entity,
     secondary: Entity | None,
+    size: int | None = None,
 ) -> int:
     return await queries.add(
         db,
@@ -66,6 +71,7 @@ async def _add(
         now.replace(microsecond=0),
         entity,
         secondary,
+        size,
     )
 
 
@@ -84,7 +90,7 @@ class EventListener:
 
     async def progressed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.progress(conn, job.event_id, job.percent)
+            await queries.progress(conn, job.event_id, job.percent, self._clock.now())
 
     async def finished(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:

@@ -18,4 +18,4 @@ from roost.web.registry import Page, endpoint
 async def list_notifications(call: Call) -> bytes:
     """List notifications, which disappear when their cause does."""
     rows = await call.get(Causes).notifications(call)
-    return page_of(rows, call.page, call.page_size)
+    return page_of(rows[::-1] if call.selection.descending else rows, call.page, call.page_size)

@@ -18,7 +18,7 @@ CLIENTS = Listing(
     source="oauth_client c",
     scope="c.account_id = $1",
     key="c.id",
-    columns={"label": Column("c.label", "text"), "public": Column("c.public", "bool")},
+    columns={"label": Column("c.label", "text", folds=True), "public": Column("c.public", "bool")},
 )
 
 LIMIT = LimitGroup.of(

@@ -18,6 +18,7 @@ class RegionRow(TypedDict):
     country: str
     capabilities: list[str]
     status: Literal["ok", "outage"]
+    site_type: Literal["core", "distributed"]
     resolvers: Resolvers
 
 
@@ -30,7 +31,10 @@ class AvailabilityRow(TypedDict):
 
 
 class ServicesRow(TypedDict):
-    """What the account can and can't use in a region, by the names of capabilities."""
+    """Which of four services the account can and can't use in a region.
+
+    They are Block Storage, Computes, Kubernetes and NodeBalancers.
+    """
 
     region: str
     available: list[str]

@@ -19,7 +19,13 @@ _PROXIES: tuple[UserType, ...] = ("proxy",)
 _ONE = "/profile/sshkeys/{sshKeyId:int}"
 
 
-@endpoint("GET", "/profile/sshkeys", scopes=_READ, returns=Page(SshKeyRow))
+@endpoint(
+    "GET",
+    "/profile/sshkeys",
+    scopes=_READ,
+    returns=Page(SshKeyRow),
+    filters=SSH_KEYS.columns,
+)
 async def list_ssh_keys(call: Call) -> bytes:
     """List the SSH keys of your user."""
     return await call.collection(SSH_KEYS, call.identity.user_id)

@@ -102,7 +102,14 @@ async def close_ticket(call: Call) -> None:
     await acts.close(call.db, call.get(JobQueue), ticket, call.identity.username)
 
 
-@endpoint("GET", f"{_ONE}/replies", scopes=_READ, grant=_MAY_READ, returns=Page(TicketReplyRow))
+@endpoint(
+    "GET",
+    f"{_ONE}/replies",
+    scopes=_READ,
+    grant=_MAY_READ,
+    returns=Page(TicketReplyRow),
+    filters=REPLIES.columns,
+)
 async def list_ticket_replies(call: Call) -> bytes:
     """List the replies to a support ticket."""
     ticket_id = call.number("ticketId")

@@ -47,7 +47,7 @@ REPLIES = Listing(
     source="ticket_reply r",
     scope="r.ticket_id = $1",
     key="r.id",
-    columns={},
+    columns={"created": Column("r.created", "time")},
 )
 
 

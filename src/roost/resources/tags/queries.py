@@ -14,7 +14,7 @@ TAGS = Listing(
     source="tag as found",
     scope="found.account_id = $1",
     key="found.label",
-    columns={"label": Column("found.label", "text")},
+    columns={"label": Column("found.label", "text", folds=True)},
     gathered=True,
 )
 """By label, which is unique in an account only."""

@@ -22,7 +22,7 @@ USERS = Listing(
     source="api_user u",
     scope="u.account_id = $1",
     key="u.id",
-    columns={"username": Column("u.username", "text")},
+    columns={"username": Column("u.username", "text", folds=True)},
 )
 BY_NAME = replace(USERS, key="u.username")
 

@@ -83,6 +83,7 @@ async def clone(call: Call, source: VolumeFacts, label: str) -> str:
         log.Actor.of(call),
         VOLUME.entity(source.id, source.label),
         VOLUME.entity(volume_id, label),
+        source.size * 1024,
     )
     await limits.check_new(call, source.region)
     return record

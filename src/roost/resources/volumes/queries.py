@@ -25,7 +25,12 @@ VOLUMES = Listing(
     scope="v.account_id = $1 and not v.deleting",
     key="v.id",
     granted=("'volume'", "v.id"),
-    columns={"label": Column("v.label", "text"), "tags": Column("v.tags", "texts")},
+    columns={
+        "label": Column("v.label", "text", folds=True),
+        "region": Column("v.region", "text"),
+        "tags": Column("v.tags", "texts"),
+        "created": Column("v.created", "time"),
+    },
 )
 
 VOLUMES_OF_INSTANCE = replace(VOLUMES, scope=f"{VOLUMES.scope} and v.compute_id = $2")

@@ -53,7 +53,7 @@ async def clone(call: Call, body: CloneInstance) -> int:
     elif content.disks:
         await check_space(call, target, content.size, field=None)
     args = await _place(call, source, target, content, new)
-    await jobs.enqueue_clone(call, args, source, target)
+    await jobs.enqueue_clone(call, args, source, target, content.size)
     if new:
         await check_new(call, target.region)
     return target.id

@@ -131,11 +131,11 @@ async def enqueue(
 
 
 async def enqueue_clone(
-    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts
+    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts, size: int
 ) -> None:
-    """The job is the target's, so that several clones are made at the same time."""
+    """The job is the target's, so that several clones are made at the same time; `size` in MB."""
     second = COMPUTE.entity(target.id, target.label)
-    await _enqueue(call, CLONE, args, CLONE.name, source, second)
+    await _enqueue(call, CLONE, args, CLONE.name, source, second, size)
 
 
 async def _enqueue(
@@ -145,9 +145,10 @@ async def _enqueue(
     action: str,
     instance: InstanceFacts,
     second: Entity | None = None,
+    size: int | None = None,
 ) -> None:
     actor, entity = log.Actor.of(call), COMPUTE.entity(instance.id, instance.label)
-    event_id = await log.schedule(call.db, call.clock.now(), actor, action, entity, second)
+    event_id = await log.schedule(call.db, call.clock.now(), actor, action, entity, second, size)
     await call.get(JobQueue).enqueue(
         call.db,
         kind,

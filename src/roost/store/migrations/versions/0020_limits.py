@@ -1,4 +1,7 @@
-"""Limits of accounts, and plans and sizes that are on their way, which count towards them."""
+"""Limits of accounts and hosts; progress of events.
+
+Also the order of types, the kind of regions' sites, and the prefix of private addresses.
+"""
 
 from roost.store.migrations.sql import execute
 
@@ -23,9 +26,43 @@ create table region_capacity (
     measured timestamp not null
 );
 comment on table region_capacity is 'What the hosts of real regions last said that they have, MB';
+
+alter table compute_type add position integer not null default 0;
+alter table region add site_type text not null default 'core'
+    check (site_type in ('core', 'distributed'));
+update ip_address set prefix = 17 where not public;
+
+alter table event add size integer, add rate numeric, add expected timestamp;
+comment on column event.size is 'MB that are copied, if that is what happens';
+comment on column event.rate is 'MB a second, as of the last progress';
+comment on column event.expected is 'When it will be over, by the progress so far';
+
+create index compute_instance_order on compute_instance
+    (account_id, (lower(label) collate "C"), id);
+create index on compute_instance (account_id, created, id);
+create index volume_order on volume (account_id, (lower(label) collate "C"), id)
+    where not deleting;
+create index on volume (account_id, created, id) where not deleting;
+create index on volume (account_id, region, id) where not deleting;
+create index domain_order on domain (account_id, (lower(domain) collate "C"), id);
+create index on domain (account_id, created, id);
 """
 
 DOWNGRADE = """
+drop index domain_account_id_created_id_idx;
+drop index domain_order;
+drop index volume_account_id_region_id_idx;
+drop index volume_account_id_created_id_idx;
+drop index volume_order;
+drop index compute_instance_account_id_created_id_idx;
+drop index compute_instance_order;
+
+alter table event drop expected, drop rate, drop size;
+
+update ip_address a set prefix = masklen(p.cidr)
+    from ip_pool p where not a.public and p.region = a.region and p.cidr >> a.address;
+alter table region drop site_type;
+alter table compute_type drop position;
 drop table region_capacity;
 alter table volume drop resize_to;
 alter table compute_instance drop resize_type;

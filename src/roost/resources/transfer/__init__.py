@@ -1,0 +1,1 @@
+"""Outbound transfer: what the plans of instances give, in one pool."""
