@@ -234,8 +234,10 @@ async def test_rate_and_remaining_time_of_a_copy(client: Client, roost: Roost) -
         assert (hours, minutes) == (0, 0)
         assert seconds <= 3
         assert float(copying["rate"].removesuffix(" MB/s")) > 10 * 1024 / 20
+    done = await until(
+        lambda: newest(client, "volume_clone"), lambda event: event["status"] == "finished"
+    )
     await rested(client, copy["id"])
-    done = await newest(client, "volume_clone")
     assert done["time_remaining"] is None
     rate = float(done["rate"].removesuffix(" MB/s"))
     assert abs(rate - 10 * 1024 / done["duration"]) < 0.01 * rate

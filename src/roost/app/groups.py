@@ -6,6 +6,7 @@ from roost.resources.account import endpoints as account
 from roost.resources.account import notices as account_notices
 from roost.resources.account.entity import ACCOUNT
 from roost.resources.apps import endpoints as apps
+from roost.resources.betas import endpoints as betas
 from roost.resources.child_accounts import endpoints as child_accounts
 from roost.resources.compute import capacity as compute_capacity
 from roost.resources.compute import endpoints as compute
@@ -54,6 +55,7 @@ from roost.resources.notifications.causes import Cause
 from roost.resources.oauth_clients import endpoints as oauth_clients
 from roost.resources.oauth_clients import queries as oauth_client_queries
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT
+from roost.resources.phone import endpoints as phone
 from roost.resources.profile import endpoints as profile
 from roost.resources.profile.entity import PROFILE
 from roost.resources.regions import endpoints as regions
@@ -61,6 +63,7 @@ from roost.resources.reverse_dns import endpoints as reverse_dns
 from roost.resources.reverse_dns import fsck as reverse_fsck
 from roost.resources.reverse_dns import jobs as reverse_jobs
 from roost.resources.reverse_dns.entity import IP_ADDRESS
+from roost.resources.security_questions import endpoints as security_questions
 from roost.resources.ssh_keys import endpoints as ssh_keys
 from roost.resources.ssh_keys import queries as ssh_key_queries
 from roost.resources.ssh_keys.entity import SSH_KEY
@@ -93,6 +96,7 @@ ENDPOINT_MODULES = (
     account,
     apps,
     backups,
+    betas,
     child_accounts,
     compute,
     compute_types,
@@ -111,9 +115,11 @@ ENDPOINT_MODULES = (
     maintenance,
     notifications,
     oauth_clients,
+    phone,
     profile,
     regions,
     reverse_dns,
+    security_questions,
     ssh_keys,
     support,
     tags,

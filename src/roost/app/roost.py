@@ -22,6 +22,7 @@ from roost.app.groups import (
 )
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
+from roost.app.messages import open_messages
 from roost.app.name_server import DnsBinding, bind_dns
 from roost.clock import Clock
 from roost.jobs.environment import Environment, WorkerSettings
@@ -188,6 +189,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Promises(*PROMISES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
+                open_messages(settings),
                 registry,
             ),
             queue=queue,

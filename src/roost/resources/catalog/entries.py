@@ -190,6 +190,20 @@ class ImageEntry(Entry):
         return self.runs_scripts or "cloud-init" in self.capabilities
 
 
+class BetaEntry(Entry):
+    """A beta program, in which accounts may take part."""
+
+    id: Slug
+    label: Label
+    description: str = ""
+    started: NaiveDatetime
+    ended: NaiveDatetime | None = None
+    greenlight_only: bool = False
+    """Whether only the operator enrolls accounts (`roost account enroll`)."""
+    more_info: str = ""
+    """A URL."""
+
+
 class Limits(Entry):
     """What an account may have unless an operator says otherwise (`roost account limit`)."""
 
@@ -226,3 +240,4 @@ class Entries(Entry):
     compute_types: Annotated[list[PlanEntry], Field(min_length=1)]
     kernels: list[KernelEntry]
     images: list[ImageEntry]
+    betas: list[BetaEntry] = []

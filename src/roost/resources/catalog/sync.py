@@ -27,6 +27,7 @@ async def sync(store: Store, catalog: Catalog) -> None:
         await queries.replace(db, "region", [_region(entry) for entry in entries.regions])
         await queries.replace(db, "compute_type", list(_plans(entries.compute_types)))
         await queries.replace(db, "kernel", [k.model_dump(mode="json") for k in entries.kernels])
+        await queries.replace(db, "beta", [b.model_dump(mode="json") for b in entries.betas])
         images = [_image(entry) for entry in entries.images]
         await queries.replace(db, "image", images, among=_OWN_IMAGES)
         await queries.refill(db, "region_availability", list(_availability(entries.regions)))

@@ -21,8 +21,8 @@ EVENTS = Listing(
         e.entity, e.secondary_entity, e.percent_complete,
         round(e.rate, 2) || ' MB/s' as rate, e.read, e.seen, e.status,
         case when e.status = 'started' and e.expected is not null then to_char(
-            greatest(e.expected - ($2::timestamp + interval '90 days'), interval '0'), 'FMHH24:MI:SS')
-        end as time_remaining,
+            greatest(e.expected - ($2::timestamp + interval '90 days'), interval '0'),
+            'FMHH24:MI:SS') end as time_remaining,
         e.username, e.message
         """,
     source="event e",

@@ -13,7 +13,7 @@ USERS = Listing(
     record="""
         u.username, u.email, u.restricted,
         array(select k.label from ssh_key k where k.user_id = u.id order by k.id) as ssh_keys,
-        u.tfa_enabled, null as verified_phone_number, u.password_created,
+        u.tfa_enabled, u.phone_number as verified_phone_number, u.password_created,
         case when u.last_login is not null then (select row_to_json(last) from (
             select u.last_login as login_datetime, u.last_login_status as status) last)
         end as last_login,

@@ -37,6 +37,41 @@ comment on column event.size is 'MB that are copied, if that is what happens';
 comment on column event.rate is 'MB a second, as of the last progress';
 comment on column event.expected is 'When it will be over, by the progress so far';
 
+alter table api_user add phone_number text;
+create table phone_code (
+    user_id bigint primary key references api_user on delete cascade,
+    number text not null,
+    code bytea not null,
+    expiry timestamp not null,
+    tries integer not null default 0
+);
+comment on column phone_code.code is 'SHA-256';
+
+create table security_answer (
+    user_id bigint not null references api_user on delete cascade,
+    question_id integer not null,
+    response bytea not null,
+    primary key (user_id, question_id)
+);
+comment on column security_answer.response is 'Sealed';
+
+create table beta (
+    id text primary key,
+    label text not null,
+    description text not null,
+    started timestamp(0) not null,
+    ended timestamp(0),
+    greenlight_only boolean not null,
+    more_info text not null,
+    retired boolean not null default false
+);
+create table account_beta (
+    account_id bigint not null references account,
+    beta_id text not null references beta,
+    enrolled timestamp(0) not null,
+    primary key (account_id, beta_id)
+);
+
 create index compute_instance_order on compute_instance
     (account_id, (lower(label) collate "C"), id);
 create index on compute_instance (account_id, created, id);
@@ -49,6 +84,12 @@ create index on domain (account_id, created, id);
 """
 
 DOWNGRADE = """
+drop table account_beta;
+drop table beta;
+drop table security_answer;
+drop table phone_code;
+alter table api_user drop phone_number;
+
 drop index domain_account_id_created_id_idx;
 drop index domain_order;
 drop index volume_account_id_region_id_idx;

@@ -1,0 +1,1 @@
+"""Phone numbers of users, each proven by a code that is sent to it (reference: Profile)."""

@@ -1,0 +1,1 @@
+"""Security questions, which a user answers for the operator to ask (reference: Profile)."""
