@@ -19,7 +19,7 @@ from roost.resources.compute.jobs import (
     enqueue_power,
 )
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.watch import WATCH, WatchArgs
+from roost.resources.compute.watch import CHECK, WATCH, WatchArgs, went_off
 from roost.resources.events import log
 from roost.resources.limits.queries import measure, measured
 from tests.jobs.harness import Scenario
@@ -212,6 +212,17 @@ async def begin_capacity(environment: Environment) -> CapacityCase:
     return CapacityCase(environment, job.id)
 
 
+async def begin_check(environment: Environment) -> WatchCase:
+    """An engine has told of one that went off."""
+    stage = environment.services.get(Stage)
+    well = await stage.instance("running", "running")
+    off = await stage.instance("running", "offline")
+    async with environment.store.transaction() as db:
+        await went_off(db, environment.queue, off)
+        job_id = await db.fetchval("select max(id) from job")
+    return WatchCase(stage, well, off, job_id)
+
+
 def _power(
     title: str,
     kind: JobKind[InstanceArgs],
@@ -238,4 +249,5 @@ SCENARIOS = (
     _power("delete what was not made", DELETE, ("deleting", None), (None, None), _UNMADE),
     Scenario(WATCH, begin_watch, "watch"),
     Scenario(CAPACITY, begin_capacity, "capacity"),
+    Scenario(CHECK, begin_check, "look at one"),
 )

@@ -150,7 +150,7 @@ JOB_KINDS = (
     *compute_jobs.KINDS,
     *domain_jobs.KINDS,
     compute_capacity.CAPACITY,
-    compute_watch.WATCH,
+    *compute_watch.KINDS,
     *backup_jobs.KINDS,
     backup_schedule.DUE,
     *disk_jobs.KINDS,

@@ -1,1 +1,4 @@
-"""Beta programs: what accounts may try before it is offered to all (reference: Betas)."""
+"""Beta programs.
+
+What accounts may try before it is offered to all.
+"""

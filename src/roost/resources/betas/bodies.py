@@ -14,3 +14,4 @@ class EnrollInBeta(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"id": "new-thing"}]})
 
     id: Annotated[str, Length(1, 64)]
+    """The program, as `GET /betas` shows it."""

@@ -15,13 +15,19 @@ _WRITE = ("account:read_write",)
 
 @endpoint("GET", "/betas", grant=Unrestricted(), returns=Page(BetaRow))
 async def list_betas(call: Call) -> bytes:
-    """List beta programs that go on."""
+    """List beta programs that go on.
+
+    Those that are to begin are shown too.
+    """
     return await call.collection(BETAS, call.clock.now())
 
 
 @endpoint("GET", "/betas/{betaId}", grant=Unrestricted(), returns=BetaRow)
 async def view_beta(call: Call) -> bytes:
-    """View a beta program that goes on."""
+    """View a beta program that goes on.
+
+    404 for one that has ended.
+    """
     return await call.record(call.text("betaId"), BETAS, call.clock.now())
 
 
@@ -29,13 +35,19 @@ async def view_beta(call: Call) -> bytes:
     "GET", "/account/betas", scopes=_READ, grant=Unrestricted(), returns=Page(EnrolledBetaRow)
 )
 async def list_account_betas(call: Call) -> bytes:
-    """List the beta programs in which the account takes part."""
+    """List the beta programs in which the account takes part.
+
+    Also those that have ended.
+    """
     return await call.collection(ENROLLED, call.account_id)
 
 
 @endpoint("POST", "/account/betas", scopes=_WRITE, grant=Unrestricted(), body=EnrollInBeta)
 async def enroll_in_beta(call: Call, body: EnrollInBeta) -> None:
-    """Take part in a beta program."""
+    """Take part in a beta program.
+
+    It must have begun, and be open to everybody.
+    """
     beta, now = await queries.find(call.db, body.id), call.clock.seconds()
     over = beta is not None and beta.ended is not None and beta.ended <= now
     if beta is None or over:
@@ -56,5 +68,8 @@ async def enroll_in_beta(call: Call, body: EnrollInBeta) -> None:
     returns=EnrolledBetaRow,
 )
 async def view_account_beta(call: Call) -> bytes:
-    """View a beta program in which the account takes part."""
+    """View a beta program in which the account takes part.
+
+    With the time since when it does.
+    """
     return await call.record(call.text("betaId"), ENROLLED, call.account_id)

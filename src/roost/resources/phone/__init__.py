@@ -1,1 +1,4 @@
-"""Phone numbers of users, each proven by a code that is sent to it (reference: Profile)."""
+"""Phone numbers.
+
+The number of your user, proven by a code that is sent to it.
+"""

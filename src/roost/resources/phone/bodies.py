@@ -25,7 +25,9 @@ class SendCode(Body):
     )
 
     iso_code: Annotated[str, AfterValidator(_country)]
+    """The country of the number, two capital letters of ISO 3166."""
     phone_number: Annotated[str, Length(3, 32)]
+    """The number as people of that country write it."""
 
     @field_validator("phone_number")
     @classmethod
@@ -48,6 +50,7 @@ class VerifyCode(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"otp_code": "123456"}]})
 
     otp_code: Annotated[str, Pattern(r"[0-9]{6}", "Must be 6 digits")]
+    """The six digits that were sent."""
 
 
 def _parse(text: str, country: str) -> str | None:

@@ -57,7 +57,10 @@ async def _send(call: Call, body: SendCode) -> _Sent:
     rate=Rate(3, 60),
 )
 async def send_phone_code(call: Call, sent: _Sent) -> None:
-    """Send a code to a phone, to verify that the number is yours; it is valid for 10 minutes."""
+    """Send a code to a phone, to verify that the number is yours.
+
+    The code is valid for 10 minutes and five tries.
+    """
     expiry = call.clock.now() + _LIFE
     await queries.begin(call.db, call.identity.user_id, sent.number, sent.code, expiry)
 
@@ -86,14 +89,20 @@ async def _check_code(call: Call, body: VerifyCode) -> str:
     rate=Rate(10, 60),
 )
 async def verify_phone_number(call: Call, number: str) -> None:
-    """Verify your phone number with the code that was sent to it."""
+    """Verify your phone number with the code that was sent to it.
+
+    Your profile shows it from then on.
+    """
     await queries.verify(call.db, call.identity.user_id, number)
     await _tell(call)
 
 
 @endpoint("DELETE", _PATH, scopes=_WRITE, refuses=_PROXIES, events=("profile_update",))
 async def delete_phone_number(call: Call) -> None:
-    """Delete the phone number of your user."""
+    """Delete the phone number of your user.
+
+    A code that was sent is void too.
+    """
     await queries.delete(call.db, call.identity.user_id)
     await _tell(call)
 

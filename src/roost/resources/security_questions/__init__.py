@@ -1,1 +1,4 @@
-"""Security questions, which a user answers for the operator to ask (reference: Profile)."""
+"""Security questions.
+
+What an operator asks before your password is reset.
+"""

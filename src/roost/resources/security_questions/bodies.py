@@ -19,8 +19,12 @@ _EXAMPLE: JsonDict = {
 
 
 class AnswerQuestion(Body):
+    """The answer to one question."""
+
     question_id: int
+    """The number of the question."""
     response: Annotated[str, Length(3, 17)]
+    """Your answer."""
 
     @field_validator("question_id")
     @classmethod
@@ -36,6 +40,7 @@ class AnswerQuestions(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     security_questions: Annotated[list[AnswerQuestion], Length(ANSWERED, ANSWERED)]
+    """Answers to three questions."""
 
     @field_validator("security_questions")
     @classmethod

@@ -19,7 +19,10 @@ _PATH = "/profile/security-questions"
 
 @endpoint("GET", _PATH, scopes=_READ, refuses=_PROXIES, returns=QuestionsRow)
 async def view_security_questions(call: Call) -> QuestionsRow:
-    """View the security questions, with the answers that you gave."""
+    """View the security questions, with the answers that you gave.
+
+    Operators ask them before they reset a password.
+    """
     answers, box = await queries.read(call.db, call.identity.user_id), call.get(Box)
     return {
         "security_questions": [
@@ -43,7 +46,10 @@ async def view_security_questions(call: Call) -> QuestionsRow:
     events=("profile_update",),
 )
 async def answer_security_questions(call: Call, body: AnswerQuestions) -> AnswersRow:
-    """Answer three security questions, in place of those that you answered before."""
+    """Answer three security questions, in place of those that you answered before.
+
+    Nobody but you and the operator sees the answers.
+    """
     given, box = body.security_questions, call.get(Box)
     sealed = {each.question_id: box.seal(each.response.encode()) for each in given}
     await queries.replace(call.db, call.identity.user_id, sealed)

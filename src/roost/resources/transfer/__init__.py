@@ -1,1 +1,4 @@
-"""Outbound transfer: what the plans of instances give, in one pool."""
+"""Transfer.
+
+The pool of outbound transfer that the plans of your instances give.
+"""

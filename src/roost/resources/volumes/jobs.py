@@ -110,7 +110,9 @@ async def enqueue_about(
     size: int | None = None,
 ) -> None:
     """The same with an event that is about another entity; `size`: MB that are copied."""
-    event_id = await log.schedule(db, queue.clock.now(), actor, kind.name, entity, secondary, size)
+    event_id = await log.schedule(
+        db, queue.clock.now(), actor, kind.name, entity, secondary, size=size
+    )
     await queue.enqueue(
         db,
         kind,

@@ -148,7 +148,9 @@ async def _enqueue(
     size: int | None = None,
 ) -> None:
     actor, entity = log.Actor.of(call), COMPUTE.entity(instance.id, instance.label)
-    event_id = await log.schedule(call.db, call.clock.now(), actor, action, entity, second, size)
+    event_id = await log.schedule(
+        call.db, call.clock.now(), actor, action, entity, second, size=size
+    )
     await call.get(JobQueue).enqueue(
         call.db,
         kind,

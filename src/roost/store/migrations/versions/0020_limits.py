@@ -6,7 +6,7 @@ Also the order of types, the kind of regions' sites, and the prefix of private a
 from roost.store.migrations.sql import execute
 
 revision = "0020"
-down_revision = "0014"
+down_revision = "0018"
 
 UPGRADE = """
 alter table account add limits jsonb not null default '{}';
