@@ -19,10 +19,12 @@ from roost.app.groups import (
     ENDPOINT_MODULES,
     ENTITY_KINDS,
     JOB_KINDS,
+    PROMISES,
     SCHEDULES,
 )
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
+from roost.app.messages import open_messages
 from roost.app.name_server import DnsBinding, bind_dns
 from roost.clock import Clock
 from roost.jobs.environment import Environment, WorkerSettings
@@ -38,8 +40,10 @@ from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
+from roost.resources.limits.capacity import Promises
 from roost.resources.notifications.causes import Causes
 from roost.resources.oauth_clients.thumbnails import PublicUrl
+from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
@@ -168,7 +172,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
         clock = await LabClock.open(store) if settings.lab else Clock()
-        catalog = await DISK.run(load, settings.catalog)
+        registry = Registry(ENDPOINT_MODULES)
+        catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
@@ -216,10 +221,12 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 queue,
                 box,
                 Causes(*CAUSES),
+                Promises(*PROMISES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
+                open_messages(settings),
                 PublicUrl(settings.public_url),
-                Registry(ENDPOINT_MODULES),
+                registry,
             ),
             queue=queue,
             faults=Faults(),
