@@ -79,8 +79,9 @@ class Cluster:
         self._process: subprocess.Popen[bytes] | None = None
         self.sockets = _socket_directory(self.directory)
 
-    def dsn(self, database: str = "postgres") -> str:
-        place = urlencode({"host": str(self.sockets), "port": "5432", "user": "postgres"})
+    def dsn(self, database: str = "postgres", user: str = "postgres") -> str:
+        """As the superuser, or another role."""
+        place = urlencode({"host": str(self.sockets), "port": "5432", "user": user})
         return f"postgresql:///{database}?{place}"
 
     def postmaster(self) -> Postmaster | None:
