@@ -247,3 +247,7 @@ async def test_a_state_of_an_earlier_release_gets_its_owner(tmp_path: Path) -> N
         assert await connection.fetchval("select value from setting where key = 'kept'") == "1"
         await connection.close()
         await server.stop()
+
+
+async def test_its_log_is_nobody_elses(server: EmbeddedServer) -> None:
+    assert stat.S_IMODE(server.cluster.log.stat().st_mode) == 0o600
