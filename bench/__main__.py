@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
-from bench import attach, dns, edge, guest, jobs, lists, machine, start
+from bench import attach, dns, edge, guest, jobs, lists, machine, start, writes
 from bench.database import database
 from bench.results import HEAD, Result, line
 from roost.store import Store
 
 _WITH_DATABASE: dict[str, Callable[[Store, Path], AsyncIterator[Result]]] = {
     "edge": edge.measure,
+    "writes": writes.measure,
     "lists": lists.measure,
     "jobs": jobs.measure,
 }

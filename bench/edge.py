@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, cycle, repeat
 from pathlib import Path
 
 from bench import machine
@@ -51,7 +51,10 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
         ) -> AsyncIterator[Result]:
             bare_sent = [request("GET", path) for path in bare]
             sent = [request("GET", path, account.token) for path in paths]
-            turns = requests(bare_pid, bare_port, bare_sent), requests(pid, port, sent)
+            turns = (
+                requests(bare_pid, bare_port, cycle(bare_sent)),
+                requests(pid, port, cycle(sent)),
+            )
             return compare(name, target, *turns)
 
         ones = [f"/one/{n}" for n in account.instances]
@@ -76,7 +79,7 @@ async def _creates(store: Store, state: Path) -> AsyncIterator[Result]:
             sent = request(
                 "POST", "/v4/compute/instances", account.token, json.dumps(body).encode()
             )
-            return requests(pid, port, [sent])
+            return requests(pid, port, repeat(sent))
 
         for name, target, body in (
             ("create", 0.5, _MINIMAL),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 
@@ -92,5 +93,5 @@ async def _take_turns(port: int, requests: Mapping[str, list[bytes]]) -> dict[st
     took: dict[str, list[float]] = {name: [] for name in requests}
     for _ in range(_ROUNDS):
         for name, sent in requests.items():
-            took[name] += (await load.send(port, sent, _SECONDS, connections=1))[1:]
+            took[name] += (await load.send(port, cycle(sent), _SECONDS, connections=1))[1:]
     return {name: median(seconds) for name, seconds in took.items()}

@@ -1,6 +1,6 @@
 """Comparing contenders that take turns, as the machine is never equally quiet twice."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from statistics import median
 
@@ -35,12 +35,13 @@ Turn = Callable[[float], Awaitable[Sample]]
 """Work for so many seconds."""
 
 
-def requests(pid: int, port: int, sent: Sequence[bytes]) -> Turn:
-    """Turns of a server that answers these requests over and over."""
+def requests(pid: int, port: int, sent: Iterable[bytes]) -> Turn:
+    """Turns of a server that answers one after another of these requests."""
+    rest = iter(sent)
 
     async def turn(seconds: float) -> Sample:
         before = machine.cpu_seconds(pid)
-        answers = await load.send(port, sent, seconds, CONNECTIONS)
+        answers = await load.send(port, rest, seconds, CONNECTIONS)
         return Sample(len(answers), seconds, machine.cpu_seconds(pid) - before)
 
     return turn

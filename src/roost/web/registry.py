@@ -4,6 +4,7 @@ Routing, authentication, scope and grant checks, body validation, rate limits, m
 OpenAPI document all come from the declarations that a Registry collects.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from roost.store.paging import Column
 from roost.web.auth import Identity, TokenKind, UserType
 from roost.web.bodies import Body
 from roost.web.call import Call
-from roost.web.grants import Anyone, Grant
+from roost.web.grants import Anyone, Grant, check_declared
 from roost.web.reply import Reply
 from roost.web.routing import Router
 
@@ -214,11 +215,13 @@ def endpoint(
     intake: Intake[object] | None = None,
     **options: Unpack[Options],
 ) -> Callable[[Handler], Endpoint]:
-    """Declare an endpoint; `path` is relative to `/v4`.
+    """Declare an endpoint; `path` is relative to `/v4`. ValueError when the grant does not fit it.
 
     The handler's name becomes the operation's name, the first line of its docstring the summary
     and what follows the description, its package the area of the documentation.
     """
+
+    check_declared(options.get("grant", Anyone()), method, path)
 
     def declare(handler: Handler) -> Endpoint:
         summary, _, description = (handler.__doc__ or "").strip().partition("\n")
@@ -253,6 +256,10 @@ class Registry:
 
     def __iter__(self) -> Iterator[Endpoint]:
         return iter(self._by_name.values())
+
+    def shapes(self) -> frozenset[str]:
+        """All paths, with `{}` for each parameter."""
+        return frozenset(re.sub(r"\{[^}]*\}", "{}", each.path) for each in self)
 
     def _add(self, declared: Endpoint) -> None:
         if declared.name in self._by_name:

@@ -6,7 +6,7 @@ from roost.errors import Problem, invalid_fields
 from roost.resources.account import entity, queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
-from roost.resources.account.records import AccountRow, AccountTransferRow, SettingsRow
+from roost.resources.account.records import AccountRow, SettingsRow
 from roost.resources.entities.records import Entity
 from roost.resources.events import log
 from roost.resources.regions.records import ServicesRow
@@ -82,15 +82,6 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
     return await call.record(call.account_id, SETTINGS)
 
 
-@endpoint("GET", "/account/transfer", scopes=_READ, grant=_MAY_READ, returns=AccountTransferRow)
-async def view_account_transfer(call: Call) -> AccountTransferRow:
-    """View this month's pool of outbound transfer.
-
-    What the account's instances have sent this month, and how much of it the plans include.
-    """
-    return {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
-
-
 @endpoint("GET", "/account/availability", scopes=_READ, grant=_MAY_READ, returns=Page(ServicesRow))
 async def list_account_availability(call: Call) -> bytes:
     """List which services the account can use in which region.
@@ -117,7 +108,7 @@ async def view_account_availability(call: Call) -> bytes:
 
 def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
     """What only the account as it will be shows (rules 1 and 3)."""
-    if facts.is_parent and body.company not in (None, facts.company):
+    if facts.is_parent and facts.company and body.company not in (None, facts.company):
         yield Problem("The company of a parent account can't be changed", "company")
     country = facts.country if body.country is None else body.country
     if body.country is not None or body.state is not None:

@@ -17,10 +17,10 @@ from roost.resources.compute.locks import BUSY, lock, lock_idle
 from roost.resources.compute.queries import INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow
 from roost.resources.events import log
-from roost.resources.tags.labels import use_tags
+from roost.resources.tags.labels import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("computes:read_only",)
@@ -32,7 +32,7 @@ _ONE = "/compute/instances/{computeId:int}"
     "GET",
     "/compute/instances",
     scopes=_READ,
-    grant=Read("compute"),
+    grant=Listed("compute"),
     returns=Page(InstanceRow),
     filters=INSTANCES.columns,
 )
@@ -88,7 +88,7 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
 
     Fields that are omitted stay as they are.
     """
-    await use_tags(call, body.tags)
+    body.tags = await change_tags(call, COMPUTE, call.number("computeId"), body.tags)
     facts = await lock(call)
     try:
         await queries.update(call.db, facts.id, body, call.clock.now())

@@ -18,11 +18,11 @@ from roost.resources.domains.queries import DOMAINS, DomainFacts
 from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
 from roost.resources.domains.zone_files import render
 from roost.resources.events import log
-from roost.resources.tags.labels import hold_tags, use_tags
+from roost.resources.tags.labels import change_tags, hold_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grant_queries import forget_entity
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, endpoint
 
 READ = ("domains:read_only",)
@@ -37,7 +37,7 @@ _SETTINGS = ("description", "group", "tags")
     "GET",
     "/domains",
     scopes=READ,
-    grant=Read("domain"),
+    grant=Listed("domain"),
     returns=Page(DomainRow),
     filters=DOMAINS.columns,
 )
@@ -111,7 +111,7 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
 
     Fields that are omitted stay; `axfr_ips`, `master_ips` and `tags` are replaced as a whole.
     """
-    await use_tags(call, body.tags)
+    body.tags = await change_tags(call, DOMAIN, call.number("domainId"), body.tags)
     before = await lock_domain(call)
     _check_together(before, body)
     if body.domain is not None or body.type is not None:

@@ -3,14 +3,14 @@
 from roost.resources.maintenance.queries import MAINTENANCE
 from roost.resources.maintenance.records import MaintenanceRow
 from roost.web.call import Call
-from roost.web.grants import Read
+from roost.web.grants import Listed
 from roost.web.registry import Page, endpoint
 
 
 @endpoint(
     "GET",
     "/account/maintenance",
-    grant=Read("compute"),
+    grant=Listed("compute"),
     returns=Page(MaintenanceRow),
     filters=MAINTENANCE.columns,
 )

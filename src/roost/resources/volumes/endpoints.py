@@ -5,7 +5,7 @@ from asyncpg import UniqueViolationError
 from roost.errors import invalid
 from roost.resources.compute.locks import check_exists
 from roost.resources.events import log
-from roost.resources.tags.labels import use_tags
+from roost.resources.tags.labels import change_tags, use_tags
 from roost.resources.volumes import changes, creation, locks, queries
 from roost.resources.volumes.bodies import (
     AttachVolume,
@@ -19,7 +19,7 @@ from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
 from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("volumes:read_only",)
@@ -32,7 +32,7 @@ _ONE = "/volumes/{volumeId:int}"
     "GET",
     "/volumes",
     scopes=_READ,
-    grant=Read("volume"),
+    grant=Listed("volume"),
     returns=Page(VolumeRow),
     filters=VOLUMES.columns,
 )
@@ -87,10 +87,10 @@ async def update_volume(call: Call, body: UpdateVolume) -> bytes:
 
     A guest that has it keeps the old path until it is plugged in anew.
     """
-    await use_tags(call, body.tags)
+    tags = await change_tags(call, VOLUME, call.number("volumeId"), body.tags)
     volume = await locks.lock(call)
     try:
-        await queries.update(call.db, volume.id, body.label, body.tags, call.clock.now())
+        await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
     entity = VOLUME.entity(volume.id, body.label or volume.label)

@@ -8,6 +8,7 @@ from roost.web.grants import (
     Anyone,
     Global,
     Grant,
+    Listed,
     Read,
     Unrestricted,
     Write,
@@ -87,10 +88,10 @@ def _facts(endpoint: Endpoint) -> Iterator[str]:
 
 def _grant(grant: Grant) -> Json | None:
     match grant:
-        case Read(kind):
-            return {"entity": kind, "permission": "read_only"}
-        case Write(kind):
-            return {"entity": kind, "permission": "read_write"}
+        case Read() | Listed():
+            return {"entity": grant.kind, "permission": "read_only"}
+        case Write():
+            return {"entity": grant.kind, "permission": "read_write"}
         case Global(name):
             return {"global": name}
         case AccountAccess(level):
