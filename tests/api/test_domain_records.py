@@ -12,9 +12,9 @@ from roost.resources.domains.coexistence import (
     TWIN_REASON,
 )
 from roost.resources.domains.creation import LONG
-from roost.resources.domains.record_endpoints import FULL, SLAVE
+from roost.resources.domains.record_endpoints import SLAVE
 from roost.resources.domains.records import RecordType
-from roost.resources.domains.rules import MAX_RECORDS
+from roost.resources.domains.rules import FULL, MAX_RECORDS
 from roost.store import Store
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
@@ -97,7 +97,8 @@ async def test_an_answer_has_a_size(client: Client, path: str) -> None:
     answer = await post(client, path, {"type": "TXT", "name": "big", "target": "d" * 20_000})
     assert answer.problems == [("target", SIZE_REASON)]
     await client.post(path, {"type": "TXT", "name": "other", "target": "d" * 20_000})
-    answer = await post(client, path, {"type": "TXT", "name": "odd", "target": "\u00e9" * 20_000})
+    await client.post(path, {"type": "TXT", "name": "odd", "target": "\u00e9" * 20_000})
+    answer = await post(client, path, {"type": "TXT", "name": "odder", "target": "\u00e9" * 32_700})
     assert answer.problems == [("target", SIZE_REASON)]
 
 
@@ -202,13 +203,13 @@ async def test_an_edit_and_the_end_of_a_job_do_not_block_each_other(served: Serv
     await told(served.client)
     now = served.roost.clock.seconds()
     keys: list[tuple[str, RecordType]] = [("a", "A")]
-    await record_queries.set_changed(store, domain_id, keys, 0, 1, now)
+    await record_queries.set_changed(store, domain_id, keys, (0, 0), 1, now)
     await queries.set_errors(store, zone, "an error")
     async with store.transaction() as db:
         await queries.lock_zone(db, zone)
         ending = asyncio.create_task(forget(store, domain_id))
         await asyncio.sleep(0.2)
-        await record_queries.set_changed(db, domain_id, keys, 0, 2, now)
+        await record_queries.set_changed(db, domain_id, keys, (0, 0), 2, now)
     await ending
     pending = await record_queries.pending(store, domain_id, 300)
     assert pending is not None

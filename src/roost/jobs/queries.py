@@ -6,7 +6,7 @@ resources, rows of jobs, what a listener writes.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 
 from asyncpg import Record
@@ -78,6 +78,33 @@ async def insert(db: Queries, new: NewJob) -> Job:
     )
     assert record is not None
     return to_job(record)
+
+
+async def insert_once(db: Queries, new: NewJob) -> Job | None:
+    """Insert unless a queued job of the resource is the same: that is joined by the event."""
+    record = await db.fetchrow(
+        f"""
+        with same as (
+            select id from job
+            where resource = $4 and status = 'queued' and kind = $1 and args = $2::jsonb
+                and run_at <= $9
+            order by id limit 1
+        ), joined as (
+            insert into job_event (job_id, event_id)
+            select id, $6::bigint from same where $6::bigint is not null
+        ), job as (
+            insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
+                run_at, deadline, created)
+            select $1, $2::jsonb, $3, $4, $5::bigint, $6::bigint, $7, $8::timestamp,
+                $9::timestamp, $10::timestamp, $11::timestamp
+            where not exists (select from same)
+            returning *
+        )
+        select {COLUMNS} from job, pg_notify('{READY}', '')
+        """,  # noqa: S608 - constants
+        *astuple(new),
+    )
+    return None if record is None else to_job(record)
 
 
 async def find(db: Queries, job_id: int) -> Job | None:

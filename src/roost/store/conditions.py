@@ -32,6 +32,8 @@ class Column:
     sql: str
     type: ColumnType
     sortable: bool = True
+    searched: str | None = None
+    """SQL of the part in which `+contains` looks; all of it when None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def render(condition: Condition, arguments: list[object]) -> str:
         case Compare(Column(type="texts")):
             return _compare_members(condition, arguments)
         case Compare(column, "contains", value):
-            return f"{column.sql} ilike {_pattern(value, arguments)}"
+            return f"{column.searched or column.sql} ilike {_pattern(value, arguments)}"
         case Compare(column, "<>", value):
             return f"{column.sql} is distinct from {_bind(column.type, value, arguments)}"
         case Compare(column, operator, value):

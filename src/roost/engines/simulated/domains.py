@@ -48,6 +48,7 @@ class SimulatedDomains:
     """A DomainEngine. Its state outlives the process (`domains.sqlite3`), its answers do not."""
 
     name = "simulated"
+    underscored_hosts = True
     operations: tuple[DomainOperation, ...] = get_args(DomainOperation)
 
     def __init__(

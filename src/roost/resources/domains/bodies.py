@@ -34,17 +34,17 @@ def check_soa_email(email: str) -> str:
     return email
 
 
-def check_masters(addresses: list[str], info: ValidationInfo) -> list[str]:
-    """The name server transfers from there: not from within the operator's own network."""
+def check_public(addresses: list[str], info: ValidationInfo) -> list[str]:
+    """The name server sends something there: not within the operator's own network."""
     services = info.context
     assert isinstance(services, Services)
     for address in addresses:
-        services.get(Dns).check_transfer_source(address)
+        services.get(Dns).check_public(address)
     return addresses
 
 
 SoaEmail = Annotated[Email, AfterValidator(check_soa_email)]
-Masters = Annotated[Addresses, AfterValidator(check_masters)]
+Secondaries = Annotated[Addresses, AfterValidator(check_public)]
 
 
 class CreateDomain(Body):
@@ -65,8 +65,8 @@ class CreateDomain(Body):
     soa_email: SoaEmail = Field(default="", validate_default=True)
     description: Description = ""
     group: Group = ""
-    master_ips: Masters = Field(default=[], validate_default=True)
-    axfr_ips: Addresses = []
+    master_ips: Addresses = Field(default=[], validate_default=True)
+    axfr_ips: Secondaries = []
     refresh_sec: Seconds = 0
     retry_sec: Seconds = 0
     expire_sec: Seconds = 0
@@ -84,9 +84,12 @@ class CreateDomain(Body):
     @field_validator("master_ips")
     @classmethod
     def _check_masters(cls, value: list[str], info: ValidationInfo) -> list[str]:
-        if not value and info.data.get("type") == "slave":
+        """Those of a master are kept, and never asked."""
+        if info.data.get("type") != "slave":
+            return value
+        if not value:
             raise refuse(MASTERS_REQUIRED)
-        return value
+        return check_public(value, info)
 
     @field_validator("dnssec")
     @classmethod
@@ -111,8 +114,8 @@ class UpdateDomain(Body):
     soa_email: SoaEmail | None = None
     description: Description | None = None
     group: Group | None = None
-    master_ips: Masters | None = None
-    axfr_ips: Addresses | None = None
+    master_ips: Addresses | None = None
+    axfr_ips: Secondaries | None = None
     refresh_sec: Seconds | None = None
     retry_sec: Seconds | None = None
     expire_sec: Seconds | None = None
