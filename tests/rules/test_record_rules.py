@@ -11,7 +11,7 @@ from roost.resources.domains.placing import place, unquoted
 from roost.resources.domains.records import CaaTag
 
 _MANY = 65_000
-_QUICK = 0.1
+_QUICK = 0.5
 """Seconds; what backtracks takes minutes."""
 
 
@@ -21,7 +21,7 @@ def _caa(target: str, tag: CaaTag = "issue") -> Draft:
 
 ATTACKS = [
     *(_caa(f"example.com;{'a= ; ' * n}!") for n in (45, 190, _MANY // 5)),
-    *(_caa(f"example.com;{'a=;' * n}a= !") for n in (45, 300)),
+    *(_caa(f"example.com;{'a=;' * n}a= \x7f") for n in (45, 300)),
     *(_caa(text) for text in ("a.b;" + " \t" * 500 + "!", "a.b;" + " \t" * (_MANY // 2) + "!")),
     *(_caa(" " * n + "!") for n in (1_000, _MANY)),
     *(_caa(f"a.b;a{'-a' * n}!") for n in (500, _MANY // 2)),
