@@ -200,8 +200,7 @@ def _batches(sets: Iterable[tuple[Name, Rdataset]]) -> Iterator[list[RRset]]:
             length = len(name.to_wire() or b"") + _HEAD + len(record.to_wire() or b"")
             if batch and size + length > _BATCH:
                 yield batch
-                batch: list[RRset] = []
-    size = 0
+                batch, size = [], 0
             batch.append(rrset.from_rdata(name, records.ttl, record))
             size += length
     yield batch
