@@ -7,11 +7,9 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import dns.asyncquery
 import dns.message
 import dns.query
 import dns.rcode
-import dns.zone
 import pytest
 import pytest_asyncio
 
@@ -30,6 +28,7 @@ from tests.engines.dns_harness import (
     new_zone,
     own_listener,
     rrset,
+    transfer,
 )
 
 
@@ -85,13 +84,11 @@ async def test_a_large_zone_is_transferred(engine: SimulatedDomains) -> None:
         *(rrset(f"a{n}.@", "A", "192.0.2.1") for n in range(3_000)),
     )
     await engine.put_zone(replace(zone, axfr_ips=("127.0.0.1",)))
-    found = dns.zone.Zone(zone.name, relativize=False)
-    host, port = engine.listening[0]
-    await dns.asyncquery.inbound_xfr(host, found, port=port, lifetime=30)
+    found = await transfer(engine, zone.name)
     assert len(found.nodes) == 3_000 + 3 + 2
     for n, text in enumerate(texts):
         name = dns.name.from_text(f"t{n}.{zone.name}")
-        assert found.get_rdataset(name, "TXT")[0].to_text() == text
+        assert found.find_rdataset(name, "TXT")[0].to_text() == text
 
 
 async def test_a_zone_is_not_read_again_for_each_question(
@@ -114,7 +111,7 @@ async def test_a_zone_is_not_read_again_for_each_question(
     await asyncio.gather(*(ask(engine, www, "A") for _ in range(50)))
     assert read == [zone.name]
     await engine.put_rrsets(ZoneChange(zone.name, SOA, put=(rrset(www, "A", "192.0.2.2"),)))
-    assert contents(await ask(engine, www, "A")) == ["192.0.2.2"]
+    assert await contents(engine, www, "A") == {"192.0.2.2"}
 
 
 async def test_a_change_takes_its_time(engine: SimulatedDomains, zone: Zone) -> None:
