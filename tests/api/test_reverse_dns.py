@@ -161,7 +161,7 @@ async def test_names_of_a_zone_are_put_together(served: Served) -> None:
     await told(client)
     count = "select count(*) from job where kind = 'reverse_dns_update'"
     serials = "select zone, serial from reverse_zone order by zone"
-    before = dict(await store.fetch(serials))
+    before = await store.fetch(serials)
     first = await store.fetchval(count)
     for _ in range(3):
         puts = (client.put(f"{IPS}/{address}", {"rdns": None}) for address in addresses * 3)
@@ -169,7 +169,7 @@ async def test_names_of_a_zone_are_put_together(served: Served) -> None:
     events = [e for e in await told(client) if e["action"] == "ipaddress_update"]
     assert [event["status"] for event in events] == ["finished"] * 36
     assert await store.fetchval(count) - first < 36
-    assert dict(await store.fetch(serials)) == before, "nothing has changed"
+    assert await store.fetch(serials) == before, "nothing has changed"
     assert await store.fetchval("select count(*) from reverse_change") == 0
 
 
