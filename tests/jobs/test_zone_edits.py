@@ -76,7 +76,8 @@ async def claimed(store: Store, queue: JobQueue) -> Job:
 
 
 async def end(store: Store, queue: JobQueue, job: Job, status: Literal["done", "failed"]) -> None:
-    new = replace(job, status=status, error="planned")
+    now = queue.clock.now()
+    new = replace(job, status=status, error="planned", finished=now)
     async with store.transaction() as db:
         assert await lease_queries.save(db, job, new, _LEASE)
         tell = queue.listener.finished if status == "done" else queue.listener.failed
