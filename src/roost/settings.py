@@ -8,6 +8,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 _ADDRESS = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+$"
 
+_ADDRESS_OF_DOMAIN = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$"
+
 
 class Settings(BaseSettings):
     """Every setting with its default; `docs/operating.md` explains them."""
@@ -21,13 +23,23 @@ class Settings(BaseSettings):
         pattern=r"^https?://[^/?#]+$",
         description="where browsers and OAuth clients reach the server; default: as they asked",
     )
+    admin_email: str = Field(
+        default="admin@localhost.localdomain",
+        max_length=128,
+        pattern=_ADDRESS_OF_DOMAIN,
+        description="of the account and the user that the first start makes",
+    )
     engines: Literal["auto", "simulated", "local"] = "auto"
     catalog: Path | None = None
     lab: bool = False
     worker: bool = True
     database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")
-    database_connections: int = 16
-    job_slots: int = 16
+    database_connections: int = Field(default=16, ge=1, description="of requests")
+    database_timeout: float = Field(
+        default=5.0, gt=0, description="seconds of a request's statement, or of a pause after it"
+    )
+    job_connections: int = Field(default=16, ge=1, description="of jobs and commands")
+    job_slots: int = Field(default=16, ge=1)
     job_lease: float = Field(default=10.0, description="seconds until a silent worker is replaced")
     images: Path | None = Field(default=None, description="default: images in the state")
     key_file: Path | None = Field(default=None, description="default: secret.key in the state")
@@ -61,6 +73,9 @@ class Settings(BaseSettings):
     )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
+    sms_command: Path | None = Field(
+        default=None, description="program that sends text messages: number as argument, text in"
+    )
     smtp_url: SecretStr | None = Field(
         default=None, description="smtp://, smtp+starttls:// or smtps://[user:password@]host[:port]"
     )

@@ -25,6 +25,10 @@ class PermanentError(ShownError):
     pass
 
 
+class LastingError(ShownError):
+    lasting = True
+
+
 Action = Callable[[Run[Nothing]], Awaitable[Verdict]]
 
 
@@ -85,9 +89,16 @@ async def test_after_the_last_attempt_undos_run_backwards(noted: Store) -> None:
     bench = Bench(noted, kind, listener=NotingListener())
     job, said = await run(bench, kind)
     assert (job.status, job.error, job.undo_error) == ("failed", "busy", None)
-    assert said == ["enqueued", "started", *UNDONE, "failed: busy"]
+    assert said == ["enqueued", "started", "a", "b", "error: busy", *UNDONE[2:], "failed: busy"]
     assert bench.metric("roost_job_retries_total", kind="k") == 2
     assert bench.metric("roost_jobs_failed_total", kind="k") == 1
+
+
+async def test_the_reason_is_told_while_it_is_retried(noted: Store) -> None:
+    kind = JobKind("k", Nothing, steps(raising(TemporaryError("busy"), 2)), retry=QUICK)
+    _, said = await run(Bench(noted, kind, listener=NotingListener()), kind)
+    told = ["error: busy", "attempt 3", "error: None", "d", "finished"]
+    assert said == ["enqueued", "started", "a", "b", *told]
 
 
 async def failing(_run: Run[Nothing]) -> Verdict:
@@ -96,8 +107,8 @@ async def failing(_run: Run[Nothing]) -> Verdict:
 
 @pytest.mark.parametrize(
     "action",
-    [raising(Fatal("no")), raising(PermanentError("no")), failing],
-    ids=["fatal", "permanent", "verdict"],
+    [raising(Fatal("no")), raising(PermanentError("no")), raising(LastingError("no")), failing],
+    ids=["fatal", "permanent", "lasting", "verdict"],
 )
 async def test_some_failures_are_final_at_once(noted: Store, action: Action) -> None:
     kind = JobKind(
@@ -107,6 +118,14 @@ async def test_some_failures_are_final_at_once(noted: Store, action: Action) -> 
     job, said = await run(bench, kind)
     assert (job.status, job.error, said) == ("failed", "no", UNDONE)
     assert bench.metric("roost_job_retries_total", kind="k") == 0
+
+
+async def test_an_undo_is_retried_whatever_the_fault(noted: Store) -> None:
+    broken = steps(raising(Fatal("no")), undo=raising(LastingError("full"), 2))
+    kind = JobKind("k", Nothing, broken, retry=QUICK, on_failed=on_failed)
+    job, said = await run(Bench(noted, kind), kind)
+    assert (job.status, job.error, job.undo_error) == ("failed", "no", None)
+    assert said == ["a", "b", "attempt 3", "undo a", "resource failed"]
 
 
 async def test_a_step_may_have_its_own_retry(noted: Store) -> None:

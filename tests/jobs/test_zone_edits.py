@@ -64,9 +64,10 @@ async def edit(db: Queries, queue: JobQueue, domain: DomainFacts, number: int) -
 
 
 async def claimed(store: Store, queue: JobQueue) -> Job:
-    names = list(queue.kinds.by_name)
+    first = await store.fetchval("select min(id) from job where status = 'queued'")
+    now = queue.clock.now()
     async with store.transaction() as db:
-        (job,) = await lease_queries.claim(db, "w", _LEASE, names, queue.clock.now(), 5)
+        (job,) = await lease_queries.claim(db, "w", _LEASE, queue.kinds, now, [first])
         await queue.listener.started(db, job)
     return job
 

@@ -15,6 +15,7 @@ from roost.jobs.model import Job
 from roost.jobs.run import Tools
 from roost.jobs.verdicts import Again, Done, Fail, Fatal, Next, Verdict, Write, next_step
 from roost.store import Queries
+from roost.waiting import NotYetError, may_leave
 
 _PROGRESS_SECONDS = 0.5
 
@@ -47,9 +48,22 @@ class Execution:
 
     async def run(self) -> None:
         """Until the job is not `running` here any more. Raises what the database raises."""
-        with structlog.contextvars.bound_contextvars(job=self.job.id, job_kind=self.job.kind):
+        job = self.job
+        with structlog.contextvars.bound_contextvars(
+            job=job.id, job_kind=job.kind, resource=job.resource
+        ):
+            if job.fence == 1 and job.account_id is not None:
+                _log.info("job_started")
             while self.job.status == "running":
                 await self._turn()
+            self._log_end()
+
+    def _log_end(self) -> None:
+        """Not of Roost's own jobs of each minute, unless they fail."""
+        job = self.job
+        if job.finished is not None and (job.account_id is not None or job.status != "done"):
+            seconds = (job.finished - job.created).total_seconds()
+            _log.info("job_ended", status=job.status, seconds=round(seconds, 3), error=job.error)
 
     def interrupt(self) -> None:
         """Stop the step that runs and look at the row again."""
@@ -134,7 +148,10 @@ class Execution:
         action = step.undo if self.job.phase == "undo" and step.undo else step.action
         try:
             async with asyncio.timeout(step.timeout) as timer:
-                return await action(run)
+                with may_leave():
+                    return await action(run)
+        except NotYetError as error:
+            return Again(error.seconds, None, attempted=False)
         except TimeoutError:
             if not timer.expired():
                 raise
@@ -153,8 +170,8 @@ class Execution:
                 new = transitions.undone(job, kind, now) if undoing else forward
             case Done(write):
                 new = transitions.end(job, now) if undoing else transitions.succeed(job, now)
-            case Again(after, write):
-                new = transitions.wait(job, after, now)
+            case Again(write=write):
+                new = transitions.wait(job, verdict, now)
             case Fail(reason):
                 if undoing:
                     raise Fatal(reason)
@@ -167,8 +184,7 @@ class Execution:
         step = self._kind.undoing(job.step) if job.phase == "undo" else None
         retry = self._kind.retry_of(step.name if step else job.step)
         reason = str(error) if step else shown(error)
-        final = isinstance(error, (Fatal, *self._kind.permanent))
-        final = final or job.attempt + 1 >= retry.attempts
+        final = self._is_permanent(error) or job.attempt + 1 >= retry.attempts
         trace = error if final else None
         _log.warning("job_step_failed", step=job.step, error=repr(error), exc_info=trace)
         if not final:
@@ -178,6 +194,12 @@ class Execution:
             await self._commit(transitions.undo(job, reason))
         else:
             await self._give_up(transitions.end(job, now, reason))
+
+    def _is_permanent(self, error: Exception) -> bool:
+        """An undo is tried again whatever the fault: nothing may be left behind."""
+        if isinstance(error, (Fatal, *self._kind.permanent)):
+            return True
+        return isinstance(error, ShownError) and error.lasting and self.job.phase == "forward"
 
     async def _give_up(self, end: Job) -> None:
         """Something could not be taken back: a person has to look at it."""
@@ -191,16 +213,19 @@ class Execution:
 
     async def _commit(self, new: Job, write: Write | None = None, *, effects: bool = True) -> bool:
         """Write rows of the resource, the job and the listener, in this order, or none of them."""
+
+        async def work(conn: Queries) -> None:
+            if write is not None:
+                await write(conn)
+            if effects:
+                await self._affect(conn, new)
+            lease = self._env.settings.written_lease
+            if not await lease_queries.save(conn, self.job, new, lease):
+                raise _StaleError
+            await self._tell(conn, new)
+
         try:
-            async with self._env.store.transaction() as conn:
-                if write is not None:
-                    await write(conn)
-                if effects:
-                    await self._affect(conn, new)
-                lease = self._env.settings.written_lease
-                if not await lease_queries.save(conn, self.job, new, lease):
-                    raise _StaleError
-                await self._tell(conn, new)
+            await self._env.store.commit(work)
         except _StaleError:
             await self._refresh()
             return False
@@ -215,10 +240,14 @@ class Execution:
             await self._kind.effect(self._kind.on_failed, conn, new)
 
     async def _tell(self, conn: Queries, new: Job) -> None:
+        listener = self._env.queue.listener
+        if new.status in ("failed", "cancelled"):
+            await listener.failed(conn, new)
+            return
+        if new.error != self.job.error:
+            await listener.retried(conn, new)
         if new.status == "done":
-            await self._env.queue.listener.finished(conn, new)
-        elif new.status in ("failed", "cancelled"):
-            await self._env.queue.listener.failed(conn, new)
+            await listener.finished(conn, new)
 
     def _count(self) -> None:
         metrics = self._env.metrics

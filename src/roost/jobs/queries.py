@@ -7,7 +7,7 @@ resources, rows of jobs, what a listener writes.
 import json
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from asyncpg import Record
 
@@ -15,7 +15,8 @@ from roost.jobs.model import Job, Stop
 from roost.store import Queries
 
 READY = "job_ready"
-"""Channel: some job may have become due."""
+"""Channel: some job may have become due. With a payload: the first one of that resource, should
+all before it have ended while it was enqueued."""
 
 STOP = "job_stop"
 """Channel: the job whose id is the payload is to be stopped."""
@@ -49,32 +50,32 @@ class NewJob:
     schedule: str | None
     tick: datetime | None
     run_at: datetime
-    deadline: datetime
+    deadline: timedelta
+    """From now on, as the database's clock goes."""
     created: datetime
+
+
+_ROW = """
+    insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
+        run_at, deadline, created, behind)
+    select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, $6::bigint, $7::text,
+        $8::timestamp, $9::timestamp, clock_timestamp() + $10::interval, $11::timestamp,
+        $9::timestamp <= $11::timestamp and exists (
+            select from job as other where other.resource = $4
+                and (other.status in ('running', 'waiting')
+                    or (other.status = 'queued' and other.run_at <= $11))
+        )
+"""
+_INSERTED = f"""
+    select {COLUMNS}
+    from job, pg_notify('{READY}', case when job.behind then job.resource else '' end)
+"""  # noqa: S608 - constants
 
 
 async def insert(db: Queries, new: NewJob) -> Job:
     record = await db.fetchrow(
-        f"""
-        with job as (
-            insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
-                run_at, deadline, created)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-            returning *
-        )
-        select {COLUMNS} from job, pg_notify('{READY}', '')
-        """,  # noqa: S608 - constants
-        new.kind,
-        new.args,
-        new.step,
-        new.resource,
-        new.account_id,
-        new.event_id,
-        new.schedule,
-        new.tick,
-        new.run_at,
-        new.deadline,
-        new.created,
+        f"with job as ({_ROW} returning *) {_INSERTED}",
+        *astuple(new),
     )
     assert record is not None
     return to_job(record)
@@ -92,15 +93,8 @@ async def insert_once(db: Queries, new: NewJob) -> Job | None:
         ), joined as (
             insert into job_event (job_id, event_id)
             select id, $6::bigint from same where $6::bigint is not null
-        ), job as (
-            insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
-                run_at, deadline, created)
-            select $1, $2::jsonb, $3, $4, $5::bigint, $6::bigint, $7, $8::timestamp,
-                $9::timestamp, $10::timestamp, $11::timestamp
-            where not exists (select from same)
-            returning *
-        )
-        select {COLUMNS} from job, pg_notify('{READY}', '')
+        ), job as ({_ROW} where not exists (select from same) returning *)
+        {_INSERTED}
         """,  # noqa: S608 - constants
         *astuple(new),
     )
@@ -132,6 +126,33 @@ async def lock_resource(db: Queries, resource: str) -> list[Job]:
         resource,
     )
     return [to_job(record) for record in records]
+
+
+async def free(db: Queries, resources: Sequence[str], now: datetime) -> None:
+    """Let the first job of each resource be claimed, where nothing is before it any more."""
+    await db.execute(
+        """
+        update job set behind = false where id in (
+            select head.id from unnest($1::text[]) as asked (name) cross join lateral (
+                select id from job
+                where job.resource = asked.name and job.behind
+                    and not exists (
+                        select from job as other where other.resource = asked.name
+                            and other.status in ('running', 'waiting')
+                    )
+                    and not exists (
+                        select from job as other where other.resource = asked.name
+                            and other.status = 'queued' and not other.behind
+                            and other.run_at <= $2
+                    )
+                order by id limit 1
+                for update skip locked
+            ) as head
+        )
+        """,
+        resources,
+        now,
+    )
 
 
 async def is_busy(db: Queries, resources: Sequence[str], now: datetime) -> bool:
@@ -172,7 +193,7 @@ async def end(db: Queries, job_id: int, reason: str, now: datetime) -> Job:
         f"""
         with job as (
             update job set status = 'cancelled', error = $2, finished = $3,
-                revision = revision + 1
+                revision = revision + 1, behind = false
             where id = $1 returning *
         )
         select {COLUMNS} from job, pg_notify('{READY}', '')

@@ -56,7 +56,7 @@ class JobQueue:
             schedule=schedule,
             tick=tick,
             run_at=run_at or AT_ONCE,
-            deadline=due + timedelta(seconds=kind.deadline),
+            deadline=due - now + timedelta(seconds=kind.deadline),
             created=now,
         )
         job = await queries.insert(conn, new)
@@ -91,7 +91,7 @@ class JobQueue:
             schedule=None,
             tick=None,
             run_at=AT_ONCE,
-            deadline=now + timedelta(seconds=kind.deadline),
+            deadline=timedelta(seconds=kind.deadline),
             created=now,
         )
         job = await queries.insert_once(conn, new)
@@ -115,6 +115,8 @@ class JobQueue:
             kind = self.kinds[job.kind]
             await kind.effect(kind.on_failed, conn, ended)
             await self.listener.failed(conn, ended)
+            if ended.resource is not None:
+                await queries.free(conn, [ended.resource], self.clock.now())
             return True
         if job.status in ("running", "waiting"):
             await queries.flag(conn, job_id, "cancel", reason)

@@ -11,10 +11,14 @@ from urllib.parse import quote, urlencode
 
 from roost.oauth.forms import Params
 from roost.resources.oauth_clients.queries import OAuthClient, find_active
+from roost.resources.oauth_clients.rules import is_redirect_uri
 from roost.store import Queries
 from roost.web.scopes import Scopes
 
 ResponseType = Literal["code", "token"]
+
+DEFAULT_SCOPES = "account:read_only"
+"""Of a request that names none (RFC 6749, 3.3): who the user is, and no more."""
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -64,7 +68,7 @@ async def find_client(db: Queries, params: Params) -> OAuthClient:
     if {"client_id", "redirect_uri"} & set(params.repeated):
         raise UnknownClientError
     client = await find_active(db, params.get("client_id") or "")
-    if client is None:
+    if client is None or not is_redirect_uri(client.redirect_uri):
         raise UnknownClientError
     if (params.get("redirect_uri") or client.redirect_uri) != client.redirect_uri:
         raise UnknownClientError
@@ -117,12 +121,12 @@ def _challenge(client: OAuthClient, params: Params, response_type: ResponseType)
 
 
 def _scopes(params: Params) -> Scopes:
-    """Clients of the reference say `scopes`, the standard says `scope`."""
+    """Clients of the reference say `scopes`, the standard says `scope`; some say neither."""
     standard, plural = params.get("scope"), params.get("scopes")
     if standard is not None and plural is not None and standard != plural:
         raise _invalid("scope and scopes differ")
     try:
-        return Scopes.parse(standard or plural or "")
+        return Scopes.parse(standard or plural or DEFAULT_SCOPES)
     except ValueError:
         raise RefusedError("invalid_scope", "scope must be known scopes or *") from None
 

@@ -34,6 +34,14 @@ class Column:
     sortable: bool = True
     searched: str | None = None
     """SQL of the part in which `+contains` looks; all of it when None."""
+    folds: bool = False
+    """Whether it is ordered as people do who chose it, big and small letters alike. An index that
+    is to serve the order is on `order`."""
+
+    @property
+    def order(self) -> str:
+        """SQL by which rows are ordered, the same on every server."""
+        return f'(lower({self.sql}) collate "C")' if self.folds else self.sql
 
 
 @dataclass(frozen=True, slots=True)

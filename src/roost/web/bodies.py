@@ -23,8 +23,20 @@ from roost.services import Services
 B = TypeVar("B", bound="Body")
 
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_NULL = {"type": "null"}
+_OF_FIELDS = ("default", "deprecated", "description")
+"""What the schema of a field says beside what its value is."""
 MAX_DEPTH = 64
 """Objects and arrays within each other; Python's own limit would end in an error of ours."""
+
+
+def or_null(schema: JsonSchemaValue) -> JsonSchemaValue:
+    """The schema of a value that may also be null."""
+    if _NULL in schema.get("anyOf", ()) or "null" in schema.get("type", ()):
+        return schema
+    if isinstance(schema.get("type"), str) and "enum" not in schema and "const" not in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, _NULL]}
 
 
 class Body(BaseModel):
@@ -49,10 +61,13 @@ class Body(BaseModel):
     ) -> JsonSchemaValue:
         described = handler(schema)
         model = handler.resolve_ref_schema(described)
+        required = model.get("required", ())
         for name, field in model.get("properties", {}).items():
-            if name not in model.get("required", ()) and name not in cls._nullable():
-                outside = {key: field.pop(key) for key in ("title", "default") if key in field}
-                model["properties"][name] = {"anyOf": [field, {"type": "null"}], **outside}
+            if "default" in field and field["default"] is None:
+                del field["default"]
+            if name not in required:
+                outside = {key: field.pop(key) for key in _OF_FIELDS if key in field}
+                model["properties"][name] = {**or_null(field), **outside}
         return described
 
     @classmethod
@@ -76,7 +91,7 @@ def read_body(model: type[B], raw: bytes, services: Services) -> B:
 
 
 def _parse(raw: bytes) -> dict[str, object]:
-    if not raw.strip():
+    if not raw:
         return {}
     try:
         data = orjson.loads(raw)

@@ -6,7 +6,7 @@ from roost.errors import Problem, invalid_fields
 from roost.resources.account import entity, queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
-from roost.resources.account.records import AccountRow, AccountTransferRow, SettingsRow
+from roost.resources.account.records import AccountRow, SettingsRow
 from roost.resources.entities.records import Entity
 from roost.resources.events import log
 from roost.resources.regions.records import ServicesRow
@@ -23,7 +23,10 @@ _MAY_WRITE = AccountAccess("read_write")
 
 @endpoint("GET", "/account", scopes=_READ, grant=_MAY_READ, returns=AccountRow)
 async def view_account(call: Call) -> bytes:
-    """View the account."""
+    """View the account.
+
+    Contact and billing data, what is owed, and what the account can use.
+    """
     return await call.record(call.account_id, ACCOUNT)
 
 
@@ -38,7 +41,10 @@ async def view_account(call: Call) -> bytes:
     events=("account_update",),
 )
 async def update_account(call: Call, body: UpdateAccount) -> bytes:
-    """Update the account."""
+    """Update the account.
+
+    Fields that are omitted stay; an empty text takes a value away.
+    """
     facts = await queries.lock(call.db, call.account_id)
     problems = list(_problems(facts, body))
     if problems:
@@ -50,7 +56,10 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
 
 @endpoint("GET", "/account/settings", scopes=_READ, grant=_MAY_READ, returns=SettingsRow)
 async def view_account_settings(call: Call) -> bytes:
-    """View the account's settings."""
+    """View the account's settings.
+
+    What holds for everything new in the account.
+    """
     return await call.record(call.account_id, SETTINGS)
 
 
@@ -64,21 +73,21 @@ async def view_account_settings(call: Call) -> bytes:
     events=("account_settings_update",),
 )
 async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
-    """Update the account's settings."""
+    """Update the account's settings.
+
+    They hold for what is made from now on.
+    """
     await queries.update_settings(call.db, call.account_id, body)
     await _tell(call, "account_settings_update", entity.SETTINGS)
     return await call.record(call.account_id, SETTINGS)
 
 
-@endpoint("GET", "/account/transfer", scopes=_READ, grant=_MAY_READ, returns=AccountTransferRow)
-async def view_account_transfer(call: Call) -> AccountTransferRow:
-    """View this month's pool of outbound transfer."""
-    return {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
-
-
 @endpoint("GET", "/account/availability", scopes=_READ, grant=_MAY_READ, returns=Page(ServicesRow))
 async def list_account_availability(call: Call) -> bytes:
-    """List which services the account can use in which region."""
+    """List which services the account can use in which region.
+
+    One row for each region.
+    """
     return await call.collection(SERVICES)
 
 
@@ -90,13 +99,16 @@ async def list_account_availability(call: Call) -> bytes:
     returns=ServicesRow,
 )
 async def view_account_availability(call: Call) -> bytes:
-    """View which services the account can use in a region."""
+    """View which services the account can use in a region.
+
+    The names are those of the region's `capabilities`.
+    """
     return await call.record(call.text("regionId"), SERVICES)
 
 
 def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
     """What only the account as it will be shows (rules 1 and 3)."""
-    if facts.is_parent and body.company not in (None, facts.company):
+    if facts.is_parent and facts.company and body.company not in (None, facts.company):
         yield Problem("The company of a parent account can't be changed", "company")
     country = facts.country if body.country is None else body.country
     if body.country is not None or body.state is not None:

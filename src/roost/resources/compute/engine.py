@@ -5,6 +5,7 @@ something carries the whole specification. All methods are idempotent, so a repe
 crash is harmless; names on the host derive from the instance's id (`compute-100001`).
 """
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from typing import Literal, Protocol, get_args
@@ -16,6 +17,12 @@ from roost.resources.compute.disks.engine import DiskEngine, DiskState
 
 class EngineError(ShownError):
     """A fault of the data plane; the text is shown to the user in the event's message."""
+
+
+class FullError(EngineError):
+    """The host has no room for what was to be made or started; a person has to make some."""
+
+    lasting = True
 
 
 class NoDisksError(EngineError):
@@ -110,6 +117,8 @@ class InstanceState:
     vcpus: int
     disks: tuple[DiskState, ...]
     """By id."""
+    interrupted: bool = False
+    """Whether it is off because its host went down, or `shut_down` stopped it, while it ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +138,26 @@ class Health:
 
     ok: bool
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where guests, volumes or backups are on a host; one stands for each file system. Bytes."""
+
+    path: str
+    free: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a data plane's host has left."""
+
+    folders: tuple[Folder, ...]
+    memory_free: int
+    """Bytes that programs can get without swapping."""
+    memory: int
+    """Bytes"""
 
 
 class InstanceEngine(Protocol):
@@ -169,6 +198,13 @@ class InstanceEngine(Protocol):
     async def list(self) -> list[InstanceState]:
         """All guests that this engine holds, also partly made ones, by id."""
 
+    def endings(self) -> AsyncGenerator[int, None]:
+        """The ids of guests as they go off, for whatever reason, within a second.
+
+        Of those that run when it begins, and those that this object starts meanwhile; one reader
+        at a time. What it misses, as another process may start guests too, `list` shows.
+        """
+
     async def counters(self, compute_id: int) -> Counters | None:
         """None while the guest is offline."""
 
@@ -176,6 +212,9 @@ class InstanceEngine(Protocol):
         """The last `limit` bytes that the guest wrote to its serial console."""
 
     async def health(self) -> Health: ...
+
+    async def host(self) -> Host | None:
+        """None where guests take nothing of a host: there is as much as anybody wants."""
 
     async def shut_down(self) -> None:
         """Stop all guests and remove what the engine set up on the host (`roost down`)."""

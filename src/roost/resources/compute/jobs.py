@@ -133,10 +133,11 @@ async def enqueue_boot(
     actor: log.Actor,
     config: ConfigName | None = None,
     action: str | None = None,
+    message: str = "",
 ) -> None:
     """Enqueue BOOT or REBOOT; None: with the only config, else the last booted."""
     chosen = config or await choice.find_default(db, facts)
-    await enqueue_power(queue, db, kind, facts, actor, action, chosen)
+    await enqueue_power(queue, db, kind, facts, actor, action, chosen, message)
 
 
 async def enqueue_power(
@@ -147,15 +148,17 @@ async def enqueue_power(
     actor: log.Actor,
     action: str | None = None,
     config: ConfigName | None = None,
+    message: str = "",
 ) -> None:
     """Enqueue a job that changes an instance's power, with its event.
 
-    `action` is the event's, when it is not the kind's name; `config` is what is to be booted.
+    `action` is the event's, when it is not the kind's name; `config` is what is to be booted;
+    `message` is what the event says of the reason.
     """
     entity = COMPUTE.entity(facts.id, facts.label)
     second = None if config is None else config_entity(facts.id, config)
     now, config_id = queue.clock.now(), None if config is None else config.id
-    event_id = await log.schedule(db, now, actor, action or kind.name, entity, second)
+    event_id = await log.schedule(db, now, actor, action or kind.name, entity, second, message)
     await queue.enqueue(
         db,
         kind,

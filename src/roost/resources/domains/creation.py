@@ -9,6 +9,7 @@ from roost.resources.domains.entity import DOMAIN
 from roost.resources.domains.names import MAX_NAME, ancestors
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.tags.labels import use_tags
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
@@ -25,6 +26,7 @@ async def create(call: Call, body: CreateDomain) -> DomainFacts:
     new = NewDomain(account_id=call.account_id, serial=serial, **body.model_dump())
     facts = await insert(call, new)
     await enqueue_sync(call, facts, "dns_zone_create")
+    await check_limits(call, queries.LIMIT)
     return facts
 
 
@@ -42,6 +44,7 @@ async def clone(call: Call, source: DomainFacts, domain: str, held: list[str]) -
     facts = await insert(call, new)
     await record_queries.copy_all(call.db, source.id, facts.id, call.clock.now())
     await enqueue_sync(call, facts, "dns_zone_create")
+    await check_limits(call, queries.LIMIT)
     return facts
 
 

@@ -16,6 +16,7 @@ from roost.resources.domains.parsing import Conversion, Parsed, parse_zone_file
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.domains.transfers import TransferError, TransferTimeoutError, fetch
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.threads import COMPUTING
 from roost.web.call import Call
 
@@ -55,9 +56,10 @@ async def make(call: Call, found: Found) -> DomainFacts:
         remote = body.remote_nameserver or ""
         queue, actor = call.get(JobQueue), log.Actor.of(call)
         await jobs.enqueue_import(queue, call.db, facts, actor, remote)
-        return facts
-    await importing.keep(call.db, facts, parsed, call.clock.now())
-    await creation.enqueue_sync(call, facts, "dns_zone_import")
+    else:
+        await importing.keep(call.db, facts, parsed, call.clock.now())
+        await creation.enqueue_sync(call, facts, "dns_zone_import")
+    await check_limits(call, queries.LIMIT)
     return facts
 
 

@@ -164,6 +164,7 @@ IMPORT = JobKind(
     retry=_RETRY,
     permanent=(RejectedError, TransferRefusedError, TransferTimeoutError),
     on_failed=_forget,
+    per_account=2,
 )
 
 KINDS = (ZONE_SYNC, RECORD_SYNC, IMPORT)

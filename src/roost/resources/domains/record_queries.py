@@ -26,10 +26,11 @@ RECORDS = Listing(
     key="r.id",
     columns={
         "type": Column("r.type", "text"),
-        "name": Column("r.name", "text"),
+        "name": Column("r.name", "text", folds=True),
         # Texts of 64 KiB are searched at their beginning only.
-        "target": Column("r.target", "text", searched="left(r.target, 255)"),
+        "target": Column("r.target", "text", folds=True, searched="left(r.target, 255)"),
         "tag": Column("r.tag", "text"),
+        "created": Column("r.created", "time"),
     },
 )
 

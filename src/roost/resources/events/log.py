@@ -31,9 +31,10 @@ async def notify(
     action: str,
     entity: Entity,
     secondary: Entity | None = None,
+    message: str = "",
 ) -> None:
     """An event that is over as soon as it is told."""
-    await _add(db, now, actor, action, "notification", entity, secondary)
+    await _add(db, now, actor, action, "notification", entity, secondary, message)
 
 
 async def schedule(
@@ -43,9 +44,14 @@ async def schedule(
     action: str,
     entity: Entity,
     secondary: Entity | None = None,
+    message: str = "",
+    size: int | None = None,
 ) -> int:
-    """The face of a job that is about to be enqueued; give its id to the job."""
-    return await _add(db, now, actor, action, "scheduled", entity, secondary)
+    """The face of a job that is about to be enqueued; give its id to the job.
+
+    `size`: MB that it copies, from which users are told its rate.
+    """
+    return await _add(db, now, actor, action, "scheduled", entity, secondary, message, size)
 
 
 async def _add(
@@ -56,6 +62,8 @@ async def _add(
     status: EventStatus,
     entity: Entity,
     secondary: Entity | None,
+    message: str,
+    size: int | None = None,
 ) -> int:
     return await queries.add(
         db,
@@ -66,6 +74,8 @@ async def _add(
         now.replace(microsecond=0),
         entity,
         secondary,
+        message,
+        size,
     )
 
 
@@ -82,9 +92,13 @@ class EventListener:
         if job.event_id is not None:
             await queries.start(conn, job.event_id, job.id, self._clock.now())
 
+    async def retried(self, conn: Queries, job: Job) -> None:
+        if job.event_id is not None:
+            await queries.explain(conn, job.event_id, job.error or "")
+
     async def progressed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.progress(conn, job.event_id, job.percent)
+            await queries.progress(conn, job.event_id, job.percent, self._clock.now())
 
     async def finished(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:

@@ -7,15 +7,14 @@ import orjson
 from roost.errors import invalid, not_found
 from roost.ids import new_token
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.oauth_clients import queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT
-from roost.resources.oauth_clients.queries import CLIENTS, OAuthClient
+from roost.resources.oauth_clients.queries import BY_ID, CLIENTS, OAuthClient
 from roost.resources.oauth_clients.records import OAuthClientRow
-from roost.resources.oauth_clients.thumbnails import make_thumbnail
-from roost.resources.tokens.queries import TOKEN_CHANNEL
+from roost.resources.oauth_clients.thumbnails import PublicUrl, make_thumbnail
 from roost.secrets import hash_token
-from roost.store import notify
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Binary, Page, endpoint
@@ -39,8 +38,11 @@ _ID_BYTES = 10
     filters=CLIENTS.columns,
 )
 async def list_oauth_clients(call: Call) -> bytes:
-    """List OAuth clients."""
-    return await call.collection(CLIENTS, call.account_id)
+    """List OAuth clients.
+
+    Applications that may ask users of this server for access.
+    """
+    return await call.collection(call.get(PublicUrl).complete(CLIENTS), call.account_id)
 
 
 @endpoint(
@@ -53,17 +55,24 @@ async def list_oauth_clients(call: Call) -> bytes:
     events=("oauth_client_create",),
 )
 async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
-    """Create an OAuth client; reset its secret to see it."""
+    """Create an OAuth client; reset its secret to see it.
+
+    The secret is not in the answer.
+    """
     client_id = secrets.token_hex(_ID_BYTES)
     secret = hash_token(new_token())
     await queries.insert(call.db, call.account_id, client_id, body, secret, call.clock.seconds())
     await _tell(call, "oauth_client_create", client_id, body.label)
+    await check_limits(call, queries.LIMIT)
     return await _view(call, client_id)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=_MAY_READ, returns=OAuthClientRow)
 async def view_oauth_client(call: Call) -> bytes:
-    """View an OAuth client."""
+    """View an OAuth client.
+
+    Without its secret.
+    """
     return await _view(call, call.text("clientId"))
 
 
@@ -78,7 +87,10 @@ async def view_oauth_client(call: Call) -> bytes:
     events=("oauth_client_update",),
 )
 async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
-    """Update an OAuth client."""
+    """Update an OAuth client.
+
+    Fields that are omitted stay as they are.
+    """
     client = await _lock(call)
     public = client.public if body.public is None else body.public
     if not rules.fits(body.redirect_uri or client.redirect_uri, public):
@@ -90,10 +102,13 @@ async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=_MAY_WRITE, events=("oauth_client_delete",))
 async def delete_oauth_client(call: Call) -> None:
-    """Delete an OAuth client and all tokens issued to it."""
+    """Delete an OAuth client and all tokens issued to it.
+
+    Users who had let it in are asked again by any other.
+    """
     client = await _lock(call)
     await queries.delete(call.db, client.id)
-    await notify(call.db, TOKEN_CHANNEL)
+    await call.revoke()
     await _tell(call, "oauth_client_delete", client.id, client.label)
 
 
@@ -106,19 +121,35 @@ async def delete_oauth_client(call: Call) -> None:
     events=("oauth_client_secret_reset",),
 )
 async def reset_oauth_client_secret(call: Call) -> bytes:
-    """Give an OAuth client a new secret; the old one is dead at once."""
-    client = await _lock(call)
-    secret = new_token()
-    await queries.set_secret(call.db, client.id, hash_token(secret))
-    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
-    row: OAuthClientRow = orjson.loads(await _view(call, client.id))
-    row["secret"] = secret
-    return orjson.dumps(row)
+    """Give an OAuth client a new secret; the old one is dead at once.
+
+    The answer is the only one that shows it.
+    """
+    return await _reset_secret(call)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/reset_secret",
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    returns=OAuthClientRow,
+    events=("oauth_client_secret_reset",),
+)
+async def reset_oauth_client_secret_alias(call: Call) -> bytes:
+    """Reset the secret of an OAuth client, spelled as some clients do.
+
+    The same as `reset-secret`.
+    """
+    return await _reset_secret(call)
 
 
 @endpoint("GET", f"{_ONE}/thumbnail", public=True, returns=Binary("image/png"))
 async def view_oauth_client_thumbnail(call: Call) -> Reply:
-    """View the thumbnail of an OAuth client."""
+    """View the thumbnail of an OAuth client.
+
+    A PNG; 404 while there is none. It takes no token, as users see it when they log in.
+    """
     png = await queries.find_thumbnail(call.db, call.text("clientId"))
     if png is None:
         raise not_found()
@@ -136,14 +167,27 @@ async def view_oauth_client_thumbnail(call: Call) -> Reply:
     events=("oauth_client_update",),
 )
 async def update_oauth_client_thumbnail(call: Call, png: bytes) -> None:
-    """Give an OAuth client a thumbnail; large images are scaled down to 128 pixels."""
+    """Give an OAuth client a thumbnail; large images are scaled down to 128 pixels.
+
+    The body is a PNG or JPEG, with its Content-Type.
+    """
     client = await _lock(call)
     await queries.set_thumbnail(call.db, client.id, png)
     await _tell(call, "oauth_client_update", client.id, client.label)
 
 
+async def _reset_secret(call: Call) -> bytes:
+    client = await _lock(call)
+    secret = new_token()
+    await queries.set_secret(call.db, client.id, hash_token(secret))
+    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
+    row: OAuthClientRow = orjson.loads(await _view(call, client.id))
+    row["secret"] = secret
+    return orjson.dumps(row)
+
+
 async def _view(call: Call, client_id: str) -> bytes:
-    return await call.record(client_id, CLIENTS, call.account_id)
+    return await call.record(client_id, call.get(PublicUrl).complete(BY_ID), call.account_id)
 
 
 async def _lock(call: Call) -> OAuthClient:

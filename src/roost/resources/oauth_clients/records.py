@@ -4,7 +4,22 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Uri, UriReference, example
 
+ClientStatus = Literal["active", "disabled", "suspended"]
+
+
+@example(
+    {
+        "id": "5f1c8e0b7a2d4c6e9f10",
+        "redirect_uri": "https://status.example.com/signed-in",
+        "label": "Status page",
+        "status": "active",
+        "secret": "<REDACTED>",
+        "thumbnail_url": None,
+        "public": False,
+    },
+)
 class OAuthClientRow(TypedDict):
     """An application that may ask users for access to their account.
 
@@ -12,9 +27,16 @@ class OAuthClientRow(TypedDict):
     """
 
     id: str
-    redirect_uri: str
+    """The client id of OAuth: 20 hexadecimal digits."""
+    redirect_uri: Uri
+    """Where users are sent once they have logged in."""
     label: str
-    status: Literal["active", "disabled", "suspended"]
+    """The name that users are shown."""
+    status: ClientStatus
+    """Whether it can ask users in; the operator of the cloud decides."""
     secret: str
-    thumbnail_url: str | None
+    """`<REDACTED>`, except in the answer of the reset."""
+    thumbnail_url: UriReference | None
+    """Its picture; null until there is one."""
     public: bool
+    """Whether it runs where no secret can be kept, as in a browser or on a telephone."""

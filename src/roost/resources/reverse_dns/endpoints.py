@@ -9,6 +9,7 @@ from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.domains.at_once import AtOnce
+from roost.resources.entities.queries import labels
 from roost.resources.events import log
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.bodies import UpdateAddress
@@ -33,7 +34,10 @@ PRIVATE = "A private address has no reverse DNS."
 
 @endpoint("GET", _ONE, scopes=("ips:read_only",), returns=AddressRow)
 async def view_address(call: Call) -> AddressRow:
-    """View an address of an instance."""
+    """View an address of an instance.
+
+    Addresses of your own instances only.
+    """
     return await _find(call, ("read_only", "read_write"))
 
 
@@ -71,7 +75,11 @@ async def check_name(call: Call, body: UpdateAddress) -> Named:
     rate=Rate(100, 60),
 )
 async def update_address(call: Call, named: Named) -> AddressRow:
-    """Set the reverse DNS of an address."""
+    """Set the reverse DNS of an address.
+
+    The name must already lead to the address (A or AAAA), else it is refused. Null restores
+    the default of a public IPv4 address.
+    """
     row = await _find(call, ("read_write",))
     if row["compute_id"] != named.compute_id:
         raise not_found()
@@ -81,7 +89,11 @@ async def update_address(call: Call, named: Named) -> AddressRow:
     if zone is not None:
         await queries.set_changed(call.db, zone)
     actor, entity = log.Actor.of(call), IP_ADDRESS.entity(None, named.address)
-    event_id = await log.schedule(call.db, call.clock.now(), actor, "ipaddress_update", entity)
+    held_by = await labels(call.db, COMPUTE, call.account_id, [named.compute_id])
+    instance = COMPUTE.entity(named.compute_id, held_by.get(named.compute_id))
+    event_id = await log.schedule(
+        call.db, call.clock.now(), actor, "ipaddress_update", entity, instance
+    )
     await call.get(JobQueue).enqueue_once(
         call.db,
         NAMES,

@@ -1,11 +1,11 @@
 """Making volumes: empty ones, and clones."""
 
-from roost.errors import invalid
+from roost.errors import invalid, out_of_scope
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.events import log
-from roost.resources.volumes import attaching, jobs, queries
+from roost.resources.volumes import attaching, jobs, limits, queries
 from roost.resources.volumes.args import CloneArgs, VolumeArgs
 from roost.resources.volumes.bodies import CreateVolume
 from roost.resources.volumes.engines import VolumeEngines
@@ -46,13 +46,16 @@ async def create(call: Call, body: CreateVolume) -> str:
         log.Actor.of(call),
         secondary,
     )
+    await limits.check_new(call, region)
     return record
 
 
 async def _instance(call: Call, body: CreateVolume) -> InstanceFacts | None:
-    """What the volume is to be attached to, if anything."""
+    """What the volume is to be attached to, if anything; 401 for a token that may not attach."""
     if body.compute_id is None:
         return None
+    if not call.identity.scopes.allow(("computes:read_write",)):
+        raise out_of_scope()
     instance = await attaching.lock_instance(call, body.compute_id)
     if body.region not in (None, instance.region):
         raise invalid(attaching.ELSEWHERE)
@@ -82,7 +85,9 @@ async def clone(call: Call, source: VolumeFacts, label: str) -> str:
         log.Actor.of(call),
         VOLUME.entity(source.id, source.label),
         VOLUME.entity(volume_id, label),
+        source.size * 1024,
     )
+    await limits.check_new(call, source.region)
     return record
 
 

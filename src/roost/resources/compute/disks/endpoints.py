@@ -26,13 +26,19 @@ _ONE = f"{_ALL}/{{diskId:int}}"
     filters=DISKS.columns,
 )
 async def list_disks(call: Call) -> bytes:
-    """List the disks of a compute instance."""
+    """List the disks of a compute instance.
+
+    Without the room that is free: the plan's size less the sizes of the disks.
+    """
     return await call.collection(DISKS, call.account_id, await check_exists(call))
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=DiskRow)
 async def view_disk(call: Call) -> bytes:
-    """View a disk."""
+    """View a disk.
+
+    Its `status` is `not ready` while a job works on it.
+    """
     return await _view(call, call.number("diskId"))
 
 
@@ -47,7 +53,11 @@ async def view_disk(call: Call) -> bytes:
     events=("disk_create",),
 )
 async def create_disk(call: Call, body: CreateDisk) -> bytes:
-    """Create a disk."""
+    """Create a disk.
+
+    Empty, or copied from an image. It must fit into what the plan has left; a config must name
+    it before a guest finds it.
+    """
     return await _view(call, await changes.create(call, await lock_idle(call), body))
 
 
@@ -62,7 +72,10 @@ async def create_disk(call: Call, body: CreateDisk) -> bytes:
     events=("disk_update",),
 )
 async def update_disk(call: Call, body: UpdateDisk) -> bytes:
-    """Update a disk."""
+    """Update a disk.
+
+    Only the label can be changed here.
+    """
     instance, disk = await _lock(call)
     label, now = body.label or disk.label, call.clock.now()
     await queries.set_label(call.db, disk.id, label, now)
@@ -72,7 +85,10 @@ async def update_disk(call: Call, body: UpdateDisk) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("disk_delete",))
 async def delete_disk(call: Call) -> None:
-    """Delete a disk."""
+    """Delete a disk.
+
+    All that is on it is lost. The instance must not run with it.
+    """
     instance, disk = await _lock_idle(call)
     await changes.delete(call, instance, disk)
 
@@ -86,7 +102,10 @@ async def delete_disk(call: Call) -> None:
     events=("disk_duplicate",),
 )
 async def clone_disk(call: Call) -> bytes:
-    """Clone a disk."""
+    """Clone a disk.
+
+    The copy is a disk of the same instance and must fit into what the plan has left.
+    """
     instance, disk = await _lock_idle(call)
     return await _view(call, await changes.clone(call, instance, disk))
 
@@ -101,9 +120,17 @@ async def clone_disk(call: Call) -> bytes:
     events=("disk_resize",),
 )
 async def resize_disk(call: Call, body: ResizeDisk) -> None:
-    """Resize a disk."""
+    """Resize a disk.
+
+    With its file system, where there is one. The guest must be off; a file system that does
+    not fit lets the job fail, and nothing changes.
+    """
     instance, disk = await _lock_idle(call)
     await changes.resize(call, instance, disk, body.size)
+
+
+async def _hash_password(_call: Call, body: SetPassword) -> str:
+    return await changes.hash_password(body.password)
 
 
 @endpoint(
@@ -112,15 +139,15 @@ async def resize_disk(call: Call, body: ResizeDisk) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=SetPassword,
+    prepare=_hash_password,
     of=view_disk,
     events=("password_reset",),
 )
-async def reset_disk_password(call: Call, body: SetPassword) -> None:
+async def reset_disk_password(call: Call, hashed: str) -> None:
     """Reset the root password on a disk.
 
     It applies to the next boot from the disk.
     """
-    hashed = await changes.hash_password(body.password)
     instance, disk = await _lock_idle(call)
     await changes.set_password(call, instance, disk, hashed)
 

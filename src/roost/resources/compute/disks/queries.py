@@ -16,7 +16,11 @@ DISKS = Listing(
     source="compute_disk d join compute_instance i on i.id = d.compute_id",
     scope="i.account_id = $1 and d.compute_id = $2",
     key="d.id",
-    columns={"label": Column("d.label", "text"), "size": Column("d.size", "int")},
+    columns={
+        "label": Column("d.label", "text", folds=True),
+        "size": Column("d.size", "int"),
+        "created": Column("d.created", "time"),
+    },
 )
 
 
@@ -37,6 +41,8 @@ class DiskFacts:
     setup: bytes | None
     """Sealed: what a guest that boots from the disk applies."""
     password_revision: int
+    version: int
+    """Another one after each change of the row."""
 
     @property
     def spec(self) -> DiskSpec:
@@ -60,7 +66,8 @@ class DiskFacts:
 
 
 _COLUMNS = """
-    id, compute_id, label, status, size, filesystem, image, made, setup, password_revision
+    id, compute_id, label, status, size, filesystem, image, made, setup, password_revision,
+    xmin as version
 """
 
 
