@@ -79,7 +79,8 @@ class CreateDomain(Body):
     """The name servers that a slave copies from: at least one. A master keeps them and never asks
     them."""
     axfr_ips: Secondaries = []
-    """Addresses that may transfer the whole zone; joined with commas, 1000 characters at most."""
+    """Addresses that may transfer the whole zone, and are told of changes: none that is private;
+    1000 characters at most, all together."""
     refresh_sec: Seconds = 0
     """Seconds between a secondary's looks for changes. Rounded up to the next of 30, 120, 300,
     3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for
@@ -150,7 +151,8 @@ class UpdateDomain(Body):
     """The name servers that a slave copies from: at least one. A master keeps them and never asks
     them."""
     axfr_ips: Secondaries | None = None
-    """Addresses that may transfer the whole zone; joined with commas, 1000 characters at most."""
+    """Addresses that may transfer the whole zone, and are told of changes: none that is private;
+    1000 characters at most, all together."""
     refresh_sec: Seconds | None = None
     """Seconds between a secondary's looks for changes. Rounded up to the next of 30, 120, 300,
     3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for

@@ -84,8 +84,8 @@ async def import_domain(call: Call, found: Found) -> bytes:
     """Import a domain from another name server or a zone file.
 
     With all its records or not at all: each record that is refused is named. A name server that
-    takes longer is left to a job: its event tells how it ends, and a failed import leaves no
-    domain.
+    answers within seconds is waited for; of a slower one the event tells how it ends, and a failed
+    import leaves no domain.
     """
     facts = await imports.make(call, found)
     return await _view(call, facts.id)
