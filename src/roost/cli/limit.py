@@ -17,7 +17,15 @@ from roost.settings import Settings
 
 _NAMES = get_args(LimitName)
 _UNLIMITED = "unlimited"
-_AMOUNT = click.IntRange(0, 2**53)
+_MOST = 2**53
+
+
+def _amount(context: click.Context, parameter: click.Parameter, text: str) -> int | None:
+    if text == _UNLIMITED:
+        return None
+    if not text.isdecimal() or int(text[:20]) > _MOST:
+        raise click.BadParameter(f"must be 0 to {_MOST}, or {_UNLIMITED}", context, parameter)
+    return int(text)
 
 
 @click.group()
@@ -49,11 +57,10 @@ def show(state: Path | None, account: int) -> None:
 @state_option
 @click.argument("account", type=int)
 @click.argument("name", type=click.Choice(_NAMES))
-@click.argument("amount")
-def set_one(state: Path | None, account: int, name: str, amount: str) -> None:
+@click.argument("amount", callback=_amount)
+def set_one(state: Path | None, account: int, name: str, amount: int | None) -> None:
     """Let ACCOUNT have AMOUNT of NAME, or `unlimited`; from the next request on."""
-    most = None if amount == _UNLIMITED else _AMOUNT.convert(amount, None, None)
-    run(_set(read_served_settings(state=state), account, cast("LimitName", name), most))
+    run(_set(read_served_settings(state=state), account, cast("LimitName", name), amount))
 
 
 @limit.command()
