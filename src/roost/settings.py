@@ -8,6 +8,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 _ADDRESS = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+$"
 
+_ADDRESS_OF_DOMAIN = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$"
+
 
 class Settings(BaseSettings):
     """Every setting with its default; `docs/operating.md` explains them."""
@@ -20,6 +22,12 @@ class Settings(BaseSettings):
         default=None,
         pattern=r"^https?://[^/?#]+$",
         description="where browsers and OAuth clients reach the server; default: as they asked",
+    )
+    admin_email: str = Field(
+        default="admin@localhost.localdomain",
+        max_length=128,
+        pattern=_ADDRESS_OF_DOMAIN,
+        description="of the account and the user that the first start makes",
     )
     engines: Literal["auto", "simulated", "local"] = "auto"
     catalog: Path | None = None

@@ -2,7 +2,9 @@
 
 import re
 from datetime import timedelta
+from pathlib import Path
 
+import aiohttp
 import pytest
 
 from roost.app.groups import ENDPOINT_MODULES
@@ -10,8 +12,9 @@ from roost.app.roost import Roost
 from roost.resources.regions.services import served
 from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
-from tests.support.client import Client, Json
+from tests.support.client import Client, Contract, Json
 from tests.support.instances import INSTANCES, create_body
+from tests.support.server import running_roost, simulated
 
 pytestmark = pytest.mark.spec("B account update", "B account update fields")
 
@@ -70,6 +73,20 @@ async def test_a_new_account(client: Client, roost: Roost, account: Account) -> 
     assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", row["euuid"])
     answer = await client.send("GET", PATH)
     assert answer.headers["X-Customer-UUID"] == row["euuid"]
+
+
+async def test_the_first_account_has_an_address(tmp_path: Path, database_url: str) -> None:
+    """One that it can send back, like the user's."""
+    settings = simulated(tmp_path, database_url)
+    async with running_roost(settings) as running, aiohttp.ClientSession() as session:
+        async with session.get(f"{running.url}/v4/openapi.json") as response:
+            contract = Contract(await response.json())
+        admin = Client(session, contract, running.url).as_user(running.token)
+        for path in (PATH, "/profile", "/account/users/admin"):
+            row = await admin.get(path)
+            assert row["email"] == "admin@localhost.localdomain"
+            assert await admin.put(path, row) == row
+        assert (await admin.get("/account/notifications"))["data"] == []
 
 
 async def test_update_and_event(client: Client, account: Account, stranger: Client) -> None:
@@ -182,6 +199,8 @@ async def test_the_company_of_a_parent_can_not_be_changed(
         answer = await client.send("PUT", PATH, {"company": company, "phone": "1"})
         assert (answer.status, answer.problems) == (400, refused)
     assert await client.put(PATH, {"phone": "1", **before}) == before
+    await roost.store.execute("update account set company = '' where id = $1", account.id)
+    assert (await client.put(PATH, {"company": "Heron"}))["company"] == "Heron"
     assert (await client.put(PATH, {"company": "Heron", "phone": "1"}))["phone"] == "1"
 
 

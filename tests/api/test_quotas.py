@@ -1,7 +1,7 @@
 """Limits of accounts, and what the hosts of regions can hold: exact, also for requests at once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import get_args
 
@@ -11,9 +11,9 @@ from roost.app.groups import LIMITS
 from roost.app.roost import Roost
 from roost.resources.catalog.entries import LimitName, Limits
 from roost.resources.compute.capacity import CAPACITY, CapacityArgs
+from roost.resources.compute.engine import Folder, Host
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.limits import queries
-from roost.resources.limits.host import Capacity
 from roost.resources.limits.kinds import SERVICES
 from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
@@ -189,16 +189,22 @@ async def test_ten_vlans_in_a_region(roost: Roost, client: Client) -> None:
     await client.post(INSTANCES, create_body(region="br-south", interfaces=vlans(20)))
 
 
+def _host(free: int) -> Callable[[], Awaitable[Host]]:
+    """With 2 GB of memory and 10 GB of storage; `free` are MB."""
+
+    async def host() -> Host:
+        return Host((Folder("/srv", free << 20, 10240 << 20),), 2048 << 20, 2048 << 20)
+
+    return host
+
+
 @pytest.fixture
 async def host(roost: Roost, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """The region `local` has a host with 2 GB of memory and 10 GB of storage."""
 
-    async def capacity() -> Capacity:
-        return Capacity(memory=2048, storage=10240, free=10240)
-
     engine = roost.services.get(InstanceEngines).of("local")
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "capacity", capacity)
+        patch.setattr(engine, "host", _host(free=10240))
         await _look(roost)
         yield
     await _look(roost)
@@ -235,11 +241,8 @@ async def test_a_resize_needs_room_too(roost: Roost, client: Client, host: None)
 async def test_a_full_disk_takes_nothing(
     roost: Roost, client: Client, monkeypatch: pytest.MonkeyPatch, host: None
 ) -> None:
-    async def capacity() -> Capacity:
-        return Capacity(memory=2048, storage=10240, free=1023)
-
     engine = roost.services.get(InstanceEngines).of("local")
-    monkeypatch.setattr(engine, "capacity", capacity)
+    monkeypatch.setattr(engine, "host", _host(free=1023))
     await _look(roost)
     answer = await client.send("POST", VOLUMES, volume_body(region="local"))
     assert answer.problems == [("size", "The region has no capacity for a volume of this size")]

@@ -9,9 +9,12 @@ from click.testing import CliRunner, Result
 
 from roost.app.roost import open_store
 from roost.cli import main
+from roost.clock import Clock
+from roost.resources.account.queries import find_user
+from roost.resources.devices.trust import remember_device
 from roost.secrets import verify_password
 from roost.settings import Settings
-from tests.cli.process import Json, Server, ran, wait_until
+from tests.cli.process import Json, Server, ran
 
 PASSWORD = "correct-Horse7battery"
 
@@ -116,10 +119,7 @@ def test_parent_and_child(server: Server) -> None:
     (head,) = fetch(server, "/account/users", parent_token)["data"]
     assert head["user_type"] == "parent"
 
-    def refused() -> bool:
-        return server.send("PUT", "/account", {}, token=child_token)[0] == 403
-
-    wait_until(refused)
+    assert server.send("PUT", "/account", {}, token=child_token)[0] == 403
     assert server.send("PUT", "/account", {}, token=parent_token)[0] == 200
 
 
@@ -152,6 +152,49 @@ def test_password(server: Server) -> None:
     assert hashed.startswith("$argon2id$")
     assert verify_password(hashed, PASSWORD)
     assert fetch(server, f"/account/users/{user}", token)["password_created"] is not None
+
+
+async def factor_and_devices(state: Path, user: str) -> tuple[bool, int]:
+    """Whether a user has a second factor, and how many devices they trust."""
+    enabled = await value(state, "select tfa_enabled from api_user where username = $1", user)
+    count = await value(
+        state,
+        "select count(*) from trusted_device d join api_user u on u.id = d.user_id"
+        " where u.username = $1",
+        user,
+    )
+    assert isinstance(enabled, bool)
+    assert isinstance(count, int)
+    return enabled, count
+
+
+async def protect(state: Path, user: str) -> None:
+    """Give a user a second factor and a device that they trust."""
+    async with open_store(Settings(state=state)) as store:
+        user_id = await find_user(store, user)
+        assert user_id is not None
+        await store.execute("update api_user set tfa_enabled = true where id = $1", user_id)
+        await remember_device(store, user_id, "browser", "192.0.2.1", Clock().now())
+
+
+def test_a_new_password_ends_trust_in_devices(server: Server) -> None:
+    _, user, _ = opened(server, "--email", "a@example.com")
+    asyncio.run(protect(server.state, user))
+    assert asyncio.run(factor_and_devices(server.state, user)) == (True, 1)
+    told(server, "user", "password", user.upper(), text=PASSWORD + "\n")
+    assert asyncio.run(factor_and_devices(server.state, user)) == (True, 0)
+
+
+def test_a_user_who_has_lost_the_second_factor(server: Server) -> None:
+    _, user, token = opened(server, "--email", "a@example.com")
+    asyncio.run(protect(server.state, user))
+    assert fetch(server, "/profile", token)["two_factor_auth"] is True
+    assert told(server, "user", "tfa-disable", user) == ""
+    assert asyncio.run(factor_and_devices(server.state, user)) == (False, 0)
+    assert fetch(server, "/profile", token)["two_factor_auth"] is False
+    done = invoke(server, "user", "tfa-disable", "nobody")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "there is no user nobody" in done.stderr
 
 
 @pytest.mark.parametrize(

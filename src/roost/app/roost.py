@@ -1,10 +1,15 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
+import asyncio
+import stat
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
+import structlog
 from prometheus_client import CollectorRegistry
 
 from roost.app.desk import open_desk
@@ -40,6 +45,7 @@ from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.limits.capacity import Promises
 from roost.resources.notifications.causes import Causes
+from roost.resources.oauth_clients.thumbnails import PublicUrl
 from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
@@ -58,6 +64,11 @@ from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 
+_log = structlog.get_logger(__name__)
+
+_OTHERS = 0o066
+"""That others than its owner may read and write a folder."""
+_CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
 
@@ -130,15 +141,41 @@ class Roost:
         return registry, Api(edge)
 
 
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+async def _close(engines: Iterable[_Closable]) -> None:
+    """Let go of the engines, also of one that does not answer."""
+    closing = [asyncio.create_task(engine.close()) for engine in engines]
+    done, _ = await asyncio.wait(closing, timeout=_CLOSE_SECONDS)
+    for task in done:
+        task.result()
+
+
 def _share_of_requests(settings: Settings) -> Share:
     seconds = settings.database_timeout
     return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
+
+
+def _keep_private(state: Path) -> None:
+    """Nobody else looks into the folder. That somebody may pass through it stays as it is: the
+    user who runs PostgreSQL for root may have to."""
+    mode = stat.S_IMODE(state.stat().st_mode)
+    if mode & _OTHERS:
+        try:
+            state.chmod(mode & ~_OTHERS)
+        except PermissionError:
+            _log.warning("state_not_private", state=str(state), mode=f"{mode:o}")
+        else:
+            _log.warning("state_made_private", state=str(state), mode=f"{mode:o}")
 
 
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The database with all tables; closed again at the end."""
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _keep_private(settings.state)
     store = await Store.open(settings)
     try:
         await migrate.upgrade(store.dsn)
@@ -162,11 +199,13 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
         name_server = await bind_dns(settings, clock, store)
-        stack.push_async_callback(name_server.engine.close)
+        engines: list[_Closable] = [
+            name_server.engine,
+            *(binding.engine for binding in bindings.all()),
+        ]
+        stack.push_async_callback(_close, engines)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(image_store(settings))
-        for opened in bindings.all():
-            stack.push_async_callback(opened.engine.close)
         for binding in bindings.instances:
             if binding.real:
                 catalog.limit_images(binding.region, images.has, images.awaits)
@@ -207,6 +246,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
                 open_messages(settings),
+                PublicUrl(settings.public_url),
                 registry,
             ),
             queue=queue,
@@ -214,5 +254,6 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             metrics=metrics,
             job_metrics=Metrics(metrics),
             usage=TokenUsage(store, clock),
-            first_start=not beside and await ensure_admin(store, clock, settings.state),
+            first_start=not beside
+            and await ensure_admin(store, clock, settings.state, settings.admin_email),
         )

@@ -1,7 +1,6 @@
 """What a running guest has used, and what it said."""
 
 import os
-import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -10,11 +9,9 @@ from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.monitor import MonitorError, disk_totals
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.resources.compute.engine import Counters
-from roost.resources.limits.host import Capacity
 
 _CONSOLE_BYTES = 4 * 1024 * 1024
 _KEPT_BYTES = 256 * 1024
-_MB = 1024 * 1024
 
 
 async def read_counters(guest: Guest, network: GuestNetwork) -> Counters | None:
@@ -29,13 +26,6 @@ async def read_counters(guest: Guest, network: GuestNetwork) -> Counters | None:
         return None
     network_in, network_out = await network.traffic(guest.id) or (0, 0)
     return Counters(cpu_seconds, disk_read, disk_written, network_in, network_out)
-
-
-def read_capacity(directory: Path) -> Capacity:
-    """The host's memory, and the file system that holds the guests. Raises OSError."""
-    storage = shutil.disk_usage(directory if directory.exists() else directory.parent)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Capacity(memory // _MB, storage.total // _MB, storage.free // _MB)
 
 
 def read_console(guest: Guest, limit: int) -> bytes:

@@ -107,8 +107,8 @@ class AccountData(TypedDict):
 class AccountRow(AccountData):
     """The caller's account, billed by this cloud or by a partner."""
 
-    billing_source: Literal["platform", "partner"]
-    """Who writes the invoices: this cloud or a partner."""
+    billing_source: Literal["platform", "external"]
+    """Who writes the invoices: this cloud, or the parent of a child account."""
 
 
 @example(

@@ -13,11 +13,16 @@ from typing import Literal, Protocol, get_args
 from roost.errors import ShownError
 from roost.resources.compute.backups.engine import BackupEngine
 from roost.resources.compute.disks.engine import DiskEngine, DiskState
-from roost.resources.limits.host import Capacity
 
 
 class EngineError(ShownError):
     """A fault of the data plane; the text is shown to the user in the event's message."""
+
+
+class FullError(EngineError):
+    """The host has no room for what was to be made or started; a person has to make some."""
+
+    lasting = True
 
 
 class NoDisksError(EngineError):
@@ -135,6 +140,26 @@ class Health:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where guests, volumes or backups are on a host; one stands for each file system. Bytes."""
+
+    path: str
+    free: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a data plane's host has left."""
+
+    folders: tuple[Folder, ...]
+    memory_free: int
+    """Bytes that programs can get without swapping."""
+    memory: int
+    """Bytes"""
+
+
 class InstanceEngine(Protocol):
     """One data plane for guests. Every method may raise EngineError."""
 
@@ -188,8 +213,8 @@ class InstanceEngine(Protocol):
 
     async def health(self) -> Health: ...
 
-    async def capacity(self) -> Capacity | None:
-        """What the host has, and its volumes share; None: as much as anybody wants."""
+    async def host(self) -> Host | None:
+        """None where guests take nothing of a host: there is as much as anybody wants."""
 
     async def shut_down(self) -> None:
         """Stop all guests and remove what the engine set up on the host (`roost down`)."""

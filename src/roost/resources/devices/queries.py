@@ -41,6 +41,19 @@ async def add(
     )
 
 
+async def exists(db: Queries, user_id: int, hashed: bytes, now: datetime) -> bool:
+    found: bool = await db.fetchval(
+        """
+        select exists (select from trusted_device
+            where user_id = $1 and hash = $2 and expiry > $3)
+        """,
+        user_id,
+        hashed,
+        now,
+    )
+    return found
+
+
 async def touch(db: Queries, user_id: int, hashed: bytes, ip: str, now: datetime) -> bool:
     """Note that the device was used; False when the user trusts no such device now."""
     return bool(

@@ -18,12 +18,10 @@ class Actor:
 
     account_id: int
     username: str | None
-    user_id: int | None = None
-    """Of who may see the event, whatever grants they have."""
 
     @classmethod
     def of(cls, call: Call) -> "Actor":
-        return cls(call.account_id, call.identity.username, call.identity.user_id)
+        return cls(call.account_id, call.identity.username)
 
 
 async def notify(
@@ -71,7 +69,6 @@ async def _add(
         db,
         actor.account_id,
         actor.username,
-        actor.user_id,
         action,
         status,
         now.replace(microsecond=0),
@@ -93,7 +90,7 @@ class EventListener:
 
     async def started(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.start(conn, job.event_id, self._clock.now())
+            await queries.start(conn, job.event_id, job.id, self._clock.now())
 
     async def retried(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
@@ -105,8 +102,8 @@ class EventListener:
 
     async def finished(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.finish(conn, job.event_id, self._clock.now())
+            await queries.finish(conn, job.event_id, job.id, self._clock.now())
 
     async def failed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.fail(conn, job.event_id, self._clock.now(), job.error or "")
+            await queries.fail(conn, job.event_id, job.id, self._clock.now(), job.error or "")

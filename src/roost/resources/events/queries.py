@@ -76,7 +76,6 @@ async def add(
     db: Queries,
     account_id: int,
     username: str | None,
-    user_id: int | None,
     action: str,
     status: EventStatus,
     now: datetime,
@@ -89,13 +88,12 @@ async def add(
         """
         insert into event (account_id, username, user_id, action, status, created,
             percent_complete, entity, secondary_entity, message, size)
-        values ($1, $2, $3, $4, $5, $6, case when $5 = 'notification' then null else 0 end, $7, $8,
-            $9, $10)
+        values ($1, $2, (select id from api_user where username = $2 and account_id = $1), $3, $4,
+            $5, case when $4 = 'notification' then null else 0 end, $6, $7, $8, $9)
         returning id
         """,
         account_id,
         username,
-        user_id,
         action,
         status,
         now,
@@ -107,10 +105,19 @@ async def add(
     return event_id
 
 
-async def start(db: Queries, event_id: int, now: datetime) -> None:
+_JOINED = "any(array(select event_id from job_event where job_id = $2) || $1::bigint)"
+_ENDED = "any(array(select event_id from ended) || $1::bigint)"
+_END = "with ended as (delete from job_event where job_id = $2 returning event_id)"
+
+
+async def start(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
+    """The event of a job, and those that have joined it; likewise below."""
     await db.execute(
-        "update event set status = 'started', started = coalesce(started, $2) where id = $1",
+        f"""
+        update event set status = 'started', started = coalesce(started, $3) where id = {_JOINED}
+        """,
         event_id,
+        job_id,
         now,
     )
 
@@ -136,26 +143,30 @@ async def explain(db: Queries, event_id: int, message: str) -> None:
     await db.execute("update event set message = $2 where id = $1", event_id, message)
 
 
-async def finish(db: Queries, event_id: int, now: datetime) -> None:
+async def finish(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
     await db.execute(
-        """
+        f"""
+        {_END}
         update event set status = 'finished', percent_complete = 100,
-            started = coalesce(started, $2), ended = $2,
-            rate = size / nullif(extract(epoch from $2::timestamp - started), 0)
-        where id = $1
+            started = coalesce(started, $3), ended = $3,
+            rate = size / nullif(extract(epoch from $3::timestamp - started), 0)
+        where id = {_ENDED}
         """,
         event_id,
+        job_id,
         now,
     )
 
 
-async def fail(db: Queries, event_id: int, now: datetime, message: str) -> None:
+async def fail(db: Queries, event_id: int, job_id: int, now: datetime, message: str) -> None:
     await db.execute(
-        """
-        update event set status = 'failed', message = $3,
-            started = coalesce(started, $2), ended = $2 where id = $1
+        f"""
+        {_END}
+        update event set status = 'failed', message = $4,
+            started = coalesce(started, $3), ended = $3 where id = {_ENDED}
         """,
         event_id,
+        job_id,
         now,
         message,
     )

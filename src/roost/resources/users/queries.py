@@ -123,18 +123,18 @@ async def delete(db: Queries, user_id: int) -> None:
     await db.execute("delete from api_user where id = $1", user_id)
 
 
-async def set_password(db: Queries, username: str, hashed: str, now: datetime) -> bool:
-    """Replace the password; sessions from before end, as they are older than it.
+async def set_password(db: Queries, username: str, hashed: str, now: datetime) -> int | None:
+    """Replace the password; sessions from before end, as they are older than it. The user's id.
 
-    False when nobody of this name can log in: proxy users only act by tokens.
+    None when nobody of this name can log in: proxy users only act by tokens.
     """
-    changed = await db.fetchval(
+    user_id: int | None = await db.fetchval(
         """
         update api_user set password_hash = $2, password_created = $3
-        where username = $1 and user_type <> 'proxy' returning true
+        where lower(username) = lower($1) and user_type <> 'proxy' returning id
         """,
         username,
         hashed,
         now,
     )
-    return bool(changed)
+    return user_id
