@@ -1,10 +1,15 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
+import asyncio
+import stat
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
+import structlog
 from prometheus_client import CollectorRegistry
 
 from roost.app.desk import open_desk
@@ -17,10 +22,12 @@ from roost.app.groups import (
     ENDPOINT_MODULES,
     ENTITY_KINDS,
     JOB_KINDS,
+    PROMISES,
     SCHEDULES,
 )
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
+from roost.app.messages import open_messages
 from roost.app.name_server import DnsBinding, bind_dns
 from roost.clock import Clock
 from roost.jobs.environment import Environment, WorkerSettings
@@ -36,7 +43,10 @@ from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
+from roost.resources.limits.capacity import Promises
 from roost.resources.notifications.causes import Causes
+from roost.resources.oauth_clients.thumbnails import PublicUrl
+from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
@@ -54,6 +64,11 @@ from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 
+_log = structlog.get_logger(__name__)
+
+_OTHERS = 0o066
+"""That others than its owner may read and write a folder."""
+_CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
 
@@ -126,15 +141,41 @@ class Roost:
         return registry, Api(edge)
 
 
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+async def _close(engines: Iterable[_Closable]) -> None:
+    """Let go of the engines, also of one that does not answer."""
+    closing = [asyncio.create_task(engine.close()) for engine in engines]
+    done, _ = await asyncio.wait(closing, timeout=_CLOSE_SECONDS)
+    for task in done:
+        task.result()
+
+
 def _share_of_requests(settings: Settings) -> Share:
     seconds = settings.database_timeout
     return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
+
+
+def _keep_private(state: Path) -> None:
+    """Nobody else looks into the folder. That somebody may pass through it stays as it is: the
+    user who runs PostgreSQL for root may have to."""
+    mode = stat.S_IMODE(state.stat().st_mode)
+    if mode & _OTHERS:
+        try:
+            state.chmod(mode & ~_OTHERS)
+        except PermissionError:
+            _log.warning("state_not_private", state=str(state), mode=f"{mode:o}")
+        else:
+            _log.warning("state_made_private", state=str(state), mode=f"{mode:o}")
 
 
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The database with all tables; closed again at the end."""
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _keep_private(settings.state)
     store = await Store.open(settings)
     try:
         await migrate.upgrade(store.dsn)
@@ -152,16 +193,19 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
         clock = await LabClock.open(store) if settings.lab else Clock()
-        catalog = await DISK.run(load, settings.catalog)
+        registry = Registry(ENDPOINT_MODULES)
+        catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
         name_server = await bind_dns(settings, clock, store)
-        stack.push_async_callback(name_server.engine.close)
+        engines: list[_Closable] = [
+            name_server.engine,
+            *(binding.engine for binding in bindings.all()),
+        ]
+        stack.push_async_callback(_close, engines)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(image_store(settings))
-        for opened in bindings.all():
-            stack.push_async_callback(opened.engine.close)
         for binding in bindings.instances:
             if binding.real:
                 catalog.limit_images(binding.region, images.has, images.awaits)
@@ -198,14 +242,18 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 queue,
                 box,
                 Causes(*CAUSES),
+                Promises(*PROMISES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
-                Registry(ENDPOINT_MODULES),
+                open_messages(settings),
+                PublicUrl(settings.public_url),
+                registry,
             ),
             queue=queue,
             faults=Faults(),
             metrics=metrics,
             job_metrics=Metrics(metrics),
             usage=TokenUsage(store, clock),
-            first_start=not beside and await ensure_admin(store, clock, settings.state),
+            first_start=not beside
+            and await ensure_admin(store, clock, settings.state, settings.admin_email),
         )

@@ -24,7 +24,7 @@ from roost.web.site import Server, build_site
 
 _KEEP_ALIVE = 75
 """Seconds of an idle connection; longer than clients keep theirs, so that they close first."""
-_GRACE = 5
+_GRACE = 4
 """Seconds that requests have to end in."""
 
 

@@ -15,6 +15,7 @@ from roost.jobs.model import Job
 from roost.jobs.run import Tools
 from roost.jobs.verdicts import Again, Done, Fail, Fatal, Next, Verdict, Write, next_step
 from roost.store import Queries
+from roost.waiting import NotYetError, may_leave
 
 _PROGRESS_SECONDS = 0.5
 
@@ -147,7 +148,10 @@ class Execution:
         action = step.undo if self.job.phase == "undo" and step.undo else step.action
         try:
             async with asyncio.timeout(step.timeout) as timer:
-                return await action(run)
+                with may_leave():
+                    return await action(run)
+        except NotYetError as error:
+            return Again(error.seconds, None, attempted=False)
         except TimeoutError:
             if not timer.expired():
                 raise
@@ -166,8 +170,8 @@ class Execution:
                 new = transitions.undone(job, kind, now) if undoing else forward
             case Done(write):
                 new = transitions.end(job, now) if undoing else transitions.succeed(job, now)
-            case Again(after, write):
-                new = transitions.wait(job, after, now)
+            case Again(write=write):
+                new = transitions.wait(job, verdict, now)
             case Fail(reason):
                 if undoing:
                     raise Fatal(reason)

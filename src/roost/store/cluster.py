@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlencode
 
 from roost.store import postmaster
@@ -79,8 +80,9 @@ class Cluster:
         self._process: subprocess.Popen[bytes] | None = None
         self.sockets = _socket_directory(self.directory)
 
-    def dsn(self, database: str = "postgres") -> str:
-        place = urlencode({"host": str(self.sockets), "port": "5432", "user": "postgres"})
+    def dsn(self, database: str = "postgres", user: str = "postgres") -> str:
+        """As the superuser, or another role."""
+        place = urlencode({"host": str(self.sockets), "port": "5432", "user": user})
         return f"postgresql:///{database}?{place}"
 
     def postmaster(self) -> Postmaster | None:
@@ -99,10 +101,6 @@ class Cluster:
         await self._clear_remains(identity)
         self._process = self._start(identity)
         await self._until_ready(self._process)
-
-    async def until_ready(self) -> None:
-        """Wait for the living server, which another process or an earlier one launched."""
-        await self._until_ready(None)
 
     async def stop(self) -> None:
         """Stop the server and wait until it is gone; at most 10 seconds."""
@@ -129,7 +127,7 @@ class Cluster:
         shutil.rmtree(fresh, ignore_errors=True)
         command = [str(self._programs / "initdb"), "-D", str(fresh), "-U", "postgres"]
         command += ["--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-instructions"]
-        with self.log.open("ab") as output:
+        with self._open_log() as output:
             process = identity.spawn([*command, "--no-sync"], output)
         if await DISK.run(process.wait) != 0:
             raise ClusterError(f"initdb failed: {self._last_words()}")
@@ -156,16 +154,16 @@ class Cluster:
         command = [str(self._programs / "postgres"), "-D", str(self.data), "-k", str(self.sockets)]
         for name, value in self._settings.items():
             command += ["-c", f"{name}={value}"]
-        with self.log.open("ab") as output:
+        with self._open_log() as output:
             return identity.spawn(command, output)
 
-    async def _until_ready(self, process: subprocess.Popen[bytes] | None) -> None:
+    async def _until_ready(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while True:
             server = self.postmaster()
             if server is not None and server.ready:
                 return
-            dead = server is None and (process is None or process.poll() is not None)
+            dead = server is None and process.poll() is not None
             if dead or time.monotonic() > deadline:
                 raise ClusterError(f"PostgreSQL does not start: {self._last_words()}")
             await asyncio.sleep(_POLL)
@@ -175,6 +173,12 @@ class Cluster:
             if not postmaster.works_in(pid, self.data):
                 return
             await asyncio.sleep(_POLL)
+
+    def _open_log(self) -> IO[bytes]:
+        """Statements that failed are in it, with their values."""
+        descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.fchmod(descriptor, 0o600)
+        return os.fdopen(descriptor, "ab")
 
     def _last_words(self) -> str:
         return self.log.read_text(errors="replace")[-2000:]

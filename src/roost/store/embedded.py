@@ -11,6 +11,7 @@ from pathlib import Path
 import structlog
 
 from roost.store.cluster import SETTINGS, Cluster, ClusterError
+from roost.store.owner import OWNER, make_owner
 
 _log = structlog.get_logger(__name__)
 
@@ -39,7 +40,8 @@ class EmbeddedServer:
 
     @property
     def dsn(self) -> str:
-        return self.cluster.dsn()
+        """For the role that owns the database."""
+        return self.cluster.dsn(user=OWNER)
 
     @property
     def supervises(self) -> bool:
@@ -55,8 +57,9 @@ class EmbeddedServer:
         try:
             while not await self._ensure():
                 if time.monotonic() > deadline:
-                    raise ClusterError("another Roost process does not get its server ready")
+                    raise ClusterError("its server does not get ready")
                 await asyncio.sleep(_GUEST_POLL)
+            await make_owner(self.cluster.dsn())
         except BaseException:
             await self.stop()
             raise
@@ -82,9 +85,9 @@ class EmbeddedServer:
             return server is not None and server.ready
         if server is None:
             await self.cluster.launch()
-        elif not server.ready:
-            await self.cluster.until_ready()
-        return True
+            return True
+        # One that an earlier process has told to stop makes room for another.
+        return server.ready
 
     async def _keep_running(self) -> None:
         while True:

@@ -85,6 +85,8 @@ class Pattern:
 
     expression: str
     reason: str
+    format: str | None = None
+    """The format of JSON Schema that it is."""
 
     def __get_pydantic_core_schema__(
         self, source: type[object], handler: GetCoreSchemaHandler
@@ -101,6 +103,8 @@ class Pattern:
     ) -> JsonSchemaValue:
         described = handler(schema)
         described["pattern"] = f"^(?:{self.expression})$"
+        if self.format is not None:
+            described["format"] = self.format
         return described
 
 
@@ -113,5 +117,5 @@ _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL_PATTERN = rf"{_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+{_LABEL}"
 EMAIL_REASON = "Must be an email address"
 
-EMAIL = Pattern(EMAIL_PATTERN, EMAIL_REASON)
+EMAIL = Pattern(EMAIL_PATTERN, EMAIL_REASON, "email")
 """As in RFC 5321, without quoted names and bare hosts; put a Length before it."""

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_va
 from roost.resources.catalog import Catalog
 from roost.resources.compute import examples, rules
 from roost.resources.compute.backups.rules import Day, Window
-from roost.resources.compute.interfaces import Interface, check_together
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.compute.interfaces import Interface, Interfaces, check_together
+from roost.resources.ssh_keys.rules import PublicKey
 from roost.resources.tags.labels import Tags
 from roost.services import Services
 from roost.web.bodies import Body
@@ -36,7 +36,14 @@ def check_stackscript(value: object) -> object:
 class Metadata(Body):
     """User-defined data for the guest."""
 
-    user_data: Annotated[str, AfterValidator(rules.decode_user_data)] | None = None
+    user_data: (
+        Annotated[
+            str,
+            AfterValidator(rules.decode_user_data),
+            Field(json_schema_extra={"contentEncoding": "base64", "minLength": 4}),
+        ]
+        | None
+    ) = None
     """Base64 of 1 to 65535 bytes that cloud-init reads at the first boot; needs an image and a
     region with that capability."""
 
@@ -63,7 +70,7 @@ class CreateInstance(Body):
     """A backup to make the disks of, in the same region; not with an image."""
     booted: bool | None = None
     """Whether it is booted once it is made; true when omitted and there is a disk to boot from."""
-    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
+    authorized_keys: list[PublicKey] = []
     """Public SSH keys that root accepts, each a line of an authorized_keys file."""
     authorized_users: list[str] = []
     """Users of the account whose SSH keys root accepts."""
@@ -72,7 +79,7 @@ class CreateInstance(Body):
     """
     firewall_id: Id | None = None
     """A firewall to put before it. There are none yet, so it is refused."""
-    interfaces: list[Interface] = []
+    interfaces: Interfaces = []
     """The network interfaces, eth0 first; empty for one public interface."""
     metadata: Metadata | None = None
     """What cloud-init is told."""
@@ -234,6 +241,7 @@ class UpdateInstance(Body):
     label: Label | None = None
     """The new name."""
     tags: Tags | None = None
+    """Labels in place of those that it has; for unrestricted users only."""
     group: Annotated[Annotated[str, Length(0, 50)] | None, DEPRECATED] = None
     """A group of your own choice; use tags instead."""
     alerts: UpdateAlerts | None = None

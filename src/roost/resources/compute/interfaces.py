@@ -19,6 +19,13 @@ MAX_INTERFACES = 3
 ONLY_VPC = "Must be null or empty unless the purpose is vpc"
 
 
+# What these say is checked where the purpose is known.
+VlanLabel = Annotated[
+    str, Field(json_schema_extra={"maxLength": 64, "pattern": f"^(?:{VLAN_LABEL_PATTERN})?$"})
+]
+Cidr = Annotated[str, Field(json_schema_extra={"pattern": "^(?:[0-9A-Fa-f:.]+/[0-9]+)?$"})]
+
+
 class InterfaceIpv4(Body):
     """Addresses of a vpc interface."""
 
@@ -33,10 +40,10 @@ class Interface(Body):
 
     purpose: Purpose
     """The network: the public one (once at most), a VLAN or a VPC."""
-    label: str | None = Field(default=None, validate_default=True)
+    label: VlanLabel | None = Field(default=None, validate_default=True)
     """The VLAN, which is made if it is new; for this purpose only, which needs it. ASCII letters,
     digits and `-`, no `--`."""
-    ipam_address: str | None = None
+    ipam_address: Cidr | None = None
     """The guest's own address in the VLAN, with the prefix length; for this purpose only."""
     primary: bool = False
     """Whether the guest's default route is here: one at most, and no VLAN. Omitted everywhere, it
@@ -102,6 +109,10 @@ class Interface(Body):
         for text in value or ():
             _check_network(text)
         return value
+
+
+Interfaces = Annotated[list[Interface], Field(json_schema_extra={"maxItems": MAX_INTERFACES})]
+"""Those of one instance, which `check_together` checks."""
 
 
 def check_together(interfaces: Sequence[Interface]) -> None:

@@ -34,12 +34,13 @@ INSTANCES = Listing(
     granted=("'compute'", "i.id"),
     columns={
         "id": Column("i.id", "int"),
-        "label": Column("i.label", "text"),
+        "label": Column("i.label", "text", folds=True),
         "region": Column("i.region", "text"),
         "image": Column("i.image", "text"),
         "group": Column('i."group"', "text"),
         "tags": Column("i.tags", "texts"),
         "ipv4": Column("i.ipv4", "texts"),
+        "created": Column("i.created", "time"),
     },
 )
 

@@ -89,6 +89,7 @@ class UpdateVolume(Body):
     label: Label | None = None
     """The new name."""
     tags: Tags | None = None
+    """Labels in place of those that it has; for unrestricted users only."""
 
 
 class AttachVolume(Body):
@@ -128,5 +129,7 @@ class ResizeVolume(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"size": 40}]})
 
-    size: int
+    size: Annotated[
+        int, Field(json_schema_extra={"minimum": rules.MIN_SIZE, "maximum": rules.MAX_SIZE})
+    ]
     """GiB; more than it has, 10240 at most."""

@@ -25,7 +25,12 @@ VOLUMES = Listing(
     scope="v.account_id = $1 and not v.deleting",
     key="v.id",
     granted=("'volume'", "v.id"),
-    columns={"label": Column("v.label", "text"), "tags": Column("v.tags", "texts")},
+    columns={
+        "label": Column("v.label", "text", folds=True),
+        "region": Column("v.region", "text"),
+        "tags": Column("v.tags", "texts"),
+        "created": Column("v.created", "time"),
+    },
 )
 
 VOLUMES_OF_INSTANCE = replace(VOLUMES, scope=f"{VOLUMES.scope} and v.compute_id = $2")
@@ -161,6 +166,18 @@ async def update(
         tags,
         now.replace(microsecond=0),
     )
+
+
+SIZE_TO_COME = "case when v.status = 'resizing' then greatest(v.size, v.resize_to) else v.size end"
+"""GiB that a volume `v` has, or has soon."""
+
+
+async def promised_in(db: Queries, region: str) -> int:
+    """GiB that all volumes of a region have, or have soon."""
+    size: int = await db.fetchval(
+        f"select coalesce(sum({SIZE_TO_COME}), 0)::bigint from volume v where v.region = $1", region
+    )
+    return size
 
 
 async def is_being_cloned(db: Queries, *volume_ids: int) -> bool:

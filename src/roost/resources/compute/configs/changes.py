@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.account.queries import network_helper
 from roost.resources.catalog import Catalog
+from roost.resources.compute import limits
 from roost.resources.compute.configs import interface_queries, rules
 from roost.resources.compute.configs import write_queries as queries
 from roost.resources.compute.configs.bodies import CreateConfig, Devices, UpdateConfig
@@ -34,6 +35,7 @@ async def create(call: Call, instance: InstanceFacts, body: CreateConfig) -> int
     await queries.set_devices(call.db, config_id, body.devices)
     await interface_queries.replace(call.db, config_id, body.interfaces)
     await notify(call, "compute_config_create", instance, ConfigName(config_id, body.label))
+    await limits.check_vlans(call, instance.region, body.interfaces)
     return config_id
 
 
@@ -53,6 +55,7 @@ async def update(
         await _replace_interfaces(call, config, body.interfaces)
     name = ConfigName(config.id, body.label or config.label)
     await notify(call, "compute_config_update", instance, name)
+    await limits.check_vlans(call, instance.region, body.interfaces or ())
 
 
 async def delete(call: Call, instance: InstanceFacts, config: ConfigFacts) -> None:

@@ -41,5 +41,8 @@ CONFIGS = Listing(
     source="compute_config c join compute_instance i on i.id = c.compute_id",
     scope="i.account_id = $1 and c.compute_id = $2",
     key="c.id",
-    columns={"label": Column("c.label", "text")},
+    columns={
+        "label": Column("c.label", "text", folds=True),
+        "created": Column("c.created", "time"),
+    },
 )

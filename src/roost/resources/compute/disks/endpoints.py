@@ -129,21 +129,25 @@ async def resize_disk(call: Call, body: ResizeDisk) -> None:
     await changes.resize(call, instance, disk, body.size)
 
 
+async def _hash_password(_call: Call, body: SetPassword) -> str:
+    return await changes.hash_password(body.password)
+
+
 @endpoint(
     "POST",
     f"{_ONE}/password",
     scopes=_WRITE,
     grant=Write("compute"),
     body=SetPassword,
+    prepare=_hash_password,
     of=view_disk,
     events=("password_reset",),
 )
-async def reset_disk_password(call: Call, body: SetPassword) -> None:
+async def reset_disk_password(call: Call, hashed: str) -> None:
     """Reset the root password on a disk.
 
     It applies to the next boot from the disk.
     """
-    hashed = await changes.hash_password(body.password)
     instance, disk = await _lock_idle(call)
     await changes.set_password(call, instance, disk, hashed)
 

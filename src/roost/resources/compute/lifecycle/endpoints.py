@@ -61,21 +61,25 @@ async def mutate_instance(call: Call, body: MutateInstance) -> None:
     await resizing.mutate(call, await lock_idle(call), body.allow_auto_disk_resize)
 
 
+async def _hash_password(_call: Call, body: ResetPassword) -> str:
+    return await hash_password(body.root_pass)
+
+
 @endpoint(
     "POST",
     f"{_ONE}/password",
     scopes=_WRITE,
     grant=Write("compute"),
     body=ResetPassword,
+    prepare=_hash_password,
     of=instances.view_instance,
     events=("password_reset",),
 )
-async def reset_instance_password(call: Call, body: ResetPassword) -> None:
+async def reset_instance_password(call: Call, hashed: str) -> None:
     """Reset the root password of a compute instance.
 
     It must be off and have one disk beside swap; the next boot applies the password.
     """
-    hashed = await hash_password(body.root_pass)
     await passwords.reset(call, await lock_idle(call), hashed)
 
 

@@ -136,11 +136,11 @@ async def enqueue(
 
 
 async def enqueue_clone(
-    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts
+    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts, size: int
 ) -> None:
-    """The job is the target's, so that several clones are made at the same time."""
+    """The job is the target's, so that several clones are made at the same time; `size` in MB."""
     second = COMPUTE.entity(target.id, target.label)
-    await _enqueue(call, CLONE, args, CLONE.name, source, second)
+    await _enqueue(call, CLONE, args, CLONE.name, source, second, size=size)
 
 
 async def _enqueue(
@@ -151,10 +151,13 @@ async def _enqueue(
     instance: InstanceFacts,
     second: Entity | None = None,
     message: str = "",
+    size: int | None = None,
 ) -> None:
     actor, entity = log.Actor.of(call), COMPUTE.entity(instance.id, instance.label)
     now = call.clock.now()
-    event_id = await log.schedule(call.db, now, actor, action, entity, second, message)
+    event_id = await log.schedule(
+        call.db, now, actor, action, entity, second, message=message, size=size
+    )
     await call.get(JobQueue).enqueue(
         call.db,
         kind,

@@ -6,6 +6,8 @@ from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.args import ResizeArgs
 from roost.resources.compute.lifecycle.plans import check_plan
+from roost.resources.compute.limit_queries import set_resize_type
+from roost.resources.compute.limits import check_resized
 from roost.resources.compute.queries import InstanceFacts
 from roost.web.call import Call
 
@@ -32,7 +34,9 @@ async def resize(
         disk, size = growing
         sizes = {"disk_id": disk.id, "disk_size": size, "disk_former": disk.size}
         args = args.model_copy(update=sizes)
+    await set_resize_type(call.db, instance.id, type_id)
     await jobs.enqueue(call, jobs.RESIZE, args, instance, action)
+    await check_resized(call, instance, call.get(Catalog).type(type_id))
 
 
 async def mutate(call: Call, instance: InstanceFacts, grow: bool) -> None:
