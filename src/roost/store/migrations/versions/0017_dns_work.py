@@ -3,7 +3,7 @@
 from roost.store.migrations.sql import execute
 
 revision = "0017"
-down_revision = "0020"
+down_revision = "0016"
 
 UPGRADE = """
 alter table domain add column size bigint not null default 0;
