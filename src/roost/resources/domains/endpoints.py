@@ -165,8 +165,8 @@ async def delete_domain(call: Call) -> None:
 async def clone_domain(call: Call, body: CloneDomain) -> bytes:
     """Clone a domain with its records.
 
-    A new zone under another name with the same records; names that contain the old one contain
-    the new one.
+    A new zone under another name, with the settings and the records of this one as they are; its
+    keys for DNSSEC are its own.
     """
     held = (await find_domain(call)).tags
     await hold_tags(call, held)
