@@ -124,11 +124,10 @@ async def test_five_at_once(client: Client, roost: Roost) -> None:
         reason = "Compute cannot be cloned more than 5 times at once."
         assert (answer.status, answer.problems) == (400, [(None, reason)])
         for method, refused in (
-            ("POST", f"{path}/shutdown"),
             ("POST", f"{path}/rescue"),
             ("DELETE", path),
             ("DELETE", path_of(targets[0])),
-            ("POST", f"{path_of(targets[0])}/boot"),
+            ("POST", f"{path_of(targets[0])}/rescue"),
         ):
             answer = await client.send(method, refused, {})
             assert (answer.status, answer.problems) == (400, [BUSY]), refused
@@ -219,7 +218,7 @@ async def test_rights(
     user = await new_user(account, restricted=True)
     await client.put(f"/account/users/{user.username}/grants", {"global": {"add_computes": True}})
     limited, path = nobody.as_user(await new_token(user)), path_of(source)
-    assert (await clone(limited, path, **NEW)).status == 404
+    assert (await clone(limited, path, **NEW)).status == 403
     await give(roost.store, user.user_id, "compute", source["id"], "read_only")
     row = (await clone(limited, path, **NEW)).body
     await quiet(client, path)
@@ -233,7 +232,7 @@ async def test_rights(
 
 @pytest.mark.parametrize("rival", ["clone", "delete", "boot", "rebuild"])
 async def test_races(client: Client, roost: Roost, rival: str) -> None:
-    """Exactly one of two calls at once wins."""
+    """One of two calls at once wins; a boot may also follow."""
     one, two = await roomy(client, type="g1-standard-1"), await roomy(client, type="g1-standard-1")
     ids = [int(path.rpartition("/")[2]) for path, _ in (one, two)]
     rivals = {
@@ -251,8 +250,8 @@ async def test_races(client: Client, roost: Roost, rival: str) -> None:
             clone(client, one[0], compute_id=ids[1]), client.send(*rivals[rival])
         )
         lost = [answer for answer in answers if answer.status != 200]
-        assert len(lost) == 1
-        assert (lost[0].status, lost[0].problems) == (400, [BUSY])
+        assert len(lost) == 1 or (rival == "boot" and not lost)
+        assert all((each.status, each.problems) == (400, [BUSY]) for each in lost)
         await quiet(client, one[0])
         await quiet(client, two[0])
     rows = (await client.get(INSTANCES))["data"]

@@ -33,7 +33,7 @@ async def examine(
         row = None
     if row is not None and await queue.busy(db, resource_of(compute_id)):
         return None
-    if row is not None and await clone_queries.count_clones(db, compute_id):
+    if row is not None and await clone_queries.clones(db, compute_id):
         return None
     disks = [] if row is None else await disk_queries.of_instance(db, compute_id)
     guest = await engine.inspect(compute_id)

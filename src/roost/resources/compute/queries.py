@@ -220,11 +220,13 @@ async def undelete(db: Queries, compute_id: int, now: datetime) -> None:
 async def begin_boot(
     db: Queries, compute_id: int, status: InstanceStatus, config_id: int | None, now: datetime
 ) -> None:
-    """The status, and the config that is to be booted; None keeps the one of the last boot."""
+    """The status, and the config that is to be booted; None, or one that is gone by now, keeps
+    that of the last boot."""
     await db.execute(
         """
         update compute_instance
-        set status = $2, config_id = coalesce($3, config_id), rescued = false, updated = $4
+        set status = $2, rescued = false, updated = $4,
+            config_id = coalesce((select c.id from compute_config c where c.id = $3), config_id)
         where id = $1 and status <> 'deleting'
         """,
         compute_id,

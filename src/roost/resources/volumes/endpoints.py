@@ -19,7 +19,7 @@ from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
 from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Read, Write, require
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("volumes:read_only",)
@@ -126,9 +126,9 @@ async def detach_volume(call: Call) -> None:
 )
 async def clone_volume(call: Call, body: CloneVolume) -> str:
     """Clone a volume."""
-    await view_volume.handler(call)  # 404 for one that the caller may not see.
-    source, _ = await locks.lock_idle(call)
-    return await creation.clone(call, source, body.label)
+    await require(Read(VOLUME.name), call.identity, call.params, call.db)
+    source, _, turn = await locks.lock_turn(call, own=False)
+    return await creation.clone(call, source, turn, body.label)
 
 
 @endpoint(

@@ -38,7 +38,7 @@ async def examine(
         row = None
     if row is not None and row.compute_id != (instance and instance.id):
         return None
-    if row is not None and await attaching.is_busy(db, queue, volume_id):
+    if row is not None and await queue.busy(db, *await attaching.resources(db, volume_id)):
         return None
     if instance is not None and await queue.busy(db, compute_resource(instance.id)):
         return None

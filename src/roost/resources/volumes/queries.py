@@ -161,12 +161,10 @@ async def update(
     )
 
 
-async def is_being_cloned(db: Queries, *volume_ids: int) -> bool:
-    """Whether a clone is being made of any of the volumes."""
-    cloned: bool = await db.fetchval(
-        "select exists (select from volume where source_id = any($1::bigint[]))", volume_ids
-    )
-    return cloned
+async def clones(db: Queries, *volume_ids: int) -> list[int]:
+    """The clones that are being made of any of the volumes."""
+    rows = await db.fetch("select id from volume where source_id = any($1::bigint[])", volume_ids)
+    return [row["id"] for row in rows]
 
 
 def _facts(row: Record | None) -> VolumeFacts | None:

@@ -5,7 +5,7 @@ from roost.resources.compute.backups import changes, queries
 from roost.resources.compute.backups.bodies import RestoreBackup, TakeSnapshot
 from roost.resources.compute.backups.queries import BACKUPS
 from roost.resources.compute.backups.records import BackupRow, BackupsRow
-from roost.resources.compute.locks import check_exists, lock, lock_idle
+from roost.resources.compute.locks import check_exists, lock, lock_turn
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import endpoint
@@ -43,7 +43,8 @@ async def take_snapshot(call: Call, body: TakeSnapshot) -> bytes:
 
     It takes the place of the snapshot before it.
     """
-    return await _view(call, await changes.take_snapshot(call, await lock_idle(call), body.label))
+    instance, turn = await lock_turn(call)
+    return await _view(call, await changes.take_snapshot(call, instance, turn, body.label))
 
 
 @endpoint(
@@ -70,7 +71,7 @@ async def cancel_backups(call: Call) -> None:
 
     All that were made are deleted.
     """
-    await changes.cancel(call, await lock_idle(call))
+    await changes.cancel(call, *await lock_turn(call))
 
 
 @endpoint(

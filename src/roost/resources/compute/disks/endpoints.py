@@ -5,8 +5,9 @@ from roost.resources.compute.disks import changes, queries
 from roost.resources.compute.disks.bodies import CreateDisk, ResizeDisk, SetPassword, UpdateDisk
 from roost.resources.compute.disks.queries import DISKS, DiskFacts
 from roost.resources.compute.disks.records import DiskRow
-from roost.resources.compute.locks import check_exists, check_idle, lock, lock_idle
+from roost.resources.compute.locks import check_exists, check_idle, check_open, lock, lock_turn
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.turns import Turn
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint
@@ -48,7 +49,9 @@ async def view_disk(call: Call) -> bytes:
 )
 async def create_disk(call: Call, body: CreateDisk) -> bytes:
     """Create a disk."""
-    return await _view(call, await changes.create(call, await lock_idle(call), body))
+    instance, turn = await lock_turn(call)
+    check_open(instance)
+    return await _view(call, await changes.create(call, instance, turn, body))
 
 
 @endpoint(
@@ -73,8 +76,8 @@ async def update_disk(call: Call, body: UpdateDisk) -> bytes:
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("disk_delete",))
 async def delete_disk(call: Call) -> None:
     """Delete a disk."""
-    instance, disk = await _lock_idle(call)
-    await changes.delete(call, instance, disk)
+    instance, disk, turn = await _lock_turn(call)
+    await changes.delete(call, instance, disk, turn)
 
 
 @endpoint(
@@ -87,8 +90,8 @@ async def delete_disk(call: Call) -> None:
 )
 async def clone_disk(call: Call) -> bytes:
     """Clone a disk."""
-    instance, disk = await _lock_idle(call)
-    return await _view(call, await changes.clone(call, instance, disk))
+    instance, disk, turn = await _lock_turn(call)
+    return await _view(call, await changes.clone(call, instance, disk, turn))
 
 
 @endpoint(
@@ -102,8 +105,12 @@ async def clone_disk(call: Call) -> bytes:
 )
 async def resize_disk(call: Call, body: ResizeDisk) -> None:
     """Resize a disk."""
-    instance, disk = await _lock_idle(call)
-    await changes.resize(call, instance, disk, body.size)
+    instance, disk, turn = await _lock_turn(call)
+    await changes.resize(call, instance, disk, turn, body.size)
+
+
+async def _hash(call: Call, body: SetPassword) -> str:
+    return await changes.hash_password(body.password)
 
 
 @endpoint(
@@ -112,16 +119,17 @@ async def resize_disk(call: Call, body: ResizeDisk) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     body=SetPassword,
+    prepare=_hash,
     of=view_disk,
     events=("password_reset",),
 )
-async def reset_disk_password(call: Call, body: SetPassword) -> None:
+async def reset_disk_password(call: Call, hashed: str) -> None:
     """Reset the root password on a disk.
 
     It applies to the next boot from the disk.
     """
-    hashed = await changes.hash_password(body.password)
-    instance, disk = await _lock_idle(call)
+    instance, disk = await _lock(call)
+    await check_idle(call, instance)
     await changes.set_password(call, instance, disk, hashed)
 
 
@@ -138,8 +146,14 @@ async def _lock(call: Call) -> tuple[InstanceFacts, DiskFacts]:
     return instance, disk
 
 
-async def _lock_idle(call: Call) -> tuple[InstanceFacts, DiskFacts]:
-    """The same, with nothing else on its way; 400 when the instance is busy."""
-    instance, disk = await _lock(call)
-    await check_idle(call, instance)
-    return instance, disk
+async def _lock_turn(call: Call) -> tuple[InstanceFacts, DiskFacts, Turn]:
+    """The same, and behind which jobs of the instance a new one is queued.
+
+    400 while a job replaces the disks.
+    """
+    instance, turn = await lock_turn(call)
+    check_open(instance)
+    disk = await queries.find(call.db, instance.id, call.number("diskId"))
+    if disk is None:
+        raise not_found()
+    return instance, disk, turn

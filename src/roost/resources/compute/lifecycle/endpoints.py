@@ -49,7 +49,7 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     grant=Write("compute"),
     body=MutateInstance,
     of=instances.view_instance,
-    events=("compute_mutate", "compute_boot"),
+    events=("compute_mutate_create", "compute_mutate", "compute_boot"),
 )
 async def mutate_instance(call: Call, body: MutateInstance) -> None:
     """Upgrade a compute instance.
@@ -59,21 +59,25 @@ async def mutate_instance(call: Call, body: MutateInstance) -> None:
     await resizing.mutate(call, await lock_idle(call), body.allow_auto_disk_resize)
 
 
+async def _hash(call: Call, body: ResetPassword) -> str:
+    return await hash_password(body.root_pass)
+
+
 @endpoint(
     "POST",
     f"{_ONE}/password",
     scopes=_WRITE,
     grant=Write("compute"),
     body=ResetPassword,
+    prepare=_hash,
     of=instances.view_instance,
     events=("password_reset",),
 )
-async def reset_instance_password(call: Call, body: ResetPassword) -> None:
+async def reset_instance_password(call: Call, hashed: str) -> None:
     """Reset the root password of a compute instance.
 
     It must be shut down; the next boot applies the password.
     """
-    hashed = await hash_password(body.root_pass)
     await passwords.reset(call, await lock_idle(call), hashed)
 
 
@@ -121,7 +125,12 @@ async def rescue_instance(call: Call, body: RescueInstance) -> None:
     grant=Write("compute"),
     body=ResizeInstance,
     of=instances.view_instance,
-    events=("compute_resize", "compute_boot"),
+    events=(
+        "compute_resize_create",
+        "compute_resize_warm_create",
+        "compute_resize",
+        "compute_boot",
+    ),
 )
 async def resize_instance(call: Call, body: ResizeInstance) -> None:
     """Resize a compute instance to another plan.
@@ -129,7 +138,7 @@ async def resize_instance(call: Call, body: ResizeInstance) -> None:
     One that runs is powered off, and booted again.
     """
     instance = await lock_idle(call)
-    await resizing.resize(call, instance, body.type, body.allow_auto_disk_resize)
+    await resizing.resize(call, instance, body)
 
 
 async def _record(call: Call, compute_id: int) -> bytes:
