@@ -333,8 +333,8 @@ async def test_what_follows_a_volume_that_is_not_made(
 ) -> None:
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
     instance = await running_instance(client)
-    plan = "volume_create", "the disk is full"
-    async with slow(roost, "volume_create", seconds=0.1), failing(roost, plan[0], plan[1]):
+    async with slow(roost, "volume_create", seconds=0.1):
+        await engine_of(roost).plan.fail("volume_create", "the disk is full", calls=4)
         volume = await client.post(VOLUMES, volume_body())
         path = f"{VOLUMES}/{volume['id']}"
         await client.post(f"{path}/attach", {"compute_id": instance["id"]})
@@ -345,6 +345,7 @@ async def test_what_follows_a_volume_that_is_not_made(
     told = {row["action"]: (row["status"], row["message"]) for row in page["data"]}
     assert told["volume_create"] == ("failed", "the disk is full")
     assert told["volume_attach"] == ("failed", "The volume is gone.")
+    assert await roost.store.fetchval("select count(*) from job where undo_error is not null") == 0
     assert told["volume_clone"] == ("failed", "The volume that was to be cloned is gone.")
 
 

@@ -7,7 +7,7 @@ kind               while it runs    done       failed
 compute_create     provisioning     offline    offline; then compute_boot when wanted
 compute_boot       booting          running    offline
 compute_shutdown   shutting_down    offline    running, as it is started again
-compute_reboot     rebooting        running    offline
+compute_reboot     rebooting        running    offline; running when it had not begun
 compute_delete     deleting         gone       offline
 """
 
@@ -115,6 +115,11 @@ def _if_running(facts: InstanceFacts) -> Verdict | None:
     return None
 
 
+async def _not_rebooted(db: Queries, job: Job, args: InstanceArgs) -> None:
+    """Until the first step has been done the guest runs as before."""
+    await becomes("running" if job.step == BEGIN else "offline")(db, job, args)
+
+
 async def _undelete(db: Queries, job: Job, args: InstanceArgs) -> None:
     await queries.undelete(db, args.compute_id, job.finished or job.created)
     await disks.settle(db, args.compute_id)
@@ -165,7 +170,7 @@ REBOOT = JobKind(
     ),
     on_enqueued=at_once(_boots("rebooting")),
     on_done=becomes("running"),
-    on_failed=begun(becomes("offline")),
+    on_failed=begun(_not_rebooted),
 )
 
 DELETE = JobKind(

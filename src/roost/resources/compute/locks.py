@@ -11,7 +11,8 @@ from roost.resources.compute.volumes import InstanceVolumes
 from roost.web.call import Call
 
 UNAVAILABLE: tuple[InstanceStatus, ...] = ("deleting", "cloning")
-"""What no second work on the whole instance may begin in: the job of a clone is its target's, and works on its source."""
+"""What nothing else that is not queued may begin in: the job of a clone is its target's, and works
+on its source."""
 
 REPLACED: tuple[InstanceStatus, ...] = ("deleting", "rebuilding", "restoring")
 """In which a job removes the disks and configs that there are."""

@@ -77,8 +77,8 @@ RESIZE = JobKind(
     "volume_resize",
     ResizeArgs,
     steps=(
-        Step("begin", steps.begin_resize),
-        Step("grow", steps.grow, undo=steps.keep_size),
+        Step("begin", steps.begin_resize, undo=steps.keep_size),
+        Step("grow", steps.grow),
     ),
     retry=_RETRY,
     on_enqueued=effects.will_grow,

@@ -69,17 +69,17 @@ async def plug(run: Run[AttachmentArgs]) -> Verdict:
 
 
 async def unplug(run: Run[AttachmentArgs]) -> Verdict:
-    """Take the volume from its instance, if that still has it."""
-    facts = await _facts(run)
-    if facts.compute_id == run.args.compute_id:
+    """Take the volume from its instance, if both still exist and belong together."""
+    facts = await queries.find(run.store, run.args.volume_id)
+    if facts is not None and facts.compute_id == run.args.compute_id:
         await _engine(run, facts).unplug(facts.id, facts.compute_id)
     return next_step()
 
 
 async def plug_again(run: Run[AttachmentArgs]) -> Verdict:
     """What was not detached stays with the instance."""
-    facts = await _facts(run)
-    if facts.compute_id == run.args.compute_id:
+    facts = await queries.find(run.store, run.args.volume_id)
+    if facts is not None and facts.compute_id == run.args.compute_id:
         await _plug(run, facts)
     return next_step()
 
@@ -106,7 +106,9 @@ async def grow(run: Run[ResizeArgs]) -> Verdict:
 
 async def keep_size(run: Run[ResizeArgs]) -> Verdict:
     """A volume never shrinks: it is shown with the size that it has now."""
-    facts = await _facts(run)
+    facts = await queries.find(run.store, run.args.volume_id)
+    if facts is None or not facts.made:
+        return next_step()
     state = await _engine(run, facts).inspect(facts.id)
 
     async def write(db: Queries) -> None:
