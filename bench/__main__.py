@@ -1,24 +1,26 @@
-"""python -m bench [NAME…]: measure, print a table; 1 when a target is missed."""
+"""python -m bench [NAME…]: measure, print each row as it comes; 1 when a target is missed."""
 
 import asyncio
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
+from contextlib import aclosing
 from pathlib import Path
 
 import click
 
-from bench import attach, dns, edge, guest, jobs, lists, machine, start
+from bench import attach, dns, edge, guest, jobs, lists, machine, start, writes
 from bench.database import database
-from bench.results import Result, table
+from bench.results import HEAD, Result, line
 from roost.store import Store
 
-_WITH_DATABASE: dict[str, Callable[[Store, Path], Awaitable[list[Result]]]] = {
+_WITH_DATABASE: dict[str, Callable[[Store, Path], AsyncIterator[Result]]] = {
     "edge": edge.measure,
+    "writes": writes.measure,
     "lists": lists.measure,
     "jobs": jobs.measure,
 }
-_ALONE: dict[str, Callable[[], Awaitable[list[Result]]]] = {
+_ALONE: dict[str, Callable[[], AsyncIterator[Result]]] = {
     "dns": dns.measure,
     "start": start.measure,
     "guest": guest.measure,
@@ -26,35 +28,45 @@ _ALONE: dict[str, Callable[[], Awaitable[list[Result]]]] = {
 }
 
 
-async def _measure(names: Collection[str]) -> list[Result]:
-    results: list[Result] = []
-    if not _WITH_DATABASE.keys().isdisjoint(names):
-        results += await _measure_with_database(names)
-    machine.pin(None)
-    for name, measure in _ALONE.items():
+async def _measure(names: Collection[str]) -> bool:
+    """Whether all targets are met."""
+    missed = 0
+    async with aclosing(_results(names)) as results:
+        async for result in results:
+            click.echo(line(result.cells))
+            missed += result.missed
+    return not missed
+
+
+async def _results(names: Collection[str]) -> AsyncGenerator[Result, None]:
+    for name, measure in _WITH_DATABASE.items():
         if name in names:
-            results += await measure()
-    return results
+            machine.pin(machine.OTHERS)
+            async for result in _with_database(measure):
+                yield result
+    machine.pin(None)
+    for name, alone in _ALONE.items():
+        if name in names:
+            async for result in alone():
+                yield result
 
 
-async def _measure_with_database(names: Collection[str]) -> list[Result]:
-    results: list[Result] = []
-    machine.pin(machine.OTHERS)
+async def _with_database(
+    measure: Callable[[Store, Path], AsyncIterator[Result]],
+) -> AsyncIterator[Result]:
+    """Each has a server of its own: what one leaves behind is no work of the next."""
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as directory:
         async with database(Path(directory)) as store:
-            for name, measure in _WITH_DATABASE.items():
-                if name in names:
-                    results += await measure(store, Path(directory))
-    return results
+            async for result in measure(store, Path(directory)):
+                yield result
 
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice([*_WITH_DATABASE, *_ALONE]))
 def main(names: tuple[str, ...]) -> None:
     """Run the named benchmarks, or all."""
-    results = asyncio.run(_measure(names or (*_WITH_DATABASE, *_ALONE)))
-    click.echo(table(results))
-    sys.exit(any(result.missed for result in results))
+    click.echo(line(HEAD))
+    sys.exit(not asyncio.run(_measure(names or (*_WITH_DATABASE, *_ALONE))))
 
 
 main()

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -32,16 +33,16 @@ _PAUSE_SECONDS = 0.3
 """Until what was deleted is gone, and the guest has seen it."""
 
 
-async def measure() -> list[Result]:
+async def measure() -> AsyncIterator[Result]:
     """Both are done when the guest has the device."""
     if os.geteuid() != 0:
         click.echo("attach: skipped, as virtual machines with networks need root")
-        return []
+        return
     await build_image(ImageStore(IMAGES), MINI.id, click.echo, again=False)
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
         by_hand, by_api = await asyncio.to_thread(_compare, Path(folder))
     note = f"ms: by hand {by_hand * 1000:.0f}, through the API {by_api * 1000:.0f}"
-    return [Result("create and attach a volume: of by hand", by_api / by_hand, "x", 1.5, note=note)]
+    yield Result("create and attach a volume: of by hand", by_api / by_hand, "x", 1.5, note=note)
 
 
 def _compare(folder: Path) -> tuple[float, float]:

@@ -1,5 +1,7 @@
 """The least that a server can do: bare ASGI on uvicorn, with one statement for each request.
 
+A write's statement makes the rows that Roost makes too, and leaves the job to nobody.
+
 python -m bench.bare_app DSN
 """
 
@@ -9,19 +11,25 @@ from socket import create_server
 
 import asyncpg
 import click
+import orjson
 import uvicorn
 import uvloop
 from asyncpg import Record
 from starlette.types import Receive, Scope, Send
 
-from bench.statements import ONE, PAGE, VOLUME_PAGE
+from bench.statements import MAKE_RECORD, MAKE_VOLUME, ONE, PAGE, VOLUME_PAGE
 
 _CONNECTIONS = 16
 _PAGES = {"list": PAGE, "volumes": VOLUME_PAGE}
+_WRITES = {"volume": (MAKE_VOLUME, "label"), "record": (MAKE_RECORD, "name")}
+"""Statements and the fields of their bodies."""
 
 
 class BareApp:
-    """`/one/ID`, `/list/ACCOUNT`, `/volumes/ACCOUNT`, answered with JSON that PostgreSQL made."""
+    """`/one/ID`, `/list/ACCOUNT`, `/volumes/ACCOUNT`, `POST /volume/ACCOUNT`, `/record/DOMAIN`.
+
+    They are answered with JSON that PostgreSQL made.
+    """
 
     def __init__(self, pool: "asyncpg.Pool[Record]") -> None:
         self._pool = pool
@@ -30,6 +38,10 @@ class BareApp:
         _, kind, number = scope["path"].split("/")
         if kind == "one":
             body = (await self._pool.fetchval(ONE, int(number))).encode()
+        elif kind in _WRITES:
+            statement, field = _WRITES[kind]
+            sent = orjson.loads((await receive())["body"])
+            body = (await self._pool.fetchval(statement, int(number), sent[field])).encode()
         else:
             row = await self._pool.fetchrow(_PAGES[kind], int(number))
             assert row is not None

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -33,10 +33,10 @@ Put = Callable[[str, str], Awaitable[None]]
 """Give a name of the zone an address."""
 
 
-async def measure() -> list[Result]:
+async def measure() -> AsyncIterator[Result]:
     """PowerDNS with its own SQLite file, Roost with its own PostgreSQL; nothing where it lacks."""
     if shutil.which("pdns_server") is None:
-        return []
+        return
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as directory:
         state = Path(directory)
         command = [machine.program("roost"), "serve", "--engines", "simulated"]
@@ -48,12 +48,13 @@ async def measure() -> list[Result]:
         }
         try:
             with machine.running(command, "roost ready", None, environment) as (_, line):
-                return await _measure(state, f"{line.partition('ready ')[2]}/v4/")
+                async for result in _measure(state, f"{line.partition('ready ')[2]}/v4/"):
+                    yield result
         finally:
             await asyncio.to_thread(_down, state)
 
 
-async def _measure(state: Path, base: str) -> list[Result]:
+async def _measure(state: Path, base: str) -> AsyncIterator[Result]:
     folder = Folder(state / "powerdns", SqliteBackend(), None)
     headers = {"Authorization": f"Bearer {(state / 'admin.token').read_text().strip()}"}
     async with (
@@ -61,7 +62,8 @@ async def _measure(state: Path, base: str) -> list[Result]:
         aiohttp.ClientSession(headers={"X-API-Key": folder.place().key}) as direct,
     ):
         contest = _Contest(roost, direct, folder.place(), folder.listeners[0].port)
-        return [await contest.edits(), await contest.imports()]
+        yield await contest.edits()
+        yield await contest.imports()
 
 
 def _down(state: Path) -> None:

@@ -4,9 +4,9 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, cycle, repeat
 from pathlib import Path
 
 from bench import machine
@@ -38,7 +38,7 @@ def bare_server(dsn: str) -> Iterator[tuple[int, int]]:
         yield pid, int(line.rpartition(":")[2])
 
 
-async def measure(store: Store, state: Path) -> list[Result]:
+async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     account = await make_account(store, "edge", 100)
     await make_volumes(store, account, 100)
     with (
@@ -46,26 +46,30 @@ async def measure(store: Store, state: Path) -> list[Result]:
         roost_server(state, store.dsn) as (pid, port),
     ):
 
-        async def against_bare(
+        def against_bare(
             name: str, target: float, bare: list[str], paths: list[str]
-        ) -> list[Result]:
+        ) -> AsyncIterator[Result]:
             bare_sent = [request("GET", path) for path in bare]
             sent = [request("GET", path, account.token) for path in paths]
-            turns = requests(bare_pid, bare_port, bare_sent), requests(pid, port, sent)
-            return await compare(name, target, *turns)
+            turns = (
+                requests(bare_pid, bare_port, cycle(bare_sent)),
+                requests(pid, port, cycle(sent)),
+            )
+            return compare(name, target, *turns)
 
-        bare = [f"/one/{n}" for n in account.instances]
-        results = await against_bare(
-            "GET one", 0.55, bare, [f"{_PATH}/{n}" for n in account.instances]
-        )
-        results += await against_bare("list of 100", 0.7, [f"/list/{account.id}"], [_PATH])
-        results += await against_bare(
-            "list of 100 volumes", 0.7, [f"/volumes/{account.id}"], ["/v4/volumes"]
-        )
-    return results + await _creates(store, state)
+        ones = [f"/one/{n}" for n in account.instances]
+        for name, target, bare, paths in (
+            ("GET one", 0.55, ones, [f"{_PATH}/{n}" for n in account.instances]),
+            ("list of 100", 0.7, [f"/list/{account.id}"], [_PATH]),
+            ("list of 100 volumes", 0.7, [f"/volumes/{account.id}"], ["/v4/volumes"]),
+        ):
+            async for result in against_bare(name, target, bare, paths):
+                yield result
+    async for result in _creates(store, state):
+        yield result
 
 
-async def _creates(store: Store, state: Path) -> list[Result]:
+async def _creates(store: Store, state: Path) -> AsyncIterator[Result]:
     """Jobs are left to nobody, as the bare script does none."""
     account = await make_account(store, "creator", 0)
     bare = _bare_inserts(store.dsn, account.id)
@@ -75,12 +79,14 @@ async def _creates(store: Store, state: Path) -> list[Result]:
             sent = request(
                 "POST", "/v4/compute/instances", account.token, json.dumps(body).encode()
             )
-            return requests(pid, port, [sent])
+            return requests(pid, port, repeat(sent))
 
-        results = await compare("create", 0.5, bare, creates(_MINIMAL))
-        results += await compare("create with image", None, bare, creates(_COMPLETE))
-    await store.execute("truncate job")
-    return results
+        for name, target, body in (
+            ("create", 0.5, _MINIMAL),
+            ("create with image", None, _COMPLETE),
+        ):
+            async for result in compare(name, target, bare, creates(body)):
+                yield result
 
 
 def _bare_inserts(dsn: str, account: int) -> Turn:

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from statistics import median
 
@@ -18,7 +19,7 @@ _JOBS = 1000
 _DRAINS = 5
 
 
-async def measure(store: Store, state: Path) -> list[Result]:
+async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     command = [sys.executable, "-m", "bench.noop_worker", store.dsn]
     with machine.running(command, "worker ready") as (pid, _):
         await _drain(store)
@@ -28,10 +29,8 @@ async def measure(store: Store, state: Path) -> list[Result]:
         cpu = (machine.cpu_seconds(pid) - cpu) / (_DRAINS * _JOBS)
     late = f"95 %: {delays[_SINGLES * 95 // 100] * 1000:.1f} ms"
     note = f"CPU us of the worker for each: {cpu * 1e6:.0f}"
-    return [
-        Result("commit to first step", median(delays) * 1000, "ms", 5, note=late),
-        Result("drain of 1,000 no-op jobs", _JOBS / median(drains), "/s", 1000, "at least", note),
-    ]
+    yield Result("commit to first step", median(delays) * 1000, "ms", 5, note=late)
+    yield Result("drain of 1,000 no-op jobs", _JOBS / median(drains), "/s", 1000, "at least", note)
 
 
 async def _delay(store: Store) -> float:

@@ -1,9 +1,8 @@
 """A load generator: HTTP/1.1 over connections that are kept, one request each at a time."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle
 from time import perf_counter
 
 _HEAD_END = b"\r\n\r\n"
@@ -75,13 +74,13 @@ def _body_length(received: bytes, head: int) -> int:
 
 
 async def send(
-    port: int, requests: Sequence[bytes], seconds: float, connections: int
+    port: int, requests: Iterable[bytes], seconds: float, connections: int
 ) -> list[float]:
     """Keep all connections busy for a while; how long each answer took, in seconds.
 
-    RuntimeError with the answer when one is not a success.
+    There must be requests for so long. RuntimeError with the answer when one is not a success.
     """
-    load = Load(cycle(requests), perf_counter() + seconds)
+    load = Load(iter(requests), perf_counter() + seconds)
     loop = asyncio.get_running_loop()
     opened = [
         await loop.create_connection(lambda: _Connection(load), "127.0.0.1", port)

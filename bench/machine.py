@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 _CORES = sorted(os.sched_getaffinity(0))
 SERVER, OTHERS = {_CORES[0]}, {_CORES[-1]}
@@ -13,6 +15,7 @@ SERVER, OTHERS = {_CORES[0]}, {_CORES[-1]}
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _END_SECONDS = 15
+_LAST_CHARACTERS = 2000
 
 
 def pin(cores: set[int] | None) -> None:
@@ -46,28 +49,31 @@ def running(
 ) -> Iterator[tuple[int, str]]:
     """A process from the moment at which it prints a line that begins with `ready`.
 
-    Yields its process id and that line; standard error, where logs go, is thrown away.
+    Yields its process id and that line; what it logged is shown when it ends before.
     """
     before = os.sched_getaffinity(0)
-    pin(cores)
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, **(environment or {})},
-    )
-    pin(before)
-    try:
-        yield process.pid, _await_line(process, ready)
-    finally:
-        process.terminate()
-        process.wait(_END_SECONDS)
+    with tempfile.TemporaryFile("w+") as log:
+        pin(cores)
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, **(environment or {})},
+        )
+        pin(before)
+        try:
+            yield process.pid, _await_line(process, ready, log)
+        finally:
+            process.terminate()
+            process.wait(_END_SECONDS)
 
 
-def _await_line(process: "subprocess.Popen[str]", ready: str) -> str:
+def _await_line(process: "subprocess.Popen[str]", ready: str, log: TextIO) -> str:
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith(ready):
             return line.strip()
-    raise RuntimeError(f"{process.args!r} ended with {process.wait()}")
+    ended = process.wait()
+    log.seek(0)
+    raise RuntimeError(f"{process.args!r} ended with {ended}: {log.read()[-_LAST_CHARACTERS:]}")

@@ -1,6 +1,5 @@
-"""What a benchmark found, and the table of all of it."""
+"""What a benchmark found, as a line of a table that is printed while it grows."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,10 +34,10 @@ class Result:
         )
 
 
-def table(results: Iterable[Result]) -> str:
-    rows = [("NAME", "MEASURED", "TARGET", "", "NOTE"), *(r.cells for r in results)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+HEAD = ("NAME", "MEASURED", "TARGET", "", "NOTE")
+_WIDTHS = (52, 10, 16, 6, 0)
+
+
+def line(cells: tuple[str, ...]) -> str:
+    padded = (text.ljust(width) for text, width in zip(cells, _WIDTHS, strict=True))
+    return "  ".join(padded).rstrip()

@@ -1,6 +1,6 @@
 """Comparing contenders that take turns, as the machine is never equally quiet twice."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from statistics import median
 
@@ -35,18 +35,21 @@ Turn = Callable[[float], Awaitable[Sample]]
 """Work for so many seconds."""
 
 
-def requests(pid: int, port: int, sent: Sequence[bytes]) -> Turn:
-    """Turns of a server that answers these requests over and over."""
+def requests(pid: int, port: int, sent: Iterable[bytes]) -> Turn:
+    """Turns of a server that answers one after another of these requests."""
+    rest = iter(sent)
 
     async def turn(seconds: float) -> Sample:
         before = machine.cpu_seconds(pid)
-        answers = await load.send(port, sent, seconds, CONNECTIONS)
+        answers = await load.send(port, rest, seconds, CONNECTIONS)
         return Sample(len(answers), seconds, machine.cpu_seconds(pid) - before)
 
     return turn
 
 
-async def compare(name: str, target: float | None, bare: Turn, roost: Turn) -> list[Result]:
+async def compare(
+    name: str, target: float | None, bare: Turn, roost: Turn
+) -> AsyncIterator[Result]:
     """How much of the bare contender's work Roost does in the same CPU time, and in the same time.
 
     The first has the target: what is left to other programs of the machine does not change it.
@@ -62,7 +65,5 @@ async def compare(name: str, target: float | None, bare: Turn, roost: Turn) -> l
     rate_note = "a second: bare {:.0f}, roost {:.0f}".format(
         *(median(pair[i].rate for pair in pairs) for i in (0, 1))
     )
-    return [
-        Result(f"{name}: of bare, by CPU", cpu, "", target, "at least", cpu_note),
-        Result(f"{name}: of bare, by throughput", rate, note=rate_note),
-    ]
+    yield Result(f"{name}: of bare, by CPU", cpu, "", target, "at least", cpu_note)
+    yield Result(f"{name}: of bare, by throughput", rate, note=rate_note)

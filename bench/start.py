@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -22,15 +22,13 @@ class _Start:
     megabytes: float
 
 
-async def measure() -> list[Result]:
+async def measure() -> AsyncIterator[Result]:
     """With its own PostgreSQL, on all cores: cold in an empty folder, then warm in the same."""
     cold, warm = zip(*(_start_twice() for _ in range(_ROUNDS)), strict=True)
     memory = max(start.megabytes for start in (*cold, *warm))
-    return [
-        _result("cold start", cold, 3),
-        _result("warm start", warm, 1.5),
-        Result("memory when idle", memory, "MB", 120, note="the largest of all starts"),
-    ]
+    yield _result("cold start", cold, 3)
+    yield _result("warm start", warm, 1.5)
+    yield Result("memory when idle", memory, "MB", 120, note="the largest of all starts")
 
 
 def _result(name: str, starts: Sequence[_Start], target: float) -> Result:

@@ -1,6 +1,7 @@
 """The SQL of the bare parts; what they read is the very text that Roost's lists read."""
 
 from roost.resources.compute.queries import INSTANCES
+from roost.resources.domains.record_queries import RECORDS
 from roost.resources.volumes.queries import VOLUMES
 from roost.store.paging import ListStatement, Selection
 
@@ -35,6 +36,50 @@ INSERT_JOB = """
     insert into job (kind, args, step, resource, account_id, event_id, run_at, deadline, created)
     values ('bare', $1, 'create', $2, $3, $4, now(), now() + '1 hour', now())
 """
+
+MAKE_VOLUME = f"""
+    with v as (
+        insert into volume (account_id, label, region, engine, size, tags, status, hardware_type,
+            created, updated)
+        values ($1, $2, 'us-lake', 'simulated', 20, '{{}}', 'creating', 'nvme', now(), now())
+        returning *),
+    e as (
+        insert into event (account_id, username, action, status, created, percent_complete, entity)
+        select $1, 'admin', 'volume_create', 'scheduled', now(), 0,
+            json_build_object('id', id, 'type', 'volume', 'label', label) from v
+        returning id),
+    j as (
+        insert into job
+            (kind, args, step, resource, account_id, event_id, run_at, deadline, created)
+        select 'bare', '{{}}', 'make', 'volume:' || v.id, $1, e.id, now(), now() + '1 hour', now()
+        from v, e)
+    select {VOLUMES.record_text} from v
+"""
+"""Account, label. The rows of a volume, its event and its job."""
+
+MAKE_RECORD = f"""
+    with r as (
+        insert into domain_record (domain_id, type, name, target, priority, weight, port, ttl_sec,
+            owner, content, created, updated)
+        values ($1, 'A', $2, '192.0.2.1', 0, 0, 0, 0, $2, '192.0.2.1', now(), now())
+        returning *),
+    d as (
+        update domain set serial = serial + 1, records = records + 1, updated = now()
+        where id = $1 returning id, account_id, domain),
+    e as (
+        insert into event (account_id, username, action, status, created, percent_complete, entity)
+        select account_id, 'admin', 'dns_record_create', 'scheduled', now(), 0,
+            json_build_object('id', id, 'type', 'domain', 'label', domain) from d
+        returning id),
+    j as (
+        insert into job
+            (kind, args, step, resource, account_id, event_id, run_at, deadline, created)
+        select 'bare', '{{}}', 'serve', 'bare:' || r.id, d.account_id, e.id, now(),
+            now() + '1 hour', now()
+        from r, d, e)
+    select {RECORDS.record_text} from r
+"""
+"""Domain, name. The rows of an address, its zone's serial, its event and its job."""
 
 FILL = """
     insert into compute_instance (account_id, label, tags, region, image, type, status, created,

@@ -11,13 +11,17 @@ class ErrorItem(TypedDict):
     """One entry of `errors` (spec A, Errors)."""
 
     reason: str
+    """What is wrong, for people."""
     field: NotRequired[str]
+    """The dotted path of the field, or the name of the parameter or header; absent when the request
+    as a whole is meant."""
 
 
 class ErrorBody(TypedDict):
     """The body of every refusal."""
 
     errors: list[ErrorItem]
+    """All that is wrong, in the order of the fields."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,12 @@ class Settings(BaseSettings):
     lab: bool = False
     worker: bool = True
     database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")
-    database_connections: int = 16
-    job_slots: int = 16
+    database_connections: int = Field(default=16, ge=1, description="of requests")
+    database_timeout: float = Field(
+        default=5.0, gt=0, description="seconds of a request's statement, or of a pause after it"
+    )
+    job_connections: int = Field(default=16, ge=1, description="of jobs and commands")
+    job_slots: int = Field(default=16, ge=1)
     job_lease: float = Field(default=10.0, description="seconds until a silent worker is replaced")
     images: Path | None = Field(default=None, description="default: images in the state")
     key_file: Path | None = Field(default=None, description="default: secret.key in the state")

@@ -9,9 +9,8 @@ from typing import Literal
 
 from roost.web.auth import TokenKind, UserType
 from roost.web.grant_queries import Permission
-from roost.web.grants import AccountAccess, Anyone, Global, Read, Unrestricted, Write
+from roost.web.grants import AccountAccess, Anyone, Global, Listed, Read, Unrestricted, Write
 from roost.web.registry import Endpoint
-from roost.web.routing import path_params
 from roost.web.scopes import AREAS
 
 Outcome = Literal["passed", "invalid", "out of scope", "forbidden"]
@@ -87,7 +86,7 @@ class Caller:
 
     def _is_granted(self, endpoint: Endpoint) -> bool:
         match endpoint.grant:
-            case Anyone():
+            case Anyone() | Listed():
                 return True
             case Unrestricted():
                 return False
@@ -98,7 +97,7 @@ class Caller:
             case Write():
                 return self.held == "read_write"
             case Read():
-                return self.held is not None or not path_params(endpoint.path)
+                return self.held is not None
 
 
 def _cover(text: str, wanted: tuple[str, ...]) -> bool:

@@ -213,13 +213,16 @@ async def test_rights(
     new_user: NewUser,
     new_token: NewToken,
 ) -> None:
-    """To read the source and to make instances; for another one also to change that."""
+    """To change the source and to make instances; for another one also to change that."""
     source, other = await made(client), await made(client, type="g1-standard-2")
     user = await new_user(account, restricted=True)
     await client.put(f"/account/users/{user.username}/grants", {"global": {"add_computes": True}})
     limited, path = nobody.as_user(await new_token(user)), path_of(source)
     assert (await clone(limited, path, **NEW)).status == 403
     await give(roost.store, user.user_id, "compute", source["id"], "read_only")
+    refused = await clone(limited, path, **NEW)
+    assert (refused.status, refused.problems) == (403, [(None, "Unauthorized")])
+    await give(roost.store, user.user_id, "compute", source["id"], "read_write")
     row = (await clone(limited, path, **NEW)).body
     await quiet(client, path)
     assert (await limited.get(path_of(row)))["status"] == "offline"

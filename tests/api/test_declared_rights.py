@@ -7,17 +7,20 @@ import pytest
 
 from roost.app.groups import ENDPOINT_MODULES
 from roost.web.auth import TokenKind, UserType
-from roost.web.grants import AccountAccess, Anyone, Global, Grant, Read, Unrestricted, Write
+from roost.web.grants import AccountAccess, Anyone, Global, Grant, Listed, Read, Unrestricted, Write
 from roost.web.registry import Registry
 
 PUBLIC = ((), True, Anyone())
+COMPUTE_LIST = (("computes:read_only",), False, Listed("compute"))
 COMPUTE_READ = (("computes:read_only",), False, Read("compute"))
 COMPUTE_WRITE = (("computes:read_write",), False, Write("compute"))
 COMPUTE_ADD = (("computes:read_write",), False, Global("add_computes"))
+VOLUME_LIST = (("volumes:read_only",), False, Listed("volume"))
 VOLUME_READ = (("volumes:read_only",), False, Read("volume"))
 VOLUME_WRITE = (("volumes:read_write",), False, Write("volume"))
 NEW_VOLUME = (("volumes:read_write",), False, Global("add_volumes"))
 BOTH_WRITE = (("volumes:read_write", "computes:read_write"), False, Write("volume"))
+DOMAIN_LIST = (("domains:read_only",), False, Listed("domain"))
 DOMAIN_READ = (("domains:read_only",), False, Read("domain"))
 DOMAIN_WRITE = (("domains:read_write",), False, Write("domain"))
 ADD_DOMAINS = (("domains:read_write",), False, Global("add_domains"))
@@ -53,7 +56,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /account/events/{eventId:int}": EVENTS,
     "POST /account/events/{eventId:int}/read": EVENTS,
     "POST /account/events/{eventId:int}/seen": EVENTS,
-    "GET /compute/instances": COMPUTE_READ,
+    "GET /compute/instances": COMPUTE_LIST,
     "POST /compute/instances": COMPUTE_ADD,
     "GET /compute/instances/{computeId:int}": COMPUTE_READ,
     "PUT /compute/instances/{computeId:int}": COMPUTE_WRITE,
@@ -101,7 +104,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /account/child-accounts/{euuid}/token": CHILD_WRITE,
     "GET /account/logins": ALL_READ,
     "GET /account/logins/{loginId:int}": ALL_READ,
-    "GET /account/maintenance": ((), False, Read("compute")),
+    "GET /account/maintenance": ((), False, Listed("compute")),
     "GET /account/notifications": ACCOUNT_READ,
     "GET /account/oauth-clients": ACCOUNT_READ,
     "POST /account/oauth-clients": ACCOUNT_WRITE,
@@ -132,7 +135,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /tags": ALL_WRITE,
     "GET /tags/{tagLabel:path}": ALL_READ,
     "DELETE /tags/{tagLabel:path}": ALL_WRITE,
-    "GET /domains": DOMAIN_READ,
+    "GET /domains": DOMAIN_LIST,
     "POST /domains": ADD_DOMAINS,
     "POST /domains/import": ADD_DOMAINS,
     "GET /domains/{domainId:int}": DOMAIN_READ,
@@ -175,7 +178,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /profile/tokens/{tokenId:int}": OWN_READ,
     "PUT /profile/tokens/{tokenId:int}": OWN_WRITE,
     "DELETE /profile/tokens/{tokenId:int}": OWN_WRITE,
-    "GET /volumes": VOLUME_READ,
+    "GET /volumes": VOLUME_LIST,
     "POST /volumes": NEW_VOLUME,
     "GET /volumes/{volumeId:int}": VOLUME_READ,
     "PUT /volumes/{volumeId:int}": VOLUME_WRITE,

@@ -13,7 +13,7 @@ from roost.resources.tags import queries as tags
 from roost.resources.tags.bodies import CreateTag
 from roost.web.registry import Registry
 from roost.web.routing import path_params
-from tests.api.conftest import Account, NewAccount, NewUser
+from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.api.samples import SAMPLES
 from tests.support.client import Client
 from tests.support.tags import labels as tag_labels
@@ -157,3 +157,51 @@ async def test_tags_of_entities_are_tags(
 async def test_tags_are_indexed(kind: ResourceKind, roost: Roost) -> None:
     indexed = "select count(*) from pg_indexes where tablename = $1 and indexdef like $2"
     assert await roost.store.fetchval(indexed, kind.tags_table, "%USING gin (tags)") == 1
+
+
+@pytest.mark.spec("B tags unrestricted", "B compute 1")
+@every_taggable
+async def test_restricted_users_send_tags_back_as_they_are(
+    kind: ResourceKind,
+    entity_id: int,
+    client: Client,
+    nobody: Client,
+    account: Account,
+    new_user: NewUser,
+    new_token: NewToken,
+) -> None:
+    """As clients send whole records; they can neither set tags nor clear them."""
+    path = kind.url(entity_id).removeprefix("/v4")
+    await client.put(path, {"tags": ["gold", "blue"]})
+    user = await new_user(account, restricted=True)
+    grants = {kind.name: [{"id": entity_id, "permissions": "read_write"}]}
+    await client.put(f"/account/users/{user.username}/grants", grants)
+    restricted = nobody.as_user(await new_token(user))
+    row = await restricted.get(path)
+    back = await restricted.put(path, row)
+    assert (back["tags"], back["label" if "label" in row else "domain"]) == (
+        ["gold", "blue"],
+        row["label" if "label" in row else "domain"],
+    )
+    for sent in (["blue", "gold"], ["gold", "gold", "blue"], None):
+        assert (await restricted.put(path, {"tags": sent}))["tags"] == ["gold", "blue"]
+    for sent in ([], ["gold"], ["gold", "blue", "new-tag"], ["Gold", "blue"]):
+        answer = await restricted.send("PUT", path, {"tags": sent})
+        assert (answer.status, answer.problems) == (403, [(None, "Unauthorized")])
+    assert (await client.get(path))["tags"] == ["gold", "blue"]
+    assert await tag_labels(client) == ["blue", "gold"]
+
+
+@pytest.mark.spec("B tags create")
+@every_taggable
+async def test_at_most_a_hundred_tags(kind: ResourceKind, entity_id: int, client: Client) -> None:
+    path, field = kind.url(entity_id).removeprefix("/v4"), f"{kind.name}s"
+    hundred = [f"tag-{number}" for number in range(100)]
+    assert (await client.put(path, {"tags": hundred}))["tags"] == hundred
+    answer = await client.send("PUT", path, {"tags": [*hundred, "one-more"]})
+    assert (answer.status, answer.problems) == (400, [("tags", "Length must be 0-100 items")])
+    answer = await client.send("POST", "/tags", {"label": "one-more", field: [entity_id]})
+    assert (answer.status, answer.problems) == (400, [(f"{field}[0]", "Can have at most 100 tags")])
+    await client.post("/tags", {"label": "tag-7", field: [entity_id]})
+    assert (await client.get(path))["tags"] == hundred
+    assert "one-more" not in await tag_labels(client)

@@ -100,7 +100,7 @@ CASES = [
     (
         lambda stage: stage.instance("running", "offline"),
         "is running, but its guest is offline",
-        "its watchdog boots it again",
+        "it is booted again",
         "running",
         "running",
     ),

@@ -3,7 +3,12 @@
 import pytest
 
 from roost.app.roost import Roost
+from roost.errors import ApiError
+from roost.resources.tokens.issue import StoredTokens
 from roost.resources.users.kinds import KINDS, RIGHTS
+from roost.secrets import hash_token
+from roost.web.grant_queries import give
+from roost.web.grants import Grant, Read, Write, require
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, made
@@ -206,3 +211,23 @@ async def test_a_right_works_at_once(
     await until(code, lambda seen: seen == 200, seconds=2)
     await client.put(path, {"global": {"account_access": None}})
     await until(code, lambda seen: seen == 403, seconds=2)
+
+
+async def test_entities_that_have_names(roost: Roost, user: Account, new_token: NewToken) -> None:
+    """A name with a number is that entity; one without never passes by itself."""
+    identity = await StoredTokens(roost.store).find(hash_token(await new_token(user)))
+    assert identity is not None
+    await give(roost.store, user.user_id, "image", 15, "read_only")
+
+    async def may(grant: Grant, name: str) -> bool:
+        try:
+            await require(grant, identity, {"imageId": name}, roost.store)
+        except ApiError:
+            return False
+        return True
+
+    assert await may(Read("image"), "private/15")
+    assert not await may(Write("image"), "private/15")
+    for name in ("private/16", "roost/debian12", "roost/15", "private/x", "15"):
+        assert not await may(Read("image"), name)
+        assert not await may(Write("image"), name)

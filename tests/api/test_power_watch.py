@@ -1,6 +1,7 @@
 """The power watch: guests that go off or on by themselves."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -8,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from roost.app.groups import SCHEDULES
+from roost.app.groups import AT_START, SCHEDULES
 from roost.app.roost import open_roost
 from roost.jobs.run import Run, Tools
+from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import watch
-from roost.resources.compute.jobs import SHUTDOWN, enqueue_power
+from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.engine import InstanceState
+from roost.resources.compute.entity import resource_of
+from roost.resources.compute.jobs import BOOT, SHUTDOWN, enqueue_power
 from roost.resources.events.log import Actor
 from roost.settings import Settings
 from tests.support.client import until
@@ -37,10 +42,14 @@ async def look(stage: Stage) -> None:
     roost, args = stage.roost, watch.WatchArgs()
     job = await roost.queue.enqueue(roost.store, watch.WATCH, args)
 
+    await watch.look(Run(args, job, tools(stage)))
+
+
+def tools(stage: Stage) -> Tools:
     async def report(_percent: int) -> None:
         raise AssertionError("the watch reports no progress")
 
-    await watch.look(Run(args, job, Tools(roost.store, roost.clock, roost.services, report)))
+    return Tools(stage.roost.store, stage.roost.clock, stage.roost.services, report)
 
 
 async def test_watchdog_boots_again(stage: Stage) -> None:
@@ -48,6 +57,8 @@ async def test_watchdog_boots_again(stage: Stage) -> None:
     await look(stage)
     assert await stage.status(compute_id) == "booting"
     assert await stage.events(compute_id) == [("lassie_reboot", "scheduled", None)]
+    [(_, reason)] = await stage.reasons(compute_id)
+    assert reason == "The instance went off by itself. Try 1 of 5 within 15 minutes."
     await look(stage)
     assert len(await stage.events(compute_id)) == 1
 
@@ -61,6 +72,10 @@ async def test_watchdog_gives_up_in_the_end(stage: Stage) -> None:
     await look(stage)
     assert await stage.status(compute_id) == "offline"
     assert (await stage.events(compute_id))[-1] == ("compute_shutdown", "notification", None)
+    assert (await stage.reasons(compute_id))[-1][1] == (
+        "The instance went off by itself. "
+        "Its watchdog has booted it 5 times within 15 minutes and stops."
+    )
     await stage.change(compute_id, "status = 'running'")
     stage.roost.clock.advance(timedelta(minutes=16))
     await look(stage)
@@ -72,6 +87,43 @@ async def test_without_watchdog_it_is_offline(stage: Stage) -> None:
     await look(stage)
     assert await stage.status(compute_id) == "offline"
     assert await stage.events(compute_id) == [("compute_shutdown", "notification", None)]
+    assert (await stage.reasons(compute_id))[-1][1] == (
+        "The instance went off by itself. Its watchdog is off, so it is not booted again."
+    )
+
+
+async def test_stops_of_the_host_are_no_crashes(stage: Stage) -> None:
+    """However many: none counts as a try of the watchdog, before or after."""
+    compute_id = await stage.instance("running", "running")
+    for _ in range(10):
+        await stage.engine().shut_down()
+        await look(stage)
+        assert await stage.status(compute_id) == "booting"
+        await stage.roost.store.execute("delete from job")
+        await stage.change(compute_id, "status = 'running'")
+        await stage.engine().start(await stage.spec(compute_id))
+    why = ("host_reboot", "The host was stopped while the instance ran.")
+    assert await stage.reasons(compute_id) == [why] * 10
+    await stage.engine().crash(compute_id)
+    await look(stage)
+    assert (await stage.reasons(compute_id))[-1] == (
+        "lassie_reboot",
+        "The instance went off by itself. Try 1 of 5 within 15 minutes.",
+    )
+
+
+async def test_without_watchdog_it_stays_off_after_a_stop_of_the_host(stage: Stage) -> None:
+    compute_id = await stage.instance("running", "running", watchdog=False)
+    await stage.engine().shut_down()
+    await look(stage)
+    assert await stage.status(compute_id) == "offline"
+    assert await stage.reasons(compute_id) == [
+        (
+            "compute_shutdown",
+            "The host was stopped while the instance ran. "
+            "Its watchdog is off, so it is not booted again.",
+        )
+    ]
 
 
 async def test_guest_that_runs_is_shown_as_running(stage: Stage) -> None:
@@ -102,6 +154,37 @@ async def test_what_a_job_works_on_is_left_alone(stage: Stage) -> None:
     assert [event[0] for event in await stage.events(compute_id)] == ["compute_shutdown"]
 
 
+async def test_nothing_is_locked_while_the_engine_is_asked(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What changes meanwhile, though it be changed back, is left to the next look."""
+    compute_id = await stage.instance("running", "offline")
+    inspect = stage.engine().inspect
+
+    async def disturb(asked: int) -> InstanceState | None:
+        for status in ("offline", "running"):
+            async with asyncio.timeout(5):
+                await stage.change(compute_id, "status = $2", status)
+        return await inspect(asked)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stage.engine(), "inspect", disturb)
+        await look(stage)
+    assert await stage.status(compute_id) == "running"
+    assert await stage.events(compute_id) == []
+    await look(stage)
+    assert await stage.status(compute_id) == "booting"
+
+
+async def test_guests_are_looked_at_in_pages(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "_PAGE", 2)
+    well = await stage.instance("running", "running")
+    off = [await stage.instance("running", "offline") for _ in range(4)]
+    await look(stage)
+    assert [await stage.status(compute_id) for compute_id in off] == ["booting"] * 4
+    assert await stage.status(well) == "running"
+
+
 async def test_region_whose_engine_fails_does_not_hinder_others(stage: Stage) -> None:
     blind = await stage.instance("running", "offline", region="local")
     [disk, _] = await stage.disks(blind)
@@ -119,9 +202,9 @@ async def serving(settings: Settings) -> AsyncIterator[Stage]:
         yield Stage(running.roost)
 
 
-async def rebooted(stage: Stage, compute_id: int) -> None:
-    """Wait until the watchdog has booted it again."""
-    finished = ("lassie_reboot", "finished", None)
+async def rebooted(stage: Stage, compute_id: int, action: str = "lassie_reboot") -> None:
+    """Wait until it has been booted again."""
+    finished = (action, "finished", None)
     await until(lambda: stage.events(compute_id), lambda events: finished in events)
     assert await stage.status(compute_id) == "running"
     assert await stage.power(compute_id) == "running"
@@ -135,13 +218,62 @@ async def test_crash_while_roost_serves(settings: Settings) -> None:
         await rebooted(stage, compute_id)
 
 
+async def test_a_crash_is_noticed_within_a_second(settings: Settings) -> None:
+    """By what the engine tells, for that instance only; a shutdown that is wanted is none."""
+    async with serving(settings) as stage:
+        compute_id, other = [await stage.instance("running", "running") for _ in range(2)]
+        jobs = "select count(*) from job where kind = 'compute_power_check'"
+        await until(
+            lambda: stage.roost.store.fetchval("select count(*) from job where status = 'done'"),
+            lambda count: count >= len(AT_START),
+        )
+        began = time.monotonic()
+        await stage.engine().crash(compute_id)
+        await until(lambda: stage.status(compute_id), lambda status: status != "running")
+        assert time.monotonic() - began < 1
+        await rebooted(stage, compute_id)
+        assert await stage.roost.store.fetchval(jobs) == 1
+        row = await stage.row(other)
+        async with stage.roost.store.transaction() as db:
+            await enqueue_power(stage.roost.queue, db, SHUTDOWN, row, Actor(row.account_id, None))
+        await until(lambda: stage.status(other), lambda status: status == "offline")
+        assert await stage.roost.store.fetchval(jobs) == 1
+
+
+async def test_a_guest_that_dies_while_it_boots_is_looked_at_afterwards(stage: Stage) -> None:
+    compute_id = await stage.instance("booting", "offline")
+    row = await stage.row(compute_id)
+    roost = stage.roost
+    async with roost.store.transaction() as db:
+        await enqueue_power(roost.queue, db, BOOT, row, Actor(row.account_id, None))
+        await watch.went_off(db, roost.queue, compute_id)
+        await watch.went_off(db, roost.queue, compute_id)
+    [job_id] = [
+        row["id"]
+        for row in await roost.store.fetch("select id from job where resource like 'power:%'")
+    ]
+    args = InstanceArgs(compute_id=compute_id)
+
+    async def check() -> Verdict:
+        job = await roost.queue.find(roost.store, job_id)
+        assert job is not None
+        return await watch.look_at_one(Run(args, job, tools(stage)))
+
+    assert await check() == again(0.5)
+    await roost.store.execute("delete from job where resource = $1", resource_of(compute_id))
+    await stage.change(compute_id, "status = 'running'")
+    assert await check() == next_step()
+    assert await stage.status(compute_id) == "booting"
+
+
 async def test_crash_of_the_host_is_noticed_at_the_next_start(settings: Settings) -> None:
     async with open_roost(settings) as roost:
         stage = Stage(roost)
         compute_ids = [await stage.instance("running", "running") for _ in range(3)]
         await stage.engine().shut_down()
     async with serving(settings) as stage:
-        await asyncio.gather(*(rebooted(stage, compute_id) for compute_id in compute_ids))
+        reboots = (rebooted(stage, compute_id, "host_reboot") for compute_id in compute_ids)
+        await asyncio.gather(*reboots)
 
 
 def test_schedule() -> None:

@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from roost.app.served import last_served
+from roost.clock import Clock
+from roost.engines.simulated.instances import SimulatedInstances
 from roost.store.cluster import Cluster
 from roost.store.pool import connect
 from tests.cli.process import Server, ran, roost, wait_until
+
+_STOPS = 7
+"""More than a watchdog boots a guest again in a row."""
 
 
 @pytest.fixture
@@ -26,6 +31,27 @@ def guests(state: Path, region: str = "us-lake") -> list[str]:
     """What the simulated data plane knows of its guests."""
     with closing(sqlite3.connect(state / "simulated" / region / "state.sqlite3")) as db:
         return [body for (body,) in db.execute("select body from document where kind = 'guest'")]
+
+
+def crash(state: Path, compute_id: int) -> None:
+    """Let a guest of the simulated data plane die without a word."""
+
+    async def die() -> None:
+        engine = SimulatedInstances(state / "simulated" / "us-lake", 0, Clock())
+        await engine.crash(compute_id)
+        await engine.close()
+
+    asyncio.run(die())
+
+
+def reboots(server: Server, compute_id: int) -> list[str]:
+    """Actions of the events of its boots that nobody asked for, the latest first."""
+    events = server.send("GET", "/account/events")[1]["data"]
+    return [
+        event["action"]
+        for event in events
+        if event["entity"]["id"] == compute_id and event["action"].endswith("_reboot")
+    ]
 
 
 def runs(guest: str) -> bool:
@@ -70,12 +96,49 @@ def test_down_after_a_crash(state: Path) -> None:
     assert lines[-1] == "stopped the database"
     assert [runs(guest) for guest in guests(state)] == [False]
     assert Cluster(state / "postgres").postmaster() is None
+    assert ran("fsck", "--state", state) == "fsck: clean"
+    assert ran("fsck", "--state", state, "--repair") == "fsck: clean"
+    assert Cluster(state / "postgres").postmaster() is None
+    server = Server.start(state)
+    wait_until(lambda: server.status(compute_id) == "running")
+    server.end()
+
+
+def test_what_a_guest_did_before_down_is_found(state: Path) -> None:
+    """A guest that died while nobody served is none that `down` stopped; the repair boots it."""
+    server = Server.start(state)
+    compute_id = server.instance()
+    server.process.terminate()
+    server.process.wait()
+    crash(state, compute_id)
+    ran("down", "--state", state)
+    text = f"instance {compute_id} of region us-lake is running, but its guest is offline"
     found = roost("fsck", "--state", state)
-    assert found.returncode == 1
-    assert found.stdout.splitlines() == [
-        f"instance {compute_id} of region us-lake is running, but its guest is offline",
-        "fsck: 1 found, 0 repaired",
+    assert (found.returncode, found.stdout.splitlines()[0]) == (1, text)
+    assert ran("fsck", "--state", state, "--repair").splitlines() == [
+        f"{text}; it is booted again",
+        "fsck: 1 found and repaired",
     ]
+    assert ran("fsck", "--state", state) == "fsck: clean"
+    server = Server.start(state)
+    wait_until(lambda: server.status(compute_id) == "running")
+    assert [runs(guest) for guest in guests(state)] == [True]
+    assert reboots(server, compute_id) == ["lassie_reboot"]
+    server.end()
+
+
+def test_planned_stops_are_no_crashes(state: Path) -> None:
+    server = Server.start(state)
+    compute_id = server.instance()
+    for _ in range(_STOPS):
+        ran("down", "--state", state)
+        assert server.process.wait() == 0
+        assert [runs(guest) for guest in guests(state)] == [False]
+        server = Server.start(state)
+        wait_until(lambda: [runs(guest) for guest in guests(state)] == [True])
+    wait_until(lambda: server.status(compute_id) == "running")
+    assert reboots(server, compute_id) == ["host_reboot"] * _STOPS
+    server.end()
 
 
 async def test_a_region_whose_instances_are_on_another_engine(state: Path) -> None:

@@ -68,3 +68,21 @@ def test_the_name_server_outlives_the_server_but_not_down(
     assert "stopped the name server" in ran("down", "--state", state).splitlines()
     again.process.wait()
     wait_until(lambda: not _answers(where))
+
+
+def test_fsck_leaves_no_name_server_behind_that_did_not_run(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = own_listener()
+    monkeypatch.setenv("ROOST_DNS_ENGINE", "powerdns")
+    monkeypatch.setenv("ROOST_DNS_LISTEN", str(where))
+    server = Server.start(state)
+    domain = {"domain": "example.org", "type": "master", "soa_email": "me@example.org"}
+    assert server.send("POST", "/domains", domain)[0] == 200
+    assert ran("fsck", "--state", state) == "fsck: clean"
+    assert _answers(where)
+    ran("down", "--state", state)
+    server.process.wait()
+    for options in ((), ("--repair",)):
+        assert ran("fsck", "--state", state, *options) == "fsck: clean"
+        assert not _answers(where)

@@ -1,6 +1,7 @@
 """The contract of InstanceEngine: every engine passes the same tests."""
 
 import asyncio
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -188,6 +189,40 @@ async def test_a_crashed_guest_is_offline_and_starts_again(
     assert await power(harness, running.id) == "running"
 
 
+async def test_a_guest_that_crashes_is_told_of_at_once(
+    harness: Harness, offline: InstanceSpec
+) -> None:
+    """For every way of going off, as long as somebody listens."""
+    async with aclosing(harness.engine.endings()) as endings:
+        for go_off in (
+            harness.crash,
+            lambda compute_id: harness.engine.stop(compute_id, 0),
+            harness.engine.delete,
+        ):
+            ended = asyncio.ensure_future(anext(endings))
+            await asyncio.sleep(0)  # It listens from its first step on.
+            await harness.engine.start(offline)
+            assert not ended.done()
+            await go_off(offline.id)
+            async with asyncio.timeout(1):
+                assert await ended == offline.id
+
+
+async def test_only_what_stops_all_guests_interrupts_one(
+    harness: Harness, running: InstanceSpec
+) -> None:
+    await harness.crash(running.id)
+    assert await _interrupted(harness, running.id) is False
+    await harness.engine.start(running)
+    await harness.engine.shut_down()
+    assert await power(harness, running.id) == "offline"
+    assert await _interrupted(harness, running.id) is True
+    await harness.engine.start(running)
+    assert await _interrupted(harness, running.id) is False
+    await harness.engine.stop(running.id, 0)
+    assert await _interrupted(harness, running.id) is False
+
+
 async def test_a_deleted_guest_leaves_nothing(harness: Harness, running: InstanceSpec) -> None:
     assert await harness.remains(running.id) != []
     await harness.engine.delete(running.id)
@@ -260,6 +295,12 @@ async def test_guests_are_listed_by_id(harness: Harness, spec: InstanceSpec) -> 
     assert listed == sorted(listed)
     assert {spec.id, second.id} <= set(listed)
     await harness.engine.delete(second.id)
+
+
+async def _interrupted(harness: Harness, compute_id: int) -> bool:
+    state = await harness.engine.inspect(compute_id)
+    assert state is not None
+    return state.interrupted
 
 
 async def _holder(harness: Harness, volume_id: int) -> int | None:

@@ -19,7 +19,7 @@ from roost.resources.compute.jobs import (
 )
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.turns import FIRST, Turn
-from roost.resources.compute.watch import WATCH, WatchArgs
+from roost.resources.compute.watch import CHECK, WATCH, WatchArgs, went_off
 from roost.resources.events import log
 from tests.jobs.harness import Scenario
 from tests.support.client import until
@@ -190,6 +190,17 @@ async def begin_watch(environment: Environment) -> WatchCase:
     return WatchCase(stage, well, off, job.id)
 
 
+async def begin_check(environment: Environment) -> WatchCase:
+    """An engine has told of one that went off."""
+    stage = environment.services.get(Stage)
+    well = await stage.instance("running", "running")
+    off = await stage.instance("running", "offline")
+    async with environment.store.transaction() as db:
+        await went_off(db, environment.queue, off)
+        job_id = await db.fetchval("select max(id) from job")
+    return WatchCase(stage, well, off, job_id)
+
+
 def _power(
     title: str,
     kind: JobKind[InstanceArgs],
@@ -219,4 +230,5 @@ SCENARIOS = (
     _power("delete", DELETE, ("deleting", "running"), (None, None), _OFF, _UNMADE),
     _power("delete what was not made", DELETE, ("deleting", None), (None, None), _UNMADE),
     Scenario(WATCH, begin_watch, "watch"),
+    Scenario(CHECK, begin_check, "look at one"),
 )

@@ -40,6 +40,9 @@ class NotingListener:
     async def started(self, conn: Queries, job: Job) -> None:
         await note(conn, job.id, "started")
 
+    async def retried(self, conn: Queries, job: Job) -> None:
+        await note(conn, job.id, f"error: {job.error}")
+
     async def progressed(self, conn: Queries, job: Job) -> None:
         await note(conn, job.id, f"at {job.percent} %")
 

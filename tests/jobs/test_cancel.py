@@ -76,7 +76,7 @@ async def test_a_running_job_is_stopped_and_undone(bench: Bench, gate: Gate) -> 
     assert (job.status, job.error) == ("cancelled", "changed my mind")
     said = await notes(bench.store, job_id)
     undone = ["undo wait", "undo a", "resource cancelled", "cancelled: changed my mind"]
-    assert said == ["enqueued", "started", "a", *undone]
+    assert said == ["enqueued", "started", "a", "error: changed my mind", *undone]
     assert bench.metric("roost_jobs_cancelled_total", kind="gated") == 1
 
 
@@ -105,7 +105,11 @@ async def test_a_waiting_job_is_undone_at_once(bench: Bench) -> None:
         await bench.reached(job_id, "waiting")
         assert await cancel(bench, job_id)
         assert (await bench.ended(job_id)).status == "cancelled"
-    assert (await notes(bench.store, job_id))[2:-1] == ["a", "undo a"]
+    assert (await notes(bench.store, job_id))[2:-1] == [
+        "a",
+        "error: changed my mind",
+        "undo a",
+    ]
 
 
 async def test_there_is_nothing_to_cancel_in_a_job_that_ends(bench: Bench, gate: Gate) -> None:

@@ -85,9 +85,16 @@ async def test_after_the_last_attempt_undos_run_backwards(noted: Store) -> None:
     bench = Bench(noted, kind, listener=NotingListener())
     job, said = await run(bench, kind)
     assert (job.status, job.error, job.undo_error) == ("failed", "busy", None)
-    assert said == ["enqueued", "started", *UNDONE, "failed: busy"]
+    assert said == ["enqueued", "started", "a", "b", "error: busy", *UNDONE[2:], "failed: busy"]
     assert bench.metric("roost_job_retries_total", kind="k") == 2
     assert bench.metric("roost_jobs_failed_total", kind="k") == 1
+
+
+async def test_the_reason_is_told_while_it_is_retried(noted: Store) -> None:
+    kind = JobKind("k", Nothing, steps(raising(TemporaryError("busy"), 2)), retry=QUICK)
+    _, said = await run(Bench(noted, kind, listener=NotingListener()), kind)
+    told = ["error: busy", "attempt 3", "error: None", "d", "finished"]
+    assert said == ["enqueued", "started", "a", "b", *told]
 
 
 async def failing(_run: Run[Nothing]) -> Verdict:

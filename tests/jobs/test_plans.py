@@ -8,9 +8,11 @@ from tests.jobs.bench import Bench
 from tests.jobs.gates import FREE
 
 _FILL = """
-insert into job (kind, args, step, status, resource, run_at, deadline, created, finished)
+insert into job (
+    kind, args, step, status, resource, run_at, deadline, created, finished, behind)
 select 'free', '{}', 'a', case when n % 100 = 0 then 'queued' else 'done' end, 'x:' || n % 1000,
-    '-infinity', now() + interval '1 day', now(), case when n % 100 > 0 then now() end
+    '-infinity', now() + interval '1 day', now(), case when n % 100 > 0 then now() end,
+    n % 100 = 0 and n > 1000
 from generate_series(1, 50000) as n
 """
 
@@ -22,11 +24,15 @@ async def test_no_statement_of_a_worker_reads_the_history(noted: Store) -> None:
     before = await noted.fetchval(_SCANS)
     now = bench.clock.now()
     async with noted.pool.acquire() as conn:
-        jobs = await lease_queries.claim(conn, "me", 10, ["free"], now, 5)
+        kinds, first = bench.queue.kinds, lease_queries.FIRST
+        waiting = await lease_queries.find_waiting(conn, kinds, now, first, (256, 5))
+        chosen = [each.id for each in waiting.candidates]
+        jobs = await lease_queries.claim(conn, "me", 10, kinds, now, chosen)
         assert len(jobs) == 5
-        resources = [job.resource or "" for job in jobs]
-        assert await lease_queries.claim(conn, "me", 10, ["free"], now, 5, resources) == []
-        assert len(await lease_queries.claim(conn, "me", 10, ["free"], now, 9, ["x:900"])) == 1
+        assert await lease_queries.claim(conn, "me", 10, kinds, now, chosen) == []
+        queues = await upkeep_queries.find_queues(conn, "", 1000)
+        assert len(queues) == 10
+        await queries.free(conn, queues, now)
         held = await lease_queries.renew(conn, "me", [job.id for job in jobs], 10)
         assert {row.id for row in held} == {job.id for job in jobs}
         assert await lease_queries.recover(conn, []) == []

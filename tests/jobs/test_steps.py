@@ -149,3 +149,32 @@ def test_mistakes_in_declarations_are_refused(store: Store) -> None:
         Bench(store, kind, kind)
     with pytest.raises(ValueError, match="nothing"):
         again(-1)
+
+
+_FAULT = """
+create sequence fault;
+create function fail_once() returns void language plpgsql as $$ begin
+    if nextval('fault') = 1 then raise exception 'no luck' using errcode = '40P01'; end if;
+end $$;
+"""
+
+
+async def test_a_commit_that_a_deadlock_ended_is_tried_once_more(noted: Store) -> None:
+    """The step has done its work, and is not run again for that."""
+    await noted.execute(_FAULT)
+    runs = 0
+
+    async def write(db: Queries) -> None:
+        await db.execute("select fail_once()")
+
+    async def work(_run: Run[Words]) -> Verdict:
+        nonlocal runs
+        runs += 1
+        return next_step(write)
+
+    kind = JobKind("k", Words, (Step("a", work),))
+    bench = Bench(noted, kind)
+    job_id = await bench.enqueue(kind, Words())
+    async with bench.worker():
+        assert (await bench.ended(job_id)).status == "done"
+    assert (runs, bench.metric("roost_job_retries_total", kind="k")) == (1, 0)

@@ -29,6 +29,7 @@ ROW = InstanceFacts(
     config_id=100003,
     memory_limit=0,
     user_data=None,
+    version=1,
 )
 ROOT = DiskFacts(
     id=100004,
@@ -41,6 +42,7 @@ ROOT = DiskFacts(
     made=True,
     setup=None,
     password_revision=0,
+    version=1,
 )
 SWAP = replace(ROOT, id=100005, size=512, filesystem="swap", image=None)
 DISKS = (ROOT, SWAP)

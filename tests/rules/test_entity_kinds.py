@@ -8,8 +8,9 @@ from roost.resources.entities.kind import EntityKind, ResourceKind
 from roost.resources.entities.registry import Entities
 from roost.resources.tags.entity import TAG
 from roost.resources.users.kinds import KINDS
-from roost.web.grants import Read, Write
-from roost.web.registry import Registry
+from roost.web.grants import Grant, Listed, Read, Write, entity_number
+from roost.web.registry import Method, Page, Registry, endpoint
+from roost.web.routing import plain_path
 
 ENTITIES = Entities(ENTITY_KINDS)
 REGISTRY = Registry(ENDPOINT_MODULES)
@@ -69,5 +70,65 @@ def test_a_declaration_is_whole(kind: ResourceKind) -> None:
 def test_grants_are_on_declared_kinds() -> None:
     granted = {kind.name for kind in RESOURCES if kind.grantable}
     assert granted <= set(KINDS)
-    needed = {e.grant.kind for e in REGISTRY if isinstance(e.grant, Read | Write)}
+    needed = {e.grant.kind for e in REGISTRY if isinstance(e.grant, Read | Write | Listed)}
     assert needed <= granted
+
+
+def test_grants_are_on_what_the_path_names() -> None:
+    """The parameter names an entity of that kind: its endpoint has it at the same place."""
+    on_entities = [e for e in REGISTRY if isinstance(e.grant, Read | Write)]
+    assert len(on_entities) > 50
+    for each in on_entities:
+        assert isinstance(each.grant, Read | Write)
+        kind = ENTITIES.grantable(each.grant.kind)
+        assert kind is not None
+        shown = kind.path.replace("{id}", f"{{{each.grant.parameter}}}")
+        assert plain_path(each.path).startswith(shown) or each.grant.of is not None
+
+
+def test_lists_show_what_is_granted() -> None:
+    for each in REGISTRY:
+        if isinstance(each.grant, Listed):
+            assert isinstance(each.returns, Page)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "grant", "problem"),
+    [
+        ("GET", "/images", Read("image"), "has no parameter imageId"),
+        ("GET", "/images/{id:path}", Read("image"), "has no parameter imageId"),
+        ("POST", "/volumes", Write("volume"), "has no parameter volumeId"),
+        ("GET", "/databases/{instanceId:int}", Read("database"), "has no parameter databaseId"),
+        ("GET", "/databases/{id:int}", Read("database", of="instanceId"), "no parameter inst"),
+        ("POST", "/volumes", Listed("volume"), "is no list"),
+        ("GET", "/volumes/{volumeId:int}", Listed("volume"), "is no list"),
+    ],
+)
+def test_a_grant_that_does_not_fit_its_path_is_refused(
+    method: Method, path: str, grant: Grant, problem: str
+) -> None:
+    with pytest.raises(ValueError, match=problem):
+        endpoint(method, path, grant=grant)
+
+
+def test_a_parameter_of_another_name_is_declared() -> None:
+    endpoint("GET", "/databases/{instanceId:int}", grant=Read("database", of="instanceId"))
+    endpoint("GET", "/images/{imageId:path}", grant=Read("image"))
+
+
+@pytest.mark.parametrize(
+    ("named", "number"),
+    [
+        (15, 15),
+        ("private/15", 15),
+        ("private/15/16", None),
+        ("roost/debian12", None),
+        ("15", None),
+        ("private/", None),
+        ("private/\u0661", None),
+        ("private/" + "9" * 19, None),
+        ("", None),
+    ],
+)
+def test_names_of_entities(named: int | str, number: int | None) -> None:
+    assert entity_number(named) == number

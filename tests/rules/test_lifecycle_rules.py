@@ -11,7 +11,7 @@ PLAN = 1000
 
 
 def disk(number: int, filesystem: Filesystem, size: int = 100, made: bool = True) -> DiskFacts:
-    return DiskFacts(number, 1, "d", "ready", size, filesystem, None, made, None, 0)
+    return DiskFacts(number, 1, "d", "ready", size, filesystem, None, made, None, 0, 1)
 
 
 @pytest.mark.parametrize(

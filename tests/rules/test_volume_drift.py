@@ -21,6 +21,7 @@ ROW = VolumeFacts(
     made=True,
     source_id=None,
     deleting=False,
+    version=1,
 )
 DATA = VolumeState(100001, 20, None)
 

@@ -1,6 +1,9 @@
 """The store: transactions, values, a pool without reset queries."""
 
 import asyncio
+import contextlib
+import time
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import pytest
 
 from roost.settings import Settings
 from roost.store import Queries, Store, migrate
-from roost.store.pool import connect, create_pool
+from roost.store.pool import Pool, Share, connect
 
 INSERT = "insert into setting values ($1, $2)"
 
@@ -88,7 +91,7 @@ async def test_releasing_a_connection_costs_no_round_trip(store: Store) -> None:
 
 
 async def test_a_pool_opens_no_more_connections_than_it_may(database_url: str) -> None:
-    pool = await create_pool(database_url, 2)
+    pool = Pool(database_url, Share(connections=2))
     async with pool.acquire() as first, pool.acquire() as second:
         third = asyncio.create_task(pool.take())
         await asyncio.sleep(0.05)
@@ -120,6 +123,81 @@ async def test_a_cancelled_query_leaves_a_store_that_works(store: Store) -> None
     await store.fetchval("select 1")
     query = "select count(*) from pg_stat_activity where query = 'select pg_sleep(60)'"
     assert await store.fetchval(query) == 0
+
+
+async def test_a_cancelled_transaction_loses_no_writes_of_the_next_user(
+    database_url: str,
+) -> None:
+    """The server may begin a transaction whose beginning was cancelled here."""
+    pool = Pool(database_url, Share(connections=1))
+    async with pool.acquire() as connection:
+        await connection.execute("create table one (n int)")
+    for delay in (0, 1, 2, 3, 5, 8):
+        begun = asyncio.create_task(_begin(pool))
+        for _ in range(delay):
+            await asyncio.sleep(0)
+        begun.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await begun
+        async with pool.acquire() as connection:
+            assert not connection.is_in_transaction()
+            await connection.execute("insert into one values (1)")
+    async with pool.acquire() as connection:
+        assert await connection.fetchval("select count(*) from one") == 6
+    await pool.close()
+
+
+async def _begin(pool: Pool) -> None:
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("select 1")
+
+
+async def test_a_deadlock_is_broken_by_trying_once_more(store: Store) -> None:
+    await store.execute("insert into setting values ('a', '0'), ('b', '0')")
+    meeting, attempts = asyncio.Barrier(2), Counter[str]()
+
+    async def work(db: Queries, first: str, second: str) -> None:
+        attempts[first] += 1
+        add = "update setting set value = (value::text::int + 1)::text::jsonb where key = $1"
+        await db.execute(add, first)
+        if attempts[first] == 1:
+            await meeting.wait()
+        await db.execute(add, second)
+
+    await asyncio.gather(
+        store.commit(lambda db: work(db, "a", "b")), store.commit(lambda db: work(db, "b", "a"))
+    )
+    rows = await store.fetch("select value::text from setting order by key")
+    assert [row["value"] for row in rows] == ["2", "2"]
+    assert attempts.total() == 3
+
+
+async def test_a_share_has_connections_of_its_own(database_url: str) -> None:
+    store = await Store.open(Settings(database_url=database_url, job_connections=1))
+    share = store.share(Share(connections=1, statement=0.2, idle=0.2, wait=0.2))
+    try:
+        async with store.pool.acquire(), share.pool.acquire():
+            assert await store.reserved.fetchval("select 1") == 1
+            started = time.monotonic()
+            with pytest.raises(TimeoutError):
+                await share.fetchval("select 1")
+            assert time.monotonic() - started < 2
+        with pytest.raises(asyncpg.QueryCanceledError):
+            await share.execute("select pg_sleep(60)")
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)):
+            await linger(share)
+        assert await share.fetchval("select 1") == 1
+    finally:
+        await store.close()
+
+
+async def linger(store: Store) -> None:
+    """Pause in a transaction until the server has had enough."""
+    async with store.transaction() as connection:
+        async with asyncio.timeout(10):
+            while not connection.is_closed():
+                await asyncio.sleep(0.01)
+        await connection.execute("select 1")
 
 
 async def test_a_query_that_hangs_does_not_hang_the_stop(database_url: str) -> None:

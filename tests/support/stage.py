@@ -147,6 +147,13 @@ class Stage:
         row = await queries.find(self.roost.store, compute_id)
         return None if row is None else row.status
 
+    async def reasons(self, compute_id: int) -> list[tuple[str, str]]:
+        """Action and message of its events, the oldest first."""
+        rows = await self.roost.store.fetch(
+            "select action, message from event where entity_id = $1 order by id", str(compute_id)
+        )
+        return [(row["action"], row["message"]) for row in rows]
+
     async def events(self, compute_id: int) -> list[tuple[str, str, str | None]]:
         """Action, status and user, the oldest first."""
         rows = await self.roost.store.fetch(

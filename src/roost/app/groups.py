@@ -130,7 +130,7 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
 JOB_KINDS = (
     *compute_jobs.KINDS,
     *domain_jobs.KINDS,
-    compute_watch.WATCH,
+    *compute_watch.KINDS,
     *backup_jobs.KINDS,
     backup_schedule.DUE,
     *disk_jobs.KINDS,

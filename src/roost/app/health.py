@@ -63,7 +63,7 @@ async def check_health(roost: Roost) -> HealthRow:
 
 async def _check_store(roost: Roost) -> tuple[str, int]:
     try:
-        return "ok", await count_alive(roost.store, roost.settings.job_lease)
+        return "ok", await count_alive(roost.store.reserved, roost.settings.job_lease)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         return type(error).__name__, 0
 

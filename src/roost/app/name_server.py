@@ -1,10 +1,13 @@
 """Which engine answers DNS: the operator's wish, what holds the zones already, what works here."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from roost.app.engines import EngineUnavailableError, Row
+from roost.app.served import is_served
 from roost.clock import Clock
 from roost.engines.listeners import Listener, ListenerError, parse_listeners
 from roost.engines.simulated.domains import SimulatedDomains
@@ -12,6 +15,7 @@ from roost.resources.domains import engine_queries
 from roost.resources.domains.engine import DomainEngine, EngineError
 from roost.settings import Settings
 from roost.store import Queries
+from roost.threads import DISK
 
 NAME = "dns"
 """Of its row in health and lab, where engines of regions have the region's."""
@@ -77,6 +81,22 @@ async def stop_dns(state: Path) -> bool:
     from roost.app import powerdns
 
     return await powerdns.stop(state)
+
+
+@asynccontextmanager
+async def dns_as_before(state: Path) -> AsyncIterator[None]:
+    """A PowerDNS of the state that is started inside the block, by whoever asks it, stops after it.
+
+    One that ran before goes on, and so does one that a server of the state needs by then.
+    """
+    from roost.app import powerdns
+
+    ran = await DISK.run(powerdns.runs, state)
+    try:
+        yield
+    finally:
+        if not ran and not is_served(state):
+            await stop_dns(state)
 
 
 def _wants_simulated(settings: Settings, holder: str | None) -> bool:

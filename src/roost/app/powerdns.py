@@ -14,7 +14,7 @@ from roost.engines.powerdns.remote import RemoteServer
 from roost.engines.powerdns.server import LocalServer
 from roost.settings import Settings
 
-__all__ = ["backend_of", "check", "own_server", "remote", "stop"]
+__all__ = ["backend_of", "check", "own_server", "remote", "runs", "stop"]
 
 
 def backend_of(settings: Settings) -> Backend:
@@ -37,11 +37,15 @@ def remote(settings: Settings, listeners: tuple[Listener, ...] | None) -> PowerD
     return PowerDns(RemoteServer(settings.powerdns_url, settings.powerdns_key_file, listeners))
 
 
+def runs(state: Path) -> bool:
+    """Whether the server of a state does."""
+    return _server(state, SqliteBackend(), None).process() is not None
+
+
 async def stop(state: Path) -> bool:
     """Stop the server of a state; whether one ran. Raises EngineError when it does not end."""
-    server = _server(state, SqliteBackend(), None)
-    ran = server.process() is not None
-    await server.stop()
+    ran = runs(state)
+    await _server(state, SqliteBackend(), None).stop()
     return ran
 
 

@@ -31,20 +31,20 @@ from roost.jobs.worker import Worker
 from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.notifications.causes import Causes
 from roost.resources.tokens.issue import StoredTokens
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
 from roost.resources.volumes.engines import VolumeEngines
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
-from roost.store import Store, migrate
+from roost.store import Share, Store, migrate
 from roost.threads import DISK
 from roost.web.access_log import AccessLog
 from roost.web.api import Api, Edge
@@ -52,6 +52,10 @@ from roost.web.auth import Authenticator
 from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
+from roost.web.revocation import Revocations
+
+_WAIT_SECONDS = 3.0
+"""How long a request waits for a connection, before it is answered 503."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,9 @@ class Roost:
     settings: Settings
     clock: Clock
     store: Store
+    """For jobs and commands."""
+    requests: Store
+    """For what somebody waits for."""
     catalog: Catalog
     bindings: Bindings
     name_server: DnsBinding
@@ -91,22 +98,25 @@ class Roost:
             for schedule in AT_START:
                 await schedule.enqueue(self.queue, db, self.clock.now())
 
-    async def authenticator(self) -> Authenticator:
-        """Knows the tokens, and forgets them as soon as any process changes one."""
-        authenticator = Authenticator(StoredTokens(self.store), self.clock)
-        await self.store.listen(TOKEN_CHANNEL, lambda _payload: authenticator.forget())
-        return authenticator
+    @asynccontextmanager
+    async def revocations(self) -> AsyncIterator[Revocations]:
+        """Who knows the tokens, and forgets them as soon as any process changes one."""
+        authenticator = Authenticator(StoredTokens(self.requests), self.clock)
+        revocations = Revocations(self.store.reserved, authenticator)
+        async with revocations.following():
+            yield revocations
 
-    async def api(self, authenticator: Authenticator) -> tuple[Registry, Api]:
+    async def api(self, revocations: Revocations) -> tuple[Registry, Api]:
         """The API of this process; it follows what other processes import as images."""
         registry = self.services.get(Registry)
         await ImportedImages(self.store, self.catalog).follow()
         edge = Edge(
             registry=registry,
-            store=self.store,
+            store=self.requests,
             services=self.services,
             clock=self.clock,
-            authenticator=authenticator,
+            authenticator=revocations.authenticator,
+            revocations=revocations,
             limiter=RateLimiter(self.settings.rate_limit_scale),
             metrics=EdgeMetrics(self.metrics),
             access_log=AccessLog(sys.stderr.buffer) if self.settings.access_log else None,
@@ -114,6 +124,11 @@ class Roost:
             max_body=self.settings.max_body,
         )
         return registry, Api(edge)
+
+
+def _share_of_requests(settings: Settings) -> Share:
+    seconds = settings.database_timeout
+    return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
 
 
 @asynccontextmanager
@@ -167,6 +182,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             settings=settings,
             clock=clock,
             store=store,
+            requests=store.share(_share_of_requests(settings)),
             catalog=catalog,
             bindings=bindings,
             name_server=name_server,
@@ -178,6 +194,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 dns,
                 reverse_dns,
                 instance_volumes(queue),
+                ComputeMetrics(metrics),
                 queue,
                 box,
                 Causes(*CAUSES),

@@ -11,13 +11,14 @@ from roost.app.crew import Crew
 from roost.app.health import Health
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
+from roost.app.power_watch import listen
 from roost.app.roost import Roost
 from roost.oauth.passwords import PasswordChecker
 from roost.oauth.routes import build_routes
 from roost.oauth.site import Site
 from roost.secrets import Box
 from roost.web.api import Api
-from roost.web.openapi import build_document
+from roost.web.revocation import Revocations
 from roost.web.site import Server, build_site
 
 _KEEP_ALIVE = 75
@@ -53,18 +54,19 @@ async def serve(
     # held back for 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     crew = Crew(roost.worker) if roost.settings.worker else None
-    config, api = await _configure(roost, crew)
-    server = _Uvicorn(config, on_ready)
-    try:
-        async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
-            tasks.create_task(server.serve(sockets=[listening]))
-            stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
-            await stop.wait()
-            server.should_exit = True
-            if stop_work is not None:
-                stop_work()
-    finally:
-        api.close()
+    async with roost.revocations() as revocations:
+        config, api = await _configure(roost, crew, revocations)
+        server = _Uvicorn(config, on_ready)
+        try:
+            async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
+                tasks.create_task(server.serve(sockets=[listening]))
+                stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
+                await stop.wait()
+                server.should_exit = True
+                if stop_work is not None:
+                    stop_work()
+        finally:
+            api.close()
 
 
 async def work(roost: Roost, stop: asyncio.Event) -> None:
@@ -76,32 +78,34 @@ async def work(roost: Roost, stop: asyncio.Event) -> None:
 
 
 async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Callable[[], None]:
-    """Run jobs, and build the images that are missing; returns what ends that."""
+    """Run jobs, listen to guests, build images that are missing; returns what ends that."""
     await roost.enqueue_first_jobs()
     tasks.create_task(crew.run())
-    building = tasks.create_task(roost.images.build())
+    helpers = [tasks.create_task(work) for work in (roost.images.build(), listen(roost))]
 
     def stop() -> None:
         crew.stop()
-        building.cancel()
+        for helper in helpers:
+            helper.cancel()
 
     return stop
 
 
-async def _configure(roost: Roost, crew: Crew | None) -> tuple[uvicorn.Config, Api]:
-    authenticator = await roost.authenticator()
-    registry, api = await roost.api(authenticator)
-    document = build_document(registry)
-    lab = await open_lab(roost, api, authenticator, crew)
+async def _configure(
+    roost: Roost, crew: Crew | None, revocations: Revocations
+) -> tuple[uvicorn.Config, Api]:
+    registry, api = await roost.api(revocations)
+    lab = await open_lab(roost, api, revocations, crew)
     oauth = Site(
-        roost.store,
+        roost.requests,
         roost.clock,
         roost.services.get(Box),
         PasswordChecker(),
+        revocations,
         roost.settings.public_url,
     )
     more = [*build_routes(oauth), *([] if lab is None else [mount(lab)])]
-    site = build_site(registry, document, roost.metrics, Health(roost).check, more)
+    site = build_site(registry, roost.metrics, Health(roost).check, more)
     config = uvicorn.Config(
         Server(api if lab is None else lab.gate, site),
         log_config=None,

@@ -22,6 +22,7 @@ from roost.settings import Settings
 _FILE = "serve.json"
 _POLL_SECONDS = 0.05
 _STOP_SECONDS = 30.0
+_TRIES = 3
 
 
 class ServedError(Exception):
@@ -44,6 +45,12 @@ def last_served(state: Path) -> Served | None:
         return None
 
 
+def is_served(state: Path) -> bool:
+    """Whether a server of the state lives at this moment."""
+    with _opened(state) as descriptor:
+        return not _lock(descriptor)
+
+
 @contextmanager
 def serving(settings: Settings) -> Iterator[Callable[[], None]]:
     """Be the server of the state; raises ServedError when there is one.
@@ -53,7 +60,7 @@ def serving(settings: Settings) -> Iterator[Callable[[], None]]:
     """
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _opened(settings.state) as descriptor:
-        if not _lock(descriptor):
+        if not _lock_patiently(descriptor):
             raise ServedError(f"{settings.state} is being served already; see `roost down`")
         catalog = settings.catalog and settings.catalog.absolute()
         served = Served(pid=os.getpid(), engines=settings.engines, catalog=catalog)
@@ -108,6 +115,15 @@ def _opened(state: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _lock_patiently(descriptor: int) -> bool:
+    """A command that only looks whether there is a server holds the lock for a moment."""
+    for _ in range(_TRIES):
+        if _lock(descriptor):
+            return True
+        time.sleep(_POLL_SECONDS)
+    return False
 
 
 def _lock(descriptor: int) -> bool:

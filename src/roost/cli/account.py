@@ -16,6 +16,7 @@ from roost.resources.account.setup_queries import ListedAccount, list_accounts
 from roost.resources.users.bodies import CreateUser
 from roost.settings import Settings
 from roost.web.bodies import Body
+from roost.web.revocation import settle
 
 
 @click.group()
@@ -77,8 +78,11 @@ async def _list(settings: Settings) -> list[ListedAccount]:
 
 async def _tie(settings: Settings, child: int, parent: int) -> str:
     try:
-        async with open_store(settings) as store, store.transaction() as db:
-            return await make_parent(db, Clock(), child, parent)
+        async with open_store(settings) as store:
+            async with store.transaction() as db:
+                name = await make_parent(db, Clock(), child, parent)
+            await settle(store)
+            return name
     except AccountError as error:
         raise click.ClickException(str(error)) from error
 

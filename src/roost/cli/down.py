@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from roost.app.down import take_down
+from roost.app.logs import configure_logs
 from roost.cli.options import read_served_settings, roost_options, run
 
 
@@ -17,5 +18,6 @@ def down(state: Path | None, engines: str | None, catalog: Path | None) -> None:
     that were started on their own must be stopped before.
     """
     settings = read_served_settings(state=state, engines=engines, catalog=catalog)
+    configure_logs()
     if not run(take_down(settings, click.echo)):
         raise click.exceptions.Exit(1)

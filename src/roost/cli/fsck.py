@@ -5,6 +5,8 @@ from pathlib import Path
 import click
 
 from roost.app.fsck import Outcome, check_all
+from roost.app.logs import configure_logs
+from roost.app.name_server import dns_as_before
 from roost.app.roost import open_roost
 from roost.cli.options import read_served_settings, roost_options, run
 from roost.settings import Settings
@@ -14,11 +16,13 @@ from roost.settings import Settings
 @roost_options
 @click.option("--repair", is_flag=True, help="Mend what is found; guests without a row are lost.")
 def fsck(state: Path | None, engines: str | None, catalog: Path | None, repair: bool) -> None:
-    """Compare the database with what the engines hold, also while the server runs.
+    """Compare the database with what the engines hold, whether the server runs or not.
 
-    Instances with an unfinished job are left alone. Ends with 1 when differences are left.
+    Instances with an unfinished job are left alone, and so are guests that are off with their
+    host until the next start. Ends with 1 when differences are left; nothing goes on running.
     """
     settings = read_served_settings(state=state, engines=engines, catalog=catalog)
+    configure_logs()
     outcome = run(_check(settings, repair))
     click.echo(f"fsck: {outcome}")
     if not outcome.sound:
@@ -26,5 +30,5 @@ def fsck(state: Path | None, engines: str | None, catalog: Path | None, repair: 
 
 
 async def _check(settings: Settings, repair: bool) -> Outcome:
-    async with open_roost(settings, beside=True) as roost:
+    async with dns_as_before(settings.state), open_roost(settings, beside=True) as roost:
         return await check_all(roost, repair, click.echo)

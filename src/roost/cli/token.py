@@ -19,6 +19,7 @@ from roost.resources.tokens.queries import TokenRow, list_tokens, revoke_token
 from roost.resources.tokens.usage_queries import find_uses
 from roost.settings import Settings
 from roost.web.registry import Registry
+from roost.web.revocation import settle
 from roost.web.scopes import Scopes
 
 _LABEL_LENGTH = 100
@@ -106,7 +107,9 @@ async def _list(settings: Settings) -> list[TokenRow]:
 
 async def _revoke(settings: Settings, token_id: int) -> bool:
     async with open_store(settings) as store:
-        return await revoke_token(store, token_id, Clock().seconds())
+        revoked = await revoke_token(store, token_id, Clock().seconds())
+        await settle(store)
+        return revoked
 
 
 def _table(rows: Iterable[TokenRow]) -> str:

@@ -8,9 +8,9 @@ import os
 import signal
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-_POLL_SECONDS = 0.02
 _CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -44,12 +44,30 @@ class Process:
 
     async def gone(self, seconds: float) -> bool:
         """Whether the process ends within so many seconds."""
-        deadline = asyncio.get_running_loop().time() + seconds
-        while self.alive():
-            if asyncio.get_running_loop().time() >= deadline:
-                return False
-            await asyncio.sleep(_POLL_SECONDS)
+        descriptor = self.open()
+        if descriptor is None:
+            return True
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(descriptor, ended.set)
+        try:
+            await asyncio.wait_for(ended.wait(), seconds)
+        except TimeoutError:
+            return False
+        finally:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
         return True
+
+    def open(self) -> int | None:
+        """A descriptor (pidfd) that is readable once the process has ended; None when it has."""
+        try:
+            descriptor = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            return None
+        if self.alive():
+            return descriptor
+        os.close(descriptor)
+        return None
 
     def kill(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
@@ -70,6 +88,13 @@ def search_process(marker: str) -> Process | None:
     """The live process of this host that has the marker among its arguments."""
     pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
     return next((found for pid in pids if (found := Process(pid, marker)).alive()), None)
+
+
+@cache
+def host_start() -> str:
+    """Differs after each start of this host, or of the container that is one for us."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot} {_stat_fields(1)[19]}"
 
 
 def _stat_fields(pid: int) -> list[str]:

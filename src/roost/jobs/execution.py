@@ -47,9 +47,22 @@ class Execution:
 
     async def run(self) -> None:
         """Until the job is not `running` here any more. Raises what the database raises."""
-        with structlog.contextvars.bound_contextvars(job=self.job.id, job_kind=self.job.kind):
+        job = self.job
+        with structlog.contextvars.bound_contextvars(
+            job=job.id, job_kind=job.kind, resource=job.resource
+        ):
+            if job.fence == 1 and job.account_id is not None:
+                _log.info("job_started")
             while self.job.status == "running":
                 await self._turn()
+            self._log_end()
+
+    def _log_end(self) -> None:
+        """Not of Roost's own jobs of each minute, unless they fail."""
+        job = self.job
+        if job.finished is not None and (job.account_id is not None or job.status != "done"):
+            seconds = (job.finished - job.created).total_seconds()
+            _log.info("job_ended", status=job.status, seconds=round(seconds, 3), error=job.error)
 
     def interrupt(self) -> None:
         """Stop the step that runs and look at the row again."""
@@ -191,16 +204,19 @@ class Execution:
 
     async def _commit(self, new: Job, write: Write | None = None, *, effects: bool = True) -> bool:
         """Write rows of the resource, the job and the listener, in this order, or none of them."""
+
+        async def work(conn: Queries) -> None:
+            if write is not None:
+                await write(conn)
+            if effects:
+                await self._affect(conn, new)
+            lease = self._env.settings.written_lease
+            if not await lease_queries.save(conn, self.job, new, lease):
+                raise _StaleError
+            await self._tell(conn, new)
+
         try:
-            async with self._env.store.transaction() as conn:
-                if write is not None:
-                    await write(conn)
-                if effects:
-                    await self._affect(conn, new)
-                lease = self._env.settings.written_lease
-                if not await lease_queries.save(conn, self.job, new, lease):
-                    raise _StaleError
-                await self._tell(conn, new)
+            await self._env.store.commit(work)
         except _StaleError:
             await self._refresh()
             return False
@@ -215,10 +231,14 @@ class Execution:
             await self._kind.effect(self._kind.on_failed, conn, new)
 
     async def _tell(self, conn: Queries, new: Job) -> None:
+        listener = self._env.queue.listener
+        if new.status in ("failed", "cancelled"):
+            await listener.failed(conn, new)
+            return
+        if new.error != self.job.error:
+            await listener.retried(conn, new)
         if new.status == "done":
-            await self._env.queue.listener.finished(conn, new)
-        elif new.status in ("failed", "cancelled"):
-            await self._env.queue.listener.failed(conn, new)
+            await listener.finished(conn, new)
 
     def _count(self) -> None:
         metrics = self._env.metrics

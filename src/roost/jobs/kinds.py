@@ -25,6 +25,8 @@ Args = TypeVar("Args", bound=JobArgs, contravariant=True)
 
 Action: TypeAlias = Callable[[Run[Args]], Awaitable[Verdict]]
 
+_SHORT_SECONDS = 120.0
+
 Effect: TypeAlias = Callable[[Queries, Job, Args], Awaitable[None]]
 """Rows to change when a job is enqueued or ends, in the same transaction."""
 
@@ -61,8 +63,11 @@ class Step(Generic[Args]):
 class JobKind(Generic[Args]):
     """A named sequence of steps.
 
-    `deadline`: seconds from due time until an alert is raised; the job goes on.
+    `deadline`: seconds from due time until an alert is raised; the job goes on. They are real
+    ones, also where a lab moves the clock.
     `permanent`: exceptions that fail the job at once.
+    `per_account`: jobs of this kind that one account runs at the same time; None: as many as its
+    share of the slots. Workers that claim at the same moment may pass it.
     `on_failed` leaves the resource in a named state; it is not called for a pre-empted job.
     """
 
@@ -75,11 +80,18 @@ class JobKind(Generic[Args]):
     on_enqueued: Effect[Args] | None = None
     on_done: Effect[Args] | None = None
     on_failed: Effect[Args] | None = None
+    per_account: int | None = None
 
     def __post_init__(self) -> None:
         names = [step.name for step in self.steps]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"the steps of {self.name} need distinct names")
+
+    @property
+    def long(self) -> bool:
+        """Whether a step may keep its slot for more than two minutes; what is short has slots
+        that no long job takes."""
+        return any(step.timeout > _SHORT_SECONDS for step in self.steps)
 
     def find(self, name: str) -> Step[Args] | None:
         """None for a step of another release."""

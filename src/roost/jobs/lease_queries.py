@@ -7,81 +7,123 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
+from roost.jobs.fairness import Candidate, Line
+from roost.jobs.kinds import Kinds
 from roost.jobs.model import AT_ONCE, Job, Stop
 from roost.jobs.queries import COLUMNS, READY, to_job
 from roost.store import Queries
 
-# Behind another job of its resource: one that has begun, or an earlier one that is due.
+# Behind another job of its resource: one that has begun, or an earlier one that is due. It is
+# checked also where nothing is marked, as jobs enqueued at the same moment do not see each other.
 _BEHIND = """
     exists (
         select from job as other where other.resource = job.resource and other.id <> job.id
             and other.status in ('running', 'waiting')
     ) or exists (
         select from job as other where other.resource = job.resource and other.id < job.id
-            and other.status = 'queued' and other.run_at <= $4
+            and other.status = 'queued' and not other.behind and other.run_at <= $4
     )
 """
 
-_ANY = f"""
-    select id from job
-    where status in ('queued', 'waiting') and run_at <= $4 and kind = any($3)
-        and (status = 'waiting' or resource is null or not ({_BEHIND}))
-    order by run_at, id
-    limit $5
-    for update skip locked
+_WAITS = "status in ('queued', 'waiting') and not behind"
+
+# A probe of the index for each line, and for each of their first jobs, however long the lines are.
+_CANDIDATES = f"""
+    with recursive line (tenant, kind, status) as (
+        (
+            select coalesce(account_id, 0), kind, status from job
+            where {_WAITS} and (coalesce(account_id, 0), kind, status) > ($1, $2, $8)
+            order by coalesce(account_id, 0), kind, status limit 1
+        )
+        union all
+        select next.* from line cross join lateral (
+            select coalesce(account_id, 0), kind, status from job
+            where {_WAITS}
+                and (coalesce(account_id, 0), kind, status) > (line.tenant, line.kind, line.status)
+            order by coalesce(account_id, 0), kind, status limit 1
+        ) as next
+    )
+    select line.tenant, line.kind, line.status, head.id, head.run_at,
+        case when line.kind = any($6) then (
+            select count(*) from job as other
+            where other.status = 'running' and other.kind = line.kind
+                and coalesce(other.account_id, 0) = line.tenant
+        ) else 0 end as running
+    from (select * from line limit $7) as line left join lateral (
+        select id, run_at from job
+        where {_WAITS} and coalesce(account_id, 0) = line.tenant and kind = line.kind
+            and status = line.status and kind = any($3) and run_at <= $4
+            and (status = 'waiting' or resource is null or not ({_BEHIND}))
+        order by run_at, id limit $5
+    ) as head on true
 """  # noqa: S608 - constants
 
-# One probe of an index each, however many jobs are in the queue of a resource.
-_HEADS = f"""
-    select id from job
-    where id in (
-            select head.id from unnest($6::text[]) as freed (resource), lateral (
-                select id from job
-                where job.resource = freed.resource
-                    and status in ('queued', 'running', 'waiting') and run_at <= $4
-                order by id limit 1
-            ) as head
-        )
-        and status in ('queued', 'waiting') and run_at <= $4 and kind = any($3)
-        and (status = 'waiting' or not ({_BEHIND}))
-    limit $5
-    for update skip locked
-"""  # noqa: S608
-
-_CLAIM = """
-    with due as ({due})
+_CLAIM = f"""
+    with due as (
+        select id from job
+        where id = any($5) and status in ('queued', 'waiting') and run_at <= $4
+            and kind = any($3)
+            and (status = 'waiting' or resource is null or not ({_BEHIND}))
+        for update skip locked
+    )
     update job set status = 'running', owner = $1, fence = fence + 1,
-        revision = revision + 1, lease_until = clock_timestamp() + $2,
+        revision = revision + 1, lease_until = clock_timestamp() + $2, behind = false,
         started = coalesce(started, $4)
     from due where job.id = due.id
-    returning {columns}
-"""
+    returning {COLUMNS}
+"""  # noqa: S608
 
-_CLAIM_ANY = _CLAIM.format(due=_ANY, columns=COLUMNS)
-_CLAIM_HEADS = _CLAIM.format(due=_HEADS, columns=COLUMNS)
+
+Place: TypeAlias = tuple[int, str, str]
+"""A line and a status, in the order of the index."""
+
+FIRST: Place = (-1, "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The jobs that may be claimed: the first ones of each line, of the lines that were read."""
+
+    candidates: list[Candidate]
+    running: dict[Line, int]
+    """On all workers, of limited kinds."""
+    rest: Place
+    """Where the next reader begins."""
+
+
+async def find_waiting(
+    db: Queries, kinds: Kinds, now: datetime, place: Place, limits: tuple[int, int]
+) -> Waiting:
+    """Due jobs of the lines behind a place; `limits`: of lines, and of the jobs in each."""
+    names = list(kinds.by_name)
+    limited = [name for name in names if kinds[name].per_account is not None]
+    tenant, kind, status = place
+    lines, heads = limits
+    records = await db.fetch(_CANDIDATES, tenant, kind, names, now, heads, limited, lines, status)
+    candidates, running, places = list[Candidate](), dict[Line, int](), set[Place]()
+    for record in records:
+        line, status = Line(record["tenant"], record["kind"]), record["status"]
+        places.add((line.tenant, line.kind, status))
+        running[line] = record["running"]
+        if record["id"] is not None:
+            begun = status == "waiting"
+            candidates.append(Candidate(record["id"], line, begun, record["run_at"]))
+    return Waiting(candidates, running, max(places) if len(places) == lines else FIRST)
 
 
 async def claim(
-    db: Queries,
-    owner: str,
-    lease: float,
-    kinds: Sequence[str],
-    now: datetime,
-    limit: int,
-    resources: Sequence[str] | None = None,
+    db: Queries, owner: str, lease: float, kinds: Kinds, now: datetime, job_ids: Sequence[int]
 ) -> list[Job]:
-    """Take due jobs, at most one of each resource: the one that has begun, else the oldest.
+    """Take these jobs where they still are due, at most one of each resource.
 
-    With `resources` only jobs of these. asyncpg.UniqueViolationError when another worker begins
-    a job of the same resource, possible only when its earlier one was committed after a later one.
+    asyncpg.UniqueViolationError when another worker begins a job of the same resource, possible
+    only when its earlier one was committed after a later one.
     """
-    arguments = (owner, timedelta(seconds=lease), kinds, now, limit)
-    if resources is None:
-        records = await db.fetch(_CLAIM_ANY, *arguments)
-    else:
-        records = await db.fetch(_CLAIM_HEADS, *arguments, resources)
-    return [to_job(record) for record in records]
+    names = list(kinds.by_name)
+    records = await db.fetch(_CLAIM, owner, timedelta(seconds=lease), names, now, job_ids)
+    return sorted(map(to_job, records), key=lambda job: job_ids.index(job.id))
 
 
 async def postpone(db: Queries, job_id: int, until: datetime) -> None:
@@ -92,17 +134,29 @@ async def postpone(db: Queries, job_id: int, until: datetime) -> None:
 
 
 async def save(db: Queries, old: Job, new: Job, lease: float) -> bool:
-    """Write what a worker made of its job. False when the job has changed or is not its own."""
+    """Write what a worker made of its job; at its end the next one of its resource may begin.
+
+    False when the job has changed or is not the worker's own.
+    """
     saved = await db.fetchval(
         """
-        update job set status = $5, phase = $6, step = $7, attempt = $8, results = $9,
-            error = $10, undo_error = $11, run_at = $12, finished = $13,
-            percent = $15,
-            owner = case when $5 = 'running' then owner end,
-            lease_until = case when $5 = 'running' then clock_timestamp() + $14 end,
-            revision = revision + 1
-        where id = $1 and owner = $2 and fence = $3 and revision = $4 and status = 'running'
-        returning id
+        with saved as (
+            update job set status = $5, phase = $6, step = $7, attempt = $8, results = $9,
+                error = $10, undo_error = $11, run_at = $12, finished = $13,
+                percent = $15,
+                owner = case when $5 = 'running' then owner end,
+                lease_until = case when $5 = 'running' then clock_timestamp() + $14 end,
+                revision = revision + 1
+            where id = $1 and owner = $2 and fence = $3 and revision = $4 and status = 'running'
+            returning id
+        ), freed as (
+            update job set behind = false from saved
+            where $13::timestamp is not null and job.id = (
+                select id from job where resource = $16 and behind order by id limit 1
+                for update skip locked
+            )
+        )
+        select id from saved
         """,
         old.id,
         old.owner,
@@ -119,6 +173,7 @@ async def save(db: Queries, old: Job, new: Job, lease: float) -> bool:
         new.finished,
         timedelta(seconds=lease),
         new.percent,
+        old.resource,
     )
     return saved is not None
 
@@ -168,8 +223,17 @@ async def renew(db: Queries, owner: str, job_ids: Sequence[int], lease: float) -
     return [Held(**dict(record)) for record in records]
 
 
-async def recover(db: Queries, held: Sequence[int]) -> list[str]:
-    """Take jobs from workers that are silent; each counts as a failure. Returns their kinds.
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A job whose worker is silent."""
+
+    id: int
+    kind: str
+    resource: str | None
+
+
+async def recover(db: Queries, held: Sequence[int]) -> list[Lost]:
+    """Take jobs from workers that are silent; each counts as a failure.
 
     Not those that one `held` through a pause in which nobody else took them.
     """
@@ -182,13 +246,13 @@ async def recover(db: Queries, held: Sequence[int]) -> list[str]:
         ), freed as (
             update job set status = 'waiting', owner = null, lease_until = null,
                 run_at = '-infinity', attempt = attempt + 1, revision = revision + 1
-            from lost where job.id = lost.id returning kind
+            from lost where job.id = lost.id returning job.id, kind, resource
         )
-        select kind, pg_notify('{READY}', '') from freed
+        select id, kind, resource, pg_notify('{READY}', '') from freed
         """,  # noqa: S608
         held,
     )
-    return [record["kind"] for record in records]
+    return [Lost(record["id"], record["kind"], record["resource"]) for record in records]
 
 
 async def release(db: Queries, job: Job) -> None:

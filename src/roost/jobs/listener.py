@@ -14,6 +14,9 @@ class JobListener(Protocol):
     async def started(self, conn: Queries, job: Job) -> None:
         """A worker takes the job for the first time."""
 
+    async def retried(self, conn: Queries, job: Job) -> None:
+        """`job.error` has changed: why the last attempt failed, or None as one went well."""
+
     async def progressed(self, conn: Queries, job: Job) -> None:
         """`job.percent` has changed."""
 
@@ -30,6 +33,9 @@ class NullListener:
         pass
 
     async def started(self, conn: Queries, job: Job) -> None:
+        pass
+
+    async def retried(self, conn: Queries, job: Job) -> None:
         pass
 
     async def progressed(self, conn: Queries, job: Job) -> None:

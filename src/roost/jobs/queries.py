@@ -7,7 +7,7 @@ resources, rows of jobs, what a listener writes.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from asyncpg import Record
 
@@ -15,7 +15,8 @@ from roost.jobs.model import Job, Stop
 from roost.store import Queries
 
 READY = "job_ready"
-"""Channel: some job may have become due."""
+"""Channel: some job may have become due. With a payload: the first one of that resource, should
+all before it have ended while it was enqueued."""
 
 STOP = "job_stop"
 """Channel: the job whose id is the payload is to be stopped."""
@@ -49,7 +50,8 @@ class NewJob:
     schedule: str | None
     tick: datetime | None
     run_at: datetime
-    deadline: datetime
+    deadline: timedelta
+    """From now on, as the database's clock goes."""
     created: datetime
 
 
@@ -58,11 +60,17 @@ async def insert(db: Queries, new: NewJob) -> Job:
         f"""
         with job as (
             insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
-                run_at, deadline, created)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                run_at, deadline, created, behind)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10, $11,
+                $9::timestamp <= $11::timestamp and exists (
+                    select from job as other where other.resource = $4
+                        and (other.status in ('running', 'waiting')
+                            or (other.status = 'queued' and other.run_at <= $11))
+                ))
             returning *
         )
-        select {COLUMNS} from job, pg_notify('{READY}', '')
+        select {COLUMNS}
+        from job, pg_notify('{READY}', case when job.behind then job.resource else '' end)
         """,  # noqa: S608 - constants
         new.kind,
         new.args,
@@ -105,6 +113,33 @@ async def lock_resource(db: Queries, resource: str) -> list[Job]:
         resource,
     )
     return [to_job(record) for record in records]
+
+
+async def free(db: Queries, resources: Sequence[str], now: datetime) -> None:
+    """Let the first job of each resource be claimed, where nothing is before it any more."""
+    await db.execute(
+        """
+        update job set behind = false where id in (
+            select head.id from unnest($1::text[]) as asked (name) cross join lateral (
+                select id from job
+                where job.resource = asked.name and job.behind
+                    and not exists (
+                        select from job as other where other.resource = asked.name
+                            and other.status in ('running', 'waiting')
+                    )
+                    and not exists (
+                        select from job as other where other.resource = asked.name
+                            and other.status = 'queued' and not other.behind
+                            and other.run_at <= $2
+                    )
+                order by id limit 1
+                for update skip locked
+            ) as head
+        )
+        """,
+        resources,
+        now,
+    )
 
 
 async def is_busy(db: Queries, resources: Sequence[str], now: datetime) -> bool:
@@ -179,7 +214,7 @@ async def end(db: Queries, job_id: int, reason: str, now: datetime) -> Job:
         f"""
         with job as (
             update job set status = 'cancelled', error = $2, finished = $3,
-                revision = revision + 1
+                revision = revision + 1, behind = false
             where id = $1 returning *
         )
         select {COLUMNS} from job, pg_notify('{READY}', '')

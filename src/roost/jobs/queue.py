@@ -57,7 +57,7 @@ class JobQueue:
             schedule=schedule,
             tick=tick,
             run_at=run_at or AT_ONCE,
-            deadline=due + timedelta(seconds=kind.deadline),
+            deadline=due - now + timedelta(seconds=kind.deadline),
             created=now,
         )
         job = await queries.insert(conn, new)
@@ -78,6 +78,8 @@ class JobQueue:
             kind = self.kinds[job.kind]
             await kind.effect(kind.on_failed, conn, ended)
             await self.listener.failed(conn, ended)
+            if ended.resource is not None:
+                await queries.free(conn, [ended.resource], self.clock.now())
             return True
         if job.status in ("running", "waiting"):
             await queries.flag(conn, job_id, "cancel", reason)

@@ -9,12 +9,13 @@ from roost.store import Queries
 
 
 async def mark_overdue(db: Queries, now: datetime) -> list[Job]:
-    """Jobs that have passed their deadline since the last call."""
+    """Jobs that have passed their deadline since the last call, in real time."""
     records = await db.fetch(
         f"""
         with late as (
             select id from job
-            where status in ('queued', 'running', 'waiting') and not overdue and deadline < $1
+            where status in ('queued', 'running', 'waiting') and not overdue
+                and deadline < clock_timestamp() and (status <> 'queued' or run_at <= $1)
             for update skip locked
         )
         update job set overdue = true from late where job.id = late.id returning {COLUMNS}
@@ -44,6 +45,26 @@ async def count(db: Queries, now: datetime) -> list[Count]:
         now,
     )
     return [Count(**dict(record)) for record in records]
+
+
+async def find_queues(db: Queries, after: str, limit: int) -> list[str]:
+    """Resources with jobs that wait for earlier ones, in order, from behind `after`."""
+    records = await db.fetch(
+        """
+        with recursive queue (resource) as (
+            (select resource from job where behind and resource > $1 order by resource limit 1)
+            union all
+            select next.resource from queue cross join lateral (
+                select resource from job where behind and resource > queue.resource
+                order by resource limit 1
+            ) as next
+        )
+        select resource from queue limit $2
+        """,
+        after,
+        limit,
+    )
+    return [record["resource"] for record in records]
 
 
 async def delete_finished(db: Queries, before: datetime, limit: int) -> int:

@@ -1,17 +1,18 @@
 """Runs jobs. Any number of workers share one database, on any number of machines."""
 
 import asyncio
+import contextlib
 import os
 import secrets
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 import structlog
 
 from roost.jobs import lease_queries, queries, worker_queries
-from roost.jobs.claims import claim
+from roost.jobs.claims import Claimer
 from roost.jobs.environment import Environment
 from roost.jobs.execution import Execution
 from roost.jobs.model import Job
@@ -19,13 +20,10 @@ from roost.jobs.retention import RETENTION, RetentionArgs
 from roost.jobs.schedules import AnySchedule, Schedule, Scheduler
 from roost.jobs.upkeep import Upkeep
 
-_LAST_SECONDS = 2.0
+_LAST_SECONDS = 1.0
 """For steps that have been interrupted, when the worker stops."""
 
 _log = structlog.get_logger(__name__)
-
-_Key = tuple[int, int]
-"""The id and the fence of a job."""
 
 
 class Worker:
@@ -36,19 +34,20 @@ class Worker:
         self._env = environment
         retention = RetentionArgs(days=environment.settings.retention)
         nightly = Schedule("job_retention", "17 3 * * *", RETENTION, retention)
-        scheduler = Scheduler(environment.store, environment.queue, (*schedules, nightly))
+        self._store = environment.store.reserved
+        scheduler = Scheduler(self._store, environment.queue, (*schedules, nightly))
         self._upkeep = Upkeep(environment, scheduler)
-        self._running: dict[_Key, Execution] = {}
+        self._claimer = Claimer(environment, self.owner)
+        self._running: dict[int, Execution] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
-        self._everything = True
         self._freed: set[str] = set()
         self._stopping = False
         self._renewed = time.monotonic()
 
     async def run(self) -> None:
         """Work until `stop`, or until this task is cancelled, which is as rude as a crash."""
-        await self._env.store.listen(queries.READY, lambda _payload: self.wake())
+        await self._env.store.listen(queries.READY, self._on_ready)
         await self._env.store.listen(queries.STOP, self._on_stop)
         settings = self._env.settings
         helpers = [
@@ -60,7 +59,7 @@ class Worker:
             while not self._stopping:
                 await self._claim()
             await self._drain()
-            await worker_queries.show_gone(self._env.store, self.owner)
+            await worker_queries.show_gone(self._store, self.owner)
         finally:
             tasks = (*helpers, *self._tasks)
             for task in tasks:
@@ -74,64 +73,61 @@ class Worker:
 
     def wake(self) -> None:
         """Look for due jobs now, for example because the clock has been moved."""
-        self._everything = True
         self._wake.set()
 
     async def _claim(self) -> None:
         """Fill the free slots, then wait for a reason to look again."""
         self._wake.clear()
         try:
-            await self._fill(self._env.settings.slots - len(self._running))
+            await self._fill()
         except Exception:
             _log.exception("job_claim_failed")
-        try:
+        with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), self._env.settings.poll)
-        except TimeoutError:
-            self._everything = True
 
-    async def _fill(self, free: int) -> None:
-        """The queue of a freed resource goes on at little cost; other queues only if need be."""
-        if free <= 0 or not (self._everything or self._freed):
+    async def _fill(self) -> None:
+        if len(self._running) == self._env.settings.slots:
             return
-        resources = None if self._everything else self._freed
-        self._everything, self._freed = False, set()
-        jobs = await claim(self._env, self.owner, free, resources)
-        self._everything |= resources is None and len(jobs) == free
-        for job in jobs:
+        freed, self._freed = self._freed, set()
+        held = [execution.job for execution in self._running.values()]
+        for job in await self._claimer.claim(held, freed):
             self._start(job)
 
     def _start(self, job: Job) -> None:
         execution = Execution(job, self._env)
-        self._running[job.id, job.fence] = execution
+        self._running[job.id] = execution
         task = asyncio.create_task(execution.run())
         self._tasks.add(task)
-        task.add_done_callback(partial(self._ended, execution, (job.id, job.fence)))
+        task.add_done_callback(partial(self._ended, execution))
 
-    def _ended(self, execution: Execution, key: _Key, task: asyncio.Task[None]) -> None:
+    def _ended(self, execution: Execution, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        del self._running[key]
-        if execution.job.resource is not None:
-            self._freed.add(execution.job.resource)
+        del self._running[execution.job.id]
         self._wake.set()
         if task.cancelled():
             return
         if error := task.exception():
-            _log.error("job_abandoned", job=key[0], exc_info=error)
+            _log.error("job_abandoned", job=execution.job.id, exc_info=error)
         elif execution.job.status == "waiting":
             left = (execution.job.run_at - self._env.queue.clock.now()).total_seconds()
             asyncio.get_running_loop().call_later(max(left, 0), self.wake)
 
+    def _on_ready(self, payload: str) -> None:
+        if payload:
+            self._freed.add(payload)
+        self.wake()
+
     def _on_stop(self, payload: str) -> None:
-        for (job_id, _fence), execution in self._running.items():
+        for job_id, execution in self._running.items():
             if payload == str(job_id):
                 execution.interrupt()
 
     async def _beat(self) -> None:
         """Renew all leases; have a look at jobs that were stopped or are no longer ours."""
-        started, claims = time.monotonic(), list(self._running)
+        started, executions = time.monotonic(), list(self._running.values())
         try:
-            if claims:
-                await self._renew(claims)
+            if executions:
+                await self._renew(executions)
             self._renewed = started
         finally:
             if time.monotonic() - self._renewed > self._env.settings.written_lease:
@@ -139,23 +135,24 @@ class Worker:
                     execution.interrupt()
 
     async def _show_alive(self) -> None:
-        await worker_queries.show_alive(self._env.store, self.owner, self._env.settings.lease)
+        await worker_queries.show_alive(self._store, self.owner, self._env.settings.lease)
 
-    async def _renew(self, claims: list[_Key]) -> None:
-        job_ids, settings = [job_id for job_id, _ in claims], self._env.settings
+    async def _renew(self, executions: Sequence[Execution]) -> None:
+        settings = self._env.settings
+        job_ids = [execution.job.id for execution in executions]
         async with asyncio.timeout(settings.heartbeat):
             held = await lease_queries.renew(
-                self._env.store, self.owner, job_ids, settings.written_lease
+                self._store, self.owner, job_ids, settings.written_lease
             )
         stops = {(row.id, row.fence): row.stop for row in held}
-        for key in claims:
-            execution = self._running.get(key)
-            lost = key not in stops
-            if execution and (lost or stops[key] != execution.job.stop):
+        for execution in executions:
+            job = execution.job
+            lost = (job.id, job.fence) not in stops
+            if lost or stops[job.id, job.fence] != job.stop:
                 execution.interrupt()
 
     async def _care(self) -> None:
-        await self._upkeep.run([job_id for job_id, _ in self._running])
+        await self._upkeep.run(list(self._running))
 
     async def _repeat(self, action: Callable[[], Awaitable[None]], seconds: float) -> None:
         while True:
@@ -174,4 +171,4 @@ class Worker:
             execution.interrupt()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_LAST_SECONDS)
-        await self._env.store.notify(queries.READY)
+        await self._store.notify(queries.READY)

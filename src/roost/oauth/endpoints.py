@@ -51,7 +51,9 @@ class TokenEndpoints:
         async with self._site.store.transaction() as db:
             now = self._site.clock.seconds()
             pair = await _GRANT_TYPES[grant_type](db, client, form, now)
-        if pair is None:
+        if pair == "ended":
+            await self._site.revocations.settle()
+        if pair is None or pair == "ended":
             raise invalid_grant()
         return pair
 
@@ -63,8 +65,13 @@ class TokenEndpoints:
             raise invalid_request("token is required")
         async with self._site.store.transaction() as db:
             family = await lock_family_of_any_token(db, hash_token(token))
-            if family is not None and family.client_id == client.id:
-                await revoke_family(db, family.id, self._site.clock.seconds())
+            ended = (
+                family is not None
+                and family.client_id == client.id
+                and await revoke_family(db, family.id, self._site.clock.seconds())
+            )
+        if ended:
+            await self._site.revocations.settle()
         return {}
 
 

@@ -1,7 +1,8 @@
 """What a client gets tokens for: a code, or a refresh token (RFC 6749, 4.1.3 and 6).
 
-A function that returns None refuses, and what it wrote is kept: whoever shows a code or a refresh
-token a second time may have stolen it, so then the whole family of tokens ends (RFC 9700, 4.14).
+A function that returns no tokens refuses, and what it wrote is kept: whoever shows a code or a
+refresh token a second time may have stolen it, so then the whole family of tokens ends (RFC 9700,
+4.14).
 
 A family also ends when its client is not as public as it was: what was given out without PKCE
 trusted in a secret that no longer protects it.
@@ -12,6 +13,7 @@ import hashlib
 import re
 from datetime import datetime
 from hmac import compare_digest
+from typing import Literal
 
 from roost.oauth import queries
 from roost.oauth.forms import Params
@@ -24,12 +26,15 @@ from roost.secrets import hash_token
 from roost.store import Queries
 from roost.web.scopes import Scopes
 
+Ended = Literal["ended"]
+"""Refused, and tokens that worked until now work no longer."""
+
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 async def exchange_code(
     db: Queries, client: OAuthClient, form: Params, now: datetime
-) -> TokenPair | None:
+) -> TokenPair | Ended | None:
     """Codes work once, for the client, redirect URI and challenge that they were made for."""
     hashed = hash_token(_required(form, "code"))
     family = await queries.lock_family_of_code(db, hashed)
@@ -37,8 +42,7 @@ async def exchange_code(
     if family is None or code is None or family.client_id != client.id:
         return None
     if code.used or family.public != client.public:
-        await revoke_family(db, family.id, now)
-        return None
+        return "ended" if await revoke_family(db, family.id, now) else None
     if family.revoked or code.expiry <= now or not _fits(code, form):
         return None
     await queries.use_code(db, hashed)
@@ -47,7 +51,7 @@ async def exchange_code(
 
 async def refresh(
     db: Queries, client: OAuthClient, form: Params, now: datetime
-) -> TokenPair | None:
+) -> TokenPair | Ended | None:
     """A refresh token works once; the answer holds the next one."""
     hashed = hash_token(_required(form, "refresh_token"))
     family = await queries.lock_family_of_refresh_token(db, hashed)
@@ -55,8 +59,7 @@ async def refresh(
     if family is None or token is None or family.client_id != client.id:
         return None
     if token.used or family.public != client.public:
-        await revoke_family(db, family.id, now)
-        return None
+        return "ended" if await revoke_family(db, family.id, now) else None
     if family.revoked or token.created + REFRESH_LIFE <= now:
         return None
     scopes = _narrowed(family, form)

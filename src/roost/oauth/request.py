@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 from roost.oauth.forms import Params
 from roost.resources.oauth_clients.queries import OAuthClient, find_active
+from roost.resources.oauth_clients.rules import is_redirect_uri
 from roost.store import Queries
 from roost.web.scopes import Scopes
 
@@ -64,7 +65,7 @@ async def find_client(db: Queries, params: Params) -> OAuthClient:
     if {"client_id", "redirect_uri"} & set(params.repeated):
         raise UnknownClientError
     client = await find_active(db, params.get("client_id") or "")
-    if client is None:
+    if client is None or not is_redirect_uri(client.redirect_uri):
         raise UnknownClientError
     if (params.get("redirect_uri") or client.redirect_uri) != client.redirect_uri:
         raise UnknownClientError

@@ -9,6 +9,7 @@ from roost.clock import Clock
 from roost.oauth.passwords import PasswordChecker
 from roost.secrets import Box
 from roost.store import Store
+from roost.web.revocation import Revocations
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class Site:
     clock: Clock
     box: Box
     passwords: PasswordChecker
+    revocations: Revocations
     public_url: str | None
 
     def url(self, request: Request) -> str:

@@ -2,18 +2,43 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeAlias
 
 import asyncpg
+import structlog
 from asyncpg import Record
 
 Connection: TypeAlias = "asyncpg.Connection[Record]"
 
 _SERVER_SETTINGS = {"application_name": "roost", "timezone": "UTC", "jit": "off"}
-_POOL_SETTINGS = _SERVER_SETTINGS | {"statement_timeout": "30s"}
 _CONNECT_SECONDS = 10.0
-_WAIT_SECONDS = 10.0
+_END_SECONDS = 5.0
+
+_log = structlog.get_logger(__name__)
+_MEND_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Connections that nobody else can use up, and for how long they may be used: in seconds."""
+
+    connections: int
+    statement: float = 60.0
+    """The longest that a statement may take, with its wait for locks."""
+    idle: float = 60.0
+    """The longest pause within a transaction."""
+    wait: float = 10.0
+    """The longest wait for a connection that is free."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What each connection is opened with."""
+        return _SERVER_SETTINGS | {
+            "statement_timeout": f"{self.statement * 1000:.0f}",
+            "idle_in_transaction_session_timeout": f"{self.idle * 1000:.0f}",
+        }
 
 
 async def connect(dsn: str, settings: Mapping[str, str] = _SERVER_SETTINGS) -> Connection:
@@ -21,15 +46,8 @@ async def connect(dsn: str, settings: Mapping[str, str] = _SERVER_SETTINGS) -> C
     return await asyncpg.connect(dsn, server_settings=dict(settings), timeout=_CONNECT_SECONDS)
 
 
-async def create_pool(dsn: str, size: int) -> "Pool":
-    """At most `size` connections; one is open when this returns."""
-    pool = Pool(dsn, size)
-    async with pool.acquire():
-        return pool
-
-
 class Pool:
-    """Connections that are opened when they are needed; the one used last is used next.
+    """The connections of a share, opened when they are needed; the one used last is used next.
 
     asyncpg's own pool wraps connections and makes a task of each release, which is a quarter of
     a GET's CPU time. Here a connection comes back as it is, without a round trip to the server:
@@ -37,12 +55,13 @@ class Pool:
     no `listen`.
     """
 
-    def __init__(self, dsn: str, size: int) -> None:
+    def __init__(self, dsn: str, share: Share) -> None:
         self._dsn = dsn
-        self._size = size
-        self._places = asyncio.Semaphore(size)
+        self._share = share
+        self._places = asyncio.Semaphore(share.connections)
         self._idle: list[Connection] = []
         self._used: set[Connection] = set()
+        self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def acquire(self) -> "Lease":
@@ -54,7 +73,7 @@ class Pool:
 
     async def take(self) -> Connection:
         if self._places.locked():
-            async with asyncio.timeout(_WAIT_SECONDS):
+            async with asyncio.timeout(self._share.wait):
                 await self._places.acquire()
         else:
             await self._places.acquire()
@@ -66,8 +85,16 @@ class Pool:
         self._used.add(connection)
         return connection
 
-    def give_back(self, connection: Connection) -> None:
-        """asyncpg itself waits for the end of a query that was cancelled before it sends more."""
+    def give_back(self, connection: Connection, *, cancelled: bool = False) -> None:
+        """After a use that was `cancelled` another connection takes its place."""
+        if cancelled and not connection.is_closed():
+            ending = asyncio.create_task(self._end(connection))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+        else:
+            self._put_back(connection)
+
+    def _put_back(self, connection: Connection) -> None:
         self._used.discard(connection)
         if connection.is_closed() or connection.is_in_transaction():
             connection.terminate()
@@ -75,11 +102,27 @@ class Pool:
             self._idle.append(connection)
         self._places.release()
 
+    async def _end(self, connection: Connection) -> None:
+        """A cancelled `begin` may have begun a transaction after all, in which the next user's
+        writes would be lost. Before asyncpg sends anything, the server has ended the statement."""
+        try:
+            await connection.execute("rollback", timeout=_END_SECONDS)
+        except (
+            OSError,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+        ) as error:
+            _log.warning("connection_ended", error=repr(error))
+        finally:
+            connection.terminate()
+            self._put_back(connection)
+
     async def close(self) -> None:
         """Wait for connections that are used; when this is cancelled, end them."""
         self._closed = True
         try:
-            for _ in range(self._size):
+            for _ in range(self._share.connections):
                 await self._places.acquire()
             for connection in self._idle:
                 await connection.close()
@@ -87,7 +130,7 @@ class Pool:
             for connection in (*self._used, *self._idle):
                 connection.terminate()
             # Whoever still waits for a connection is told that there is none.
-            for _ in range(self._size):
+            for _ in range(self._share.connections):
                 self._places.release()
 
     async def _find(self) -> Connection:
@@ -97,7 +140,7 @@ class Pool:
             connection = self._idle.pop()
             if not connection.is_closed():
                 return connection
-        return await connect(self._dsn, _POOL_SETTINGS)
+        return await connect(self._dsn, self._share.settings)
 
 
 class Lease:
@@ -118,4 +161,4 @@ class Lease:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._pool.give_back(self._connection)
+        self._pool.give_back(self._connection, cancelled=isinstance(error, asyncio.CancelledError))

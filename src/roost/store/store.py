@@ -2,18 +2,24 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
-from asyncpg import Record
+from asyncpg import DeadlockDetectedError, Record, SerializationError
 
 from roost.settings import Settings
 from roost.store.embedded import EmbeddedServer
 from roost.store.listener import Callback, Listener
-from roost.store.pool import Connection, Pool, create_pool
+from roost.store.pool import Connection, Pool, Share
 from roost.store.queries import notify
 
-_CLOSE_SECONDS = 3.0
+_CLOSE_SECONDS = 1.0
+
+_RESERVED = Share(connections=6, statement=10.0, idle=10.0, wait=2.0)
+"""A claim, a heartbeat, upkeep, a sign of life, a health check and a look for changed tokens at the
+same time."""
+
+T = TypeVar("T")
 
 
 class Store:
@@ -22,34 +28,67 @@ class Store:
     Each of `fetch`, `fetchrow`, `fetchval` and `execute` is a transaction of its own.
     """
 
-    def __init__(self, dsn: str, pool: Pool, server: EmbeddedServer | None) -> None:
+    def __init__(self, dsn: str, pool: Pool, listener: Listener) -> None:
         self.dsn = dsn
         self.pool = pool
-        self._server = server
-        self._listener = Listener(dsn)
+        self._listener = listener
+        self._server: EmbeddedServer | None = None
+        self._shares: list[Pool] = []
+        self.reserved: Store = self
+        """The same database for what keeps a process alive: claims, leases, health checks. Neither
+        requests nor jobs can use up its connections."""
 
     @classmethod
     async def open(cls, settings: Settings) -> "Store":
-        """Raises ClusterError, OSError or an error of asyncpg when there is no database."""
-        if settings.database_url is not None:
-            pool = await create_pool(settings.database_url, settings.database_connections)
-            return cls(settings.database_url, pool, None)
-        server = EmbeddedServer(settings.state)
-        await server.start()
+        """With the connections of jobs and of all that is not a request.
+
+        Raises ClusterError, OSError or an error of asyncpg when there is no database.
+        """
+        server = None if settings.database_url else EmbeddedServer(settings.state)
+        if server is not None:
+            await server.start()
+        dsn = settings.database_url if server is None else server.dsn
+        assert dsn is not None
+        store = cls(dsn, Pool(dsn, Share(settings.job_connections)), Listener(dsn))
+        store._server = server
+        store.reserved = store.share(_RESERVED)
         try:
-            pool = await create_pool(server.dsn, settings.database_connections)
+            async with store.pool.acquire():
+                return store
         except BaseException:
-            await server.stop()
+            await store.close()
             raise
-        return cls(server.dsn, pool, server)
+
+    def share(self, share: Share) -> "Store":
+        """The same database through connections of its own; they end with this store's."""
+        pool = Pool(self.dsn, share)
+        self._shares.append(pool)
+        store = Store(self.dsn, pool, self._listener)
+        store.reserved = self.reserved
+        return store
 
     async def close(self) -> None:
-        """Wait 3 seconds for queries that run, then stop our own server."""
+        """Wait a second for queries that run, then stop our own server."""
         await self._listener.close()
+        pools = (self.pool, *self._shares)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.pool.close(), _CLOSE_SECONDS)
+            closing = asyncio.gather(*(pool.close() for pool in pools))
+            await asyncio.wait_for(closing, _CLOSE_SECONDS)
         if self._server is not None:
             await self._server.stop()
+
+    async def commit(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Do `work` in a transaction and commit it.
+
+        Once more from the beginning when PostgreSQL ends it because of others, by a deadlock or
+        a serialization fault: `work` does nothing outside of its transaction.
+        """
+        try:
+            async with self.transaction() as connection:
+                return await work(connection)
+        except (DeadlockDetectedError, SerializationError):
+            async with self.transaction() as connection:
+                return await work(connection)
 
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:

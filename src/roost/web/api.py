@@ -19,7 +19,7 @@ from roost.clock import Clock
 from roost.errors import ApiError, Problem, forbidden, not_found, out_of_scope, unauthenticated
 from roost.secrets import Box
 from roost.services import Services
-from roost.store import Store
+from roost.store import Connection, Store
 from roost.web import exchange as http
 from roost.web.access_log import AccessLog
 from roost.web.auth import Authenticator, Identity, UsageRecorder
@@ -35,6 +35,7 @@ from roost.web.pages import parse_page
 from roost.web.rates import RateLimiter
 from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry, Upload
 from roost.web.reply import Header, Reply
+from roost.web.revocation import Revocations
 from roost.web.routing import Params
 
 log = structlog.get_logger()
@@ -45,8 +46,11 @@ UNAVAILABLE = (
     asyncpg.OperatorInterventionError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.TransactionRollbackError,
 )
-"""The store does not answer, is stopping, took too long, or went away in mid-sentence."""
+"""The store does not answer, is stopping, took too long, went away in mid-sentence, or has ended
+a transaction for the sake of others, twice."""
 
 STRANGERS_RATE = Rate(100, 60)
 """Requests with a bad token or without one, where one is needed; for each address."""
@@ -64,6 +68,7 @@ class Edge:
     services: Services
     clock: Clock
     authenticator: Authenticator
+    revocations: Revocations
     limiter: RateLimiter
     metrics: EdgeMetrics
     access_log: AccessLog | None
@@ -185,13 +190,18 @@ class Api:
                 if endpoint.of is not None:
                     await endpoint.of.handler(call)
                 raise
-            return await self._commit(exchange, endpoint, call, raw, body)
+            reply = await self._commit(exchange, endpoint, call, raw, body)
+        if call.revokes:
+            await self._edge.revocations.settle()
+        return reply
 
     async def _commit(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, raw: bytes, body: object
     ) -> Reply:
+        """The body and what was prepared outlive a transaction that has to be repeated."""
         key = exchange.header(b"idempotency-key") if endpoint.method == "POST" else None
-        async with self._edge.store.transaction() as connection:
+
+        async def work(connection: Connection) -> Reply:
             call.db = connection
             if key is None or exchange.identity is None:
                 return await _handle(endpoint, call, body)
@@ -211,6 +221,8 @@ class Api:
                 answer,
             )
             return Reply(200, kept)
+
+        return await self._edge.store.commit(work)
 
     async def _admit_again(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
         """A body may take its time, in which the caller may have lost token or rights."""

@@ -36,6 +36,11 @@ class Identity:
     scopes: Scopes
     expiry: datetime | None
 
+    @property
+    def by_app(self) -> bool:
+        """Whether an application acts, which the user let in for what its scopes say."""
+        return self.token_kind == "oauth"  # noqa: S105  (a kind)
+
 
 class TokenSource(Protocol):
     """Where tokens are kept."""
@@ -54,14 +59,15 @@ class UsageRecorder(Protocol):
 class Authenticator:
     """Turns an Authorization header into an Identity.
 
-    Answers are remembered for `CACHE_SECONDS`; `forget` drops them at once, when any process
-    says that a token or a user changed.
+    Answers are remembered for `CACHE_SECONDS`, while `trust_until` allows it; `forget` drops them
+    at once (web/revocation.py).
     """
 
     def __init__(self, source: TokenSource, clock: Clock) -> None:
         self._source = source
         self._clock = clock
         self._known: dict[bytes, tuple[float, Identity]] = {}
+        self._trusted_until = 0.0
 
     async def identify(self, header: str | None) -> Identity | None:
         """None without a header; raises 401 for anything that is not a valid token."""
@@ -75,18 +81,22 @@ class Authenticator:
             raise unauthenticated()
         return identity
 
+    def trust_until(self, moment: float) -> None:
+        """What is remembered may be used until then, of `time.monotonic`."""
+        self._trusted_until = moment
+
     def forget(self) -> None:
         # What is being looked up now ends in the old dictionary, so that it is forgotten too.
         self._known = {}
 
     async def _lookup(self, hashed: bytes) -> Identity | None:
         entries = self._known
-        known = entries.get(hashed)
-        if known is not None and known[0] > monotonic():
+        known, now = entries.get(hashed), monotonic()
+        if known is not None and known[0] > now and self._trusted_until > now:
             return known[1]
         identity = await self._source.find(hashed)
         if identity is not None:
             if len(entries) >= _CACHE_ENTRIES:
                 entries.clear()
-            entries[hashed] = (monotonic() + CACHE_SECONDS, identity)
+            entries[hashed] = (now + CACHE_SECONDS, identity)
         return identity

@@ -23,6 +23,9 @@ from roost.services import Services
 B = TypeVar("B", bound="Body")
 
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_NULL = {"type": "null"}
+_OF_FIELDS = ("default", "deprecated", "description")
+"""What the schema of a field says beside what its value is."""
 MAX_DEPTH = 64
 """Objects and arrays within each other; Python's own limit would end in an error of ours."""
 
@@ -49,10 +52,13 @@ class Body(BaseModel):
     ) -> JsonSchemaValue:
         described = handler(schema)
         model = handler.resolve_ref_schema(described)
+        required = model.get("required", ())
         for name, field in model.get("properties", {}).items():
-            if name not in model.get("required", ()) and name not in cls._nullable():
-                outside = {key: field.pop(key) for key in ("title", "default") if key in field}
-                model["properties"][name] = {"anyOf": [field, {"type": "null"}], **outside}
+            if "default" in field and field["default"] is None:
+                del field["default"]
+            if name not in required and _NULL not in field.get("anyOf", ()):
+                outside = {key: field.pop(key) for key in _OF_FIELDS if key in field}
+                model["properties"][name] = {"anyOf": [field, _NULL], **outside}
         return described
 
     @classmethod

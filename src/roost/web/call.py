@@ -6,10 +6,11 @@ from typing import TypeVar
 from roost.clock import Clock
 from roost.errors import unauthenticated
 from roost.services import Services
-from roost.store import Queries
+from roost.store import Queries, notify
 from roost.store.paging import Listing, Selection, fetch_page, fetch_record
 from roost.web.auth import Identity
 from roost.web.grant_queries import only_granted
+from roost.web.revocation_queries import CHANNEL
 from roost.web.routing import Params
 
 T = TypeVar("T")
@@ -34,6 +35,8 @@ class Call:
     query: dict[str, str] | None = None
     client: str = ""
     """The address of the caller."""
+    revokes: bool = False
+    """Whether the answer waits until all processes know what has changed."""
 
     @property
     def identity(self) -> Identity:
@@ -46,6 +49,11 @@ class Call:
     def account_id(self) -> int:
         return self.identity.account_id
 
+    @property
+    def grantee(self) -> int | None:
+        """The user, when they see no more than what is granted to them."""
+        return self.identity.user_id if self.identity.restricted else None
+
     def number(self, name: str) -> int:
         """A number in the path."""
         return int(self.params[name])
@@ -53,6 +61,14 @@ class Call:
     def text(self, name: str) -> str:
         """A text in the path."""
         return str(self.params[name])
+
+    async def revoke(self) -> None:
+        """A token has ended, or a user may do less: what processes remember of it is void.
+
+        They are told with the commit, and the answer waits until they have heard.
+        """
+        self.revokes = True
+        await notify(self.db, CHANNEL)
 
     def get(self, kind: type[T]) -> T:
         """A service of this process by its type."""

@@ -1,80 +1,97 @@
-"""The documentation page: every operation, by area, as plain HTML without scripts."""
+"""The documentation: the OpenAPI document, and a page that shows it to people.
 
-import html
-from collections.abc import Iterable
-from itertools import groupby
-
-from roost.web.docs_fields import render_fields
-from roost.web.registry import Endpoint, Page, Registry
-from roost.web.routing import plain_path
-
-DOCS_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --mute: #777; --get: #1a7f37; --post: #0969da;
-  --put: #9a6700; --delete: #cf222e; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
-nav a { display: inline-block; margin-right: 1rem; }
-h2 { border-bottom: 1px solid var(--line); margin-top: 2.5rem; padding-bottom: .25rem; }
-article { border-bottom: 1px solid var(--line); padding: .75rem 0; }
-h3 { font-size: 1rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
-code { font-family: ui-monospace, monospace; }
-.method { color: #fff; border-radius: .25rem; padding: .1rem .4rem; margin-right: .5rem;
-  font-size: .8rem; }
-.GET { background: var(--get); } .POST { background: var(--post); }
-.PUT { background: var(--put); } .DELETE { background: var(--delete); }
-details { overflow-x: auto; } summary { cursor: pointer; }
-table { border-collapse: collapse; font-size: .9rem; margin: .5rem 0; }
-th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left;
-  vertical-align: top; }
-pre { background: var(--line); border-radius: .25rem; overflow-x: auto; padding: .5rem; }
-p { margin: .15rem 0; } .facts { color: var(--mute); font-size: .9rem; overflow-wrap: anywhere; }
+The page is Scalar's, shipped with Roost; nothing of it is loaded from elsewhere, as its policy
+proves. All is made and compressed when it is first asked for.
 """
 
+import asyncio
+import gzip
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
 
-def render_docs(registry: Registry) -> str:
-    """One HTML page; the machine-readable document is `/v4/openapi.json`."""
-    endpoints = sorted(registry, key=lambda e: (e.area, e.path, e.method))
-    areas = {area: list(group) for area, group in groupby(endpoints, key=lambda e: e.area)}
-    links = "".join(f'<a href="#{area}">{_title(area)}</a>' for area in areas)
-    sections = "".join(_section(area, group) for area, group in areas.items())
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Roost API</title><style>{_STYLE}</style></head><body><h1>Roost API</h1>"
-        "<p>Send a token as <code>Authorization: Bearer …</code>. The same in machine-readable "
-        'form: <a href="/v4/openapi.json">OpenAPI 3.1</a>.</p>'
-        f'<nav aria-label="Areas">{links}</nav><main>{sections}</main></body></html>'
-    )
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
+from roost.threads import COMPUTING
+from roost.web.openapi import build_document
+from roost.web.registry import Registry
 
-def _title(area: str) -> str:
-    return html.escape(area.replace("_", " ").capitalize())
-
-
-def _section(area: str, endpoints: Iterable[Endpoint]) -> str:
-    articles = "".join(map(_article, endpoints))
-    return f'<section><h2 id="{area}">{_title(area)}</h2>{articles}</section>'
-
-
-def _article(endpoint: Endpoint) -> str:
-    path = html.escape("/v4" + plain_path(endpoint.path))
-    facts = " · ".join(_facts(endpoint))
-    fields = render_fields(endpoint.body) if endpoint.body is not None else ""
-    return (
-        f'<article id="{endpoint.name}"><h3><span class="method {endpoint.method}">'
-        f"{endpoint.method}</span><code>{path}</code></h3><p>{html.escape(endpoint.summary)}</p>"
-        f'<p class="facts">{html.escape(facts)}</p>{fields}</article>'
-    )
+DOCUMENT_PATHS = ("/v4/openapi.json", "/v4beta/openapi.json")
+DOCS_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+_STATIC = files("roost.web") / "static"
+_TYPES = {
+    "docs.html": "text/html; charset=utf-8",
+    "docs.js": "text/javascript; charset=utf-8",
+    "scalar.js": "text/javascript; charset=utf-8",
+}
 
 
-def _facts(endpoint: Endpoint) -> Iterable[str]:
-    yield "no token needed" if endpoint.public else "needs a token"
-    if endpoint.scopes:
-        yield "scope " + ", ".join(endpoint.scopes)
-    if endpoint.query:
-        yield "query " + ", ".join(endpoint.query)
-    if isinstance(endpoint.returns, Page) and endpoint.filters:
-        yield "filter by " + ", ".join(endpoint.filters)
-    if endpoint.events:
-        yield "events " + ", ".join(endpoint.events)
+@dataclass(frozen=True, slots=True)
+class _File:
+    plain: bytes
+    packed: bytes
+    etag: str
+
+    @classmethod
+    def of(cls, content: bytes) -> "_File":
+        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        return cls(content, gzip.compress(content, 6), etag)
+
+
+class _Lazy:
+    """A file that is made once, off the event loop."""
+
+    def __init__(self, make: Callable[[], bytes]) -> None:
+        self._make = make
+        self._making = asyncio.Lock()
+        self._file: _File | None = None
+
+    async def get(self) -> _File:
+        async with self._making:
+            if self._file is None:
+                self._file = await COMPUTING.run(lambda: _File.of(self._make()))
+            return self._file
+
+
+def documentation(registry: Registry) -> list[Route]:
+    """The document below `/v4`, the page at `/docs` and what it is made of below that."""
+    document = _Lazy(partial(build_document, registry))
+    answer = _serve(document, "application/json", {"Access-Control-Allow-Origin": "*"})
+    static = {name: _Lazy((_STATIC / name).read_bytes) for name in _TYPES}
+    policy = {"Content-Security-Policy": DOCS_POLICY, "X-Content-Type-Options": "nosniff"}
+    pages = {name: _serve(static[name], media, policy) for name, media in _TYPES.items()}
+    return [
+        *(Route(path, answer) for path in DOCUMENT_PATHS),
+        Route("/docs", pages.pop("docs.html")),
+        *(Route(f"/docs/{name}", page) for name, page in pages.items()),
+    ]
+
+
+def _serve(
+    lazy: _Lazy, media_type: str, headers: Mapping[str, str]
+) -> Callable[[Request], Awaitable[Response]]:
+    async def serve(request: Request) -> Response:
+        file = await lazy.get()
+        # The next release has other files under the same names: browsers ask whether they do.
+        known = {
+            **headers,
+            "ETag": file.etag,
+            "Cache-Control": "no-cache",
+            "Vary": "Accept-Encoding",
+        }
+        if request.headers.get("if-none-match") == file.etag:
+            return Response(status_code=304, headers=known)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            packed = {**known, "Content-Encoding": "gzip"}
+            return Response(file.packed, media_type=media_type, headers=packed)
+        return Response(file.plain, media_type=media_type, headers=known)
+
+    return serve

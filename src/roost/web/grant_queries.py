@@ -83,6 +83,14 @@ async def forget_user(db: Queries, user_id: int) -> None:
     await db.execute("delete from entity_grant where user_id = $1", user_id)
 
 
+def granted_sql(kind: str, entity_id: str, grantee: str) -> str:
+    """SQL of whether a user has a grant on an entity, or is null: somebody who needs none."""
+    return f"""
+        ({grantee}::bigint is null or exists (select from entity_grant g
+            where g.user_id = {grantee} and g.kind = {kind} and g.entity_id = {entity_id}))
+        """
+
+
 def only_granted(listing: Listing, user_position: int) -> Listing:
     """The listing as a restricted user sees it; `$user_position` is the user's id."""
     if listing.granted is None:

@@ -1,6 +1,8 @@
 """What a restricted user needs beside the token's scope (spec A, Authentication rule 4)."""
 
+import re
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from roost.errors import forbidden
 from roost.store import Queries
@@ -8,19 +10,35 @@ from roost.web import grant_queries
 from roost.web.auth import Identity
 from roost.web.call import Call
 from roost.web.grant_queries import Permission
-from roost.web.routing import Params
+from roost.web.routing import Params, path_params
+
+_NAMED = re.compile(r"private/([0-9]{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """read_only on the entity that the path names, or on any of its kind in a list."""
+class OnEntity:
+    """A grant on the entity that a parameter of the path names."""
 
     kind: str
+    of: str | None = None
+    """The parameter, where it is not the kind with `Id`, such as `volumeId`."""
+
+    @property
+    def parameter(self) -> str:
+        return self.of or f"{self.kind}Id"
+
+
+class Read(OnEntity):
+    """read_only on the entity that the path names."""
+
+
+class Write(OnEntity):
+    """read_write on the entity that the path names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """read_write on the entity that the path names."""
+class Listed:
+    """A list of a kind, which shows restricted users what is granted to them."""
 
     kind: str
 
@@ -49,13 +67,43 @@ class Anyone:
     """No grant is needed."""
 
 
-Grant = Read | Write | Global | AccountAccess | Unrestricted | Anyone
+Grant = Read | Write | Listed | Global | AccountAccess | Unrestricted | Anyone
+
+
+def check_declared(grant: Grant, method: str, path: str) -> None:
+    """Raises ValueError when the path does not name the entity, or no list can be meant."""
+    params = path_params(path)
+    if isinstance(grant, OnEntity) and grant.parameter not in params:
+        raise ValueError(f"{method} {path} has no parameter {grant.parameter}, which names a grant")
+    if isinstance(grant, Listed) and (method != "GET" or f"{grant.kind}Id" in params):
+        raise ValueError(f"{method} {path} is no list of all that a user has of a kind")
 
 
 async def require(grant: Grant, identity: Identity, params: Params, db: Queries) -> None:
-    """Raises 403 unless the user may. An entity is named by the path's first number."""
+    """Raises 403 unless the user may."""
     if identity.restricted and not await _holds(grant, identity, params, db):
         raise forbidden()
+
+
+def describe(grant: Grant, params: Params = MappingProxyType({})) -> str | None:
+    """What a restricted user needs, such as `read_write on compute 100001`."""
+    match grant:
+        case Read():
+            return _on_entity("read_only", grant, params)
+        case Write():
+            return _on_entity("read_write", grant, params)
+        case Global(name):
+            return f"the global grant {name}"
+        case AccountAccess(level):
+            return f"account_access {level}"
+        case Unrestricted():
+            return "to be an unrestricted user"
+        case Anyone() | Listed():
+            return None
+
+
+def _on_entity(level: Permission, grant: OnEntity, params: Params) -> str:
+    return f"{level} on {grant.kind} {params.get(grant.parameter, '')}".rstrip()
 
 
 async def give_to_creator(call: Call, kind: str, entity_id: int) -> None:
@@ -66,26 +114,26 @@ async def give_to_creator(call: Call, kind: str, entity_id: int) -> None:
 
 async def _holds(grant: Grant, identity: Identity, params: Params, db: Queries) -> bool:
     match grant:
-        case Anyone():
+        case Anyone() | Listed():
             return True
         case Global(name):
             return name in identity.rights
         case AccountAccess(level):
             return _covers(identity.account_access, level)
-        case Read(kind):
-            entity_id = _entity(params)
-            # A list shows only what is granted.
-            return entity_id is None or await _may(db, identity, kind, entity_id, "read_only")
-        case Write(kind):
-            entity_id = _entity(params)
-            return entity_id is not None and await _may(db, identity, kind, entity_id, "read_write")
+        case Read():
+            return await _may(db, identity, grant.kind, params[grant.parameter], "read_only")
+        case Write():
+            return await _may(db, identity, grant.kind, params[grant.parameter], "read_write")
         case Unrestricted():
             return False
 
 
 async def _may(
-    db: Queries, identity: Identity, kind: str, entity_id: int, wanted: Permission
+    db: Queries, identity: Identity, kind: str, named: int | str, wanted: Permission
 ) -> bool:
+    entity_id = entity_number(named)
+    if entity_id is None:
+        return False
     held = await grant_queries.permission(db, identity.user_id, kind, entity_id)
     return _covers(held, wanted)
 
@@ -94,5 +142,12 @@ def _covers(held: Permission | None, wanted: Permission) -> bool:
     return held == "read_write" or held == wanted
 
 
-def _entity(params: Params) -> int | None:
-    return next((value for value in params.values() if isinstance(value, int)), None)
+def entity_number(named: int | str) -> int | None:
+    """What grants call an entity: its number, or that in a name such as `private/15`.
+
+    None for a name without one, on which nobody has a grant.
+    """
+    if isinstance(named, int):
+        return named
+    number = _NAMED.fullmatch(named)
+    return int(number[1]) if number else None

@@ -7,6 +7,7 @@ OpenAPI document all come from the declarations that a Registry collects.
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from inspect import cleandoc
 from types import ModuleType
 from typing import Literal, TypeVar, overload
 
@@ -16,7 +17,7 @@ from roost.store.paging import Column
 from roost.web.auth import Identity, TokenKind, UserType
 from roost.web.bodies import Body
 from roost.web.call import Call
-from roost.web.grants import Anyone, Grant
+from roost.web.grants import Anyone, Grant, check_declared
 from roost.web.reply import Reply
 from roost.web.routing import Router
 
@@ -95,6 +96,8 @@ class Endpoint:
     handler: Handler
     name: str
     summary: str
+    description: str
+    """What the documentation says beside the summary; Markdown."""
     area: str
     scopes: tuple[str, ...] = ()
     public: bool = False
@@ -211,19 +214,23 @@ def endpoint(
     intake: Intake[object] | None = None,
     **options: Unpack[Options],
 ) -> Callable[[Handler], Endpoint]:
-    """Declare an endpoint; `path` is relative to `/v4`.
+    """Declare an endpoint; `path` is relative to `/v4`. ValueError when the grant does not fit it.
 
-    The handler's name and the first line of its docstring become the operation's name and
-    summary, its package the area of the documentation.
+    The handler's name becomes the operation's name, the first line of its docstring the summary
+    and what follows the description, its package the area of the documentation.
     """
 
+    check_declared(options.get("grant", Anyone()), method, path)
+
     def declare(handler: Handler) -> Endpoint:
+        summary, _, description = (handler.__doc__ or "").strip().partition("\n")
         return Endpoint(
             method,
             path,
             handler,
             name=handler.__name__,
-            summary=(handler.__doc__ or "").strip().split("\n")[0],
+            summary=summary,
+            description=cleandoc(description),
             area=handler.__module__.split(".")[-2],
             body=body,
             accepts=accepts,

@@ -6,13 +6,13 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, ExceptionHandler, Receive, Scope, Send
 from typing_extensions import TypedDict
 
 from roost.errors import ApiError, ErrorBody, Problem, not_found
-from roost.web.docs import DOCS_POLICY, render_docs
+from roost.web.docs import DOCUMENT_PATHS, documentation
 from roost.web.registry import Registry
 
 
@@ -30,13 +30,11 @@ HealthCheck = Callable[[], Awaitable[HealthRow]]
 
 def build_site(
     registry: Registry,
-    document: bytes,
     metrics: CollectorRegistry,
     health: HealthCheck,
     more: Sequence[BaseRoute],
 ) -> Starlette:
     """The Starlette application of everything that is not below `/v4`."""
-    page = render_docs(registry)
 
     async def show_health(request: Request) -> Response:
         row = await health()
@@ -45,19 +43,11 @@ def build_site(
     async def show_metrics(request: Request) -> Response:
         return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)
 
-    async def show_document(request: Request) -> Response:
-        headers = {"Access-Control-Allow-Origin": "*"}
-        return Response(document, media_type="application/json", headers=headers)
-
-    async def show_docs(request: Request) -> Response:
-        return HTMLResponse(page, headers={"Content-Security-Policy": DOCS_POLICY})
-
     return Starlette(
         routes=[
             Route("/healthz", show_health),
             Route("/metrics", show_metrics),
-            Route("/v4/openapi.json", show_document),
-            Route("/docs", show_docs),
+            *documentation(registry),
             *more,
         ],
         exception_handlers=REFUSALS,
@@ -99,5 +89,5 @@ class Server:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope.get("path", "")
         below = path.startswith(("/v4/", "/v4beta/")) or path in ("/v4", "/v4beta")
-        is_api = scope["type"] == "http" and below and path != "/v4/openapi.json"
+        is_api = scope["type"] == "http" and below and path not in DOCUMENT_PATHS
         await (self._api if is_api else self._site)(scope, receive, send)

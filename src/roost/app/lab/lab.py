@@ -20,14 +20,14 @@ from roost.jobs import upkeep_queries
 from roost.jobs.worker_queries import show_gone
 from roost.resources.account.queries import first_account
 from roost.store import Queries
-from roost.web.auth import Authenticator
+from roost.web.revocation import Revocations
 
 
 @dataclass(frozen=True, slots=True)
 class Lab:
     roost: Roost
     clock: LabClock
-    authenticator: Authenticator
+    revocations: Revocations
     engines: LabEngines
     gate: Gate
     """In front of the API."""
@@ -38,7 +38,7 @@ class Lab:
     async def admit(self, authorization: str | None) -> None:
         """ApiError 401 or 403 unless it is the operator's: a personal token for everything, of an
         unrestricted user of the first account."""
-        identity = await self.authenticator.identify(authorization)
+        identity = await self.revocations.authenticator.identify(authorization)
         if identity is None:
             raise unauthenticated()
         if identity.scopes.text != "*":
@@ -78,11 +78,11 @@ async def begin_schedules(db: Queries, now: datetime) -> None:
 
 
 async def open_lab(
-    roost: Roost, api: ASGIApp, authenticator: Authenticator, crew: Crew | None
+    roost: Roost, api: ASGIApp, revocations: Revocations, crew: Crew | None
 ) -> Lab | None:
     """None where time cannot be moved: the process was started without a lab."""
     if not isinstance(roost.clock, LabClock):
         return None
     await begin_schedules(roost.store, roost.clock.now())
     engines = LabEngines(roost.bindings.instances, roost.name_server)
-    return Lab(roost, roost.clock, authenticator, engines, Gate(api), crew)
+    return Lab(roost, roost.clock, revocations, engines, Gate(api), crew)

@@ -16,9 +16,8 @@ from roost.app.lab.queries import Table
 from roost.errors import ApiError, Problem, invalid
 from roost.resources.catalog import sync
 from roost.resources.support.engine import AttachmentStore, Desk
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.secrets import Box
-from roost.store import Connection, Queries, migrate, notify
+from roost.store import Connection, Queries, migrate
 
 _IDENTITY = {"account", "api_user", "token", "authorized_app", "oauth_client", "refresh_token"}
 _KEPT = {*_IDENTITY, "setting", "image"}
@@ -119,9 +118,8 @@ async def _replacing(
             await _lock(db, tables, "access exclusive")
             yield db, tables
             moved = await lab.clock.put(db, timedelta() if now is None else now - _real_time())
-            await notify(db, TOKEN_CHANNEL)
         lab.clock.follow(moved)
-        lab.authenticator.forget()
+        await lab.revocations.settle()
         roost.faults.clear()
         await sync(roost.store, roost.catalog)
 

@@ -39,15 +39,19 @@ class Boot:
 
 
 @contextmanager
-def arranged(guest: Guest, spec: InstanceSpec, rescue: GuestImage | None) -> Iterator[Boot]:
+def arranged(
+    guest: Guest, spec: InstanceSpec, rescue: GuestImage | None, held: Mapping[str, int]
+) -> Iterator[Boot]:
     """NoDisksError when a device does not exist, or none is to boot from.
 
-    The volumes are open until the block ends. `rescue` is the system to boot instead.
+    The volumes are open until the block ends. `rescue` is the system to boot instead; `held` are
+    the open files of running guests.
     """
     files: dict[int, int] = {}
     try:
+        _open_volumes(guest, spec, held, files)
         if rescue is not None:
-            drives = _drives(guest, spec, None, files)
+            drives = _drives(guest, spec, None)
             drives.append(Drive("rescue", "qcow2", RESCUE_DISK, RESCUE_LUN))
             boot = Boot(tuple(drives), rescue, RESCUE_LUN, files)
         else:
@@ -65,13 +69,20 @@ def _own_boot(guest: Guest, spec: InstanceSpec, files: dict[int, int]) -> Boot:
         raise NoDisksError("The instance has no disks to boot from")
     image = guest.disk(root.disk_id).image() if isinstance(root, DiskDevice) else None
     firmware = image is None or image.kernel is None
-    drives = _drives(guest, spec, spec.root if firmware else None, files)
+    drives = _drives(guest, spec, spec.root if firmware else None)
     return Boot(tuple(drives), image, slot_lun(spec.root), files)
 
 
-def _drives(
-    guest: Guest, spec: InstanceSpec, first: Slot | None, files: dict[int, int]
-) -> list[Drive]:
+def _open_volumes(
+    guest: Guest, spec: InstanceSpec, held: Mapping[str, int], files: dict[int, int]
+) -> None:
+    for device in spec.devices:
+        if isinstance(device, VolumeDevice):
+            volume = VolumeFile(guest.state_dir, device.volume_id)
+            files[device.volume_id] = volume.open(guest.id, held)
+
+
+def _drives(guest: Guest, spec: InstanceSpec, first: Slot | None) -> list[Drive]:
     """The firmware boots the slot `first`."""
     drives: list[Drive] = []
     loose = FIRST_LOOSE_LUN
@@ -83,7 +94,6 @@ def _drives(
             case VolumeDevice(slot, volume_id, label):
                 lun = loose if slot is None else slot_lun(slot)
                 loose += slot is None
-                files[volume_id] = VolumeFile(guest.state_dir, volume_id).open(guest.id)
                 drives.append(volume_drive(volume_id, label, lun, boots))
     return drives
 

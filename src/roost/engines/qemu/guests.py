@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from roost.engines.processes import Process, find_process, search_process
+from roost.engines.processes import Process, find_process, host_start, search_process
 from roost.engines.qemu.diskfiles import MB, Place, disk_ids
 from roost.engines.qemu.network.config import network_name
 from roost.resources.compute.disks.engine import DiskState
@@ -33,6 +33,14 @@ class Boot(BaseModel):
     """MB"""
     vcpus: int = 0
     disks: list[int] = []
+    host: str = ""
+    """The start of the host during which that was."""
+    halted: bool = False
+    """Whether all guests were stopped since."""
+
+    @property
+    def interrupted(self) -> bool:
+        return self.halted or self.host not in ("", host_start())
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,12 @@ class Guest:
             return Boot()
 
     def write_boot(self, spec: InstanceSpec, disks: Collection[int]) -> None:
-        boot = Boot(memory=spec.memory, vcpus=spec.vcpus, disks=sorted(disks))
+        boot = Boot(memory=spec.memory, vcpus=spec.vcpus, disks=sorted(disks), host=host_start())
+        self.write(_BOOT, boot.model_dump_json().encode())
+
+    def note_halt(self) -> None:
+        """Remember that it does not go off by itself."""
+        boot = self.boot().model_copy(update={"halted": True})
         self.write(_BOOT, boot.model_dump_json().encode())
 
     def disks_in_use(self) -> Collection[int]:
@@ -103,7 +116,8 @@ class Guest:
         boot = self.boot()
         power: Power = "offline" if self.process() is None else "running"
         disks = tuple(self.disk_state(each) for each in disk_ids(self.directory))
-        return InstanceState(self.id, power, boot.memory, boot.vcpus, disks)
+        interrupted = power == "offline" and boot.interrupted
+        return InstanceState(self.id, power, boot.memory, boot.vcpus, disks, interrupted)
 
 
 def all_guests(state_dir: Path) -> list[Guest]:
@@ -112,3 +126,9 @@ def all_guests(state_dir: Path) -> list[Guest]:
         return []
     matches = (_NAME.fullmatch(path.name) for path in state_dir.iterdir())
     return [Guest(state_dir, number) for number in sorted(int(m[1]) for m in matches if m)]
+
+
+def running_guests(state_dir: Path) -> list[tuple[Guest, Process]]:
+    """By id."""
+    found = ((guest, guest.process()) for guest in all_guests(state_dir))
+    return [(guest, process) for guest, process in found if process is not None]

@@ -7,6 +7,7 @@ us. So another process, or the next one after a crash, sees and controls the sam
 import asyncio
 import os
 import shutil
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -18,7 +19,8 @@ from roost.engines.qemu.backups import QemuBackups
 from roost.engines.qemu.boots import Boot, arranged
 from roost.engines.qemu.command import Accelerator, command
 from roost.engines.qemu.disks import QemuDisks
-from roost.engines.qemu.guests import Guest, all_guests
+from roost.engines.qemu.endings import Endings
+from roost.engines.qemu.guests import Guest, all_guests, running_guests
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
 from roost.engines.qemu.monitor import listening
@@ -30,6 +32,7 @@ from roost.engines.qemu.programs import failure, faults, patiently
 from roost.engines.qemu.setups import make_rescue, remove_rescue, write_setup
 from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
 from roost.engines.qemu.users import open_directory
+from roost.engines.qemu.volume_files import holders
 from roost.resources.compute.engine import (
     Counters,
     DiskDevice,
@@ -37,6 +40,7 @@ from roost.resources.compute.engine import (
     InstanceSpec,
     InstanceState,
     NoDisksError,
+    VolumeDevice,
 )
 from roost.threads import DISK
 
@@ -67,6 +71,7 @@ class QemuInstances:
         self._dns = dns
         self._disks = QemuDisks(self._state_dir, images)
         self._backups = QemuBackups(self._state_dir)
+        self._endings = Endings(self._state_dir)
 
     @property
     def disks(self) -> QemuDisks:
@@ -98,14 +103,14 @@ class QemuInstances:
                 await patiently(lambda: self._remove(guest))
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
-        return self._guest(compute_id).state()
+        return await DISK.run(self._guest(compute_id).state)
 
     async def list(self) -> list[InstanceState]:
-        guests = all_guests(self._state_dir)
         with faults("The instances cannot be seen"):
-            await DISK.run(trim_consoles, guests)
-            states = [guest.state() for guest in guests]
-        return [state for state in states if state is not None]
+            return await DISK.run(_all_states, self._state_dir)
+
+    def endings(self) -> AsyncGenerator[int, None]:
+        return self._endings.listen()
 
     async def counters(self, compute_id: int) -> Counters | None:
         return await read_counters(self._guest(compute_id), self._network)
@@ -120,8 +125,8 @@ class QemuInstances:
         return Health(ok=True, detail=f"QEMU {version}, {self._accelerator.upper()}")
 
     async def shut_down(self) -> None:
-        running = [guest.id for guest in all_guests(self._state_dir) if guest.process()]
-        await asyncio.gather(*(self.stop(each, _SHUT_DOWN_GRACE) for each in running))
+        running = await DISK.run(running_guests, self._state_dir)
+        await asyncio.gather(*(self._halt(guest) for guest, _ in running))
         await self._network.tear_down()
 
     async def close(self) -> None:
@@ -137,14 +142,26 @@ class QemuInstances:
         rescue = await make_rescue(guest, self._images) if spec.rescue else None
         if rescue is None:
             remove_rescue(guest)
-        with arranged(guest, spec, rescue) as boot:
+        volumes = any(isinstance(device, VolumeDevice) for device in spec.devices)
+        held = await DISK.run(holders, self._state_dir) if volumes else {}
+        with arranged(guest, spec, rescue, held) as boot:
             await write_setup(guest, spec, boot.image, self._dns)
             disks = [device.disk_id for device in spec.devices if isinstance(device, DiskDevice)]
             guest.write_boot(spec, disks)
             await self._launch(guest, spec, boot)
+        if process := guest.process():
+            self._endings.follow(guest, process)
+
+    async def _halt(self, guest: Guest) -> None:
+        """A host that is full may not remember why the guest is off; off it goes all the same."""
+        try:
+            await DISK.run(guest.note_halt)
+        except OSError as error:
+            _log.warning("guest_halt_not_noted", guest=guest.id, error=str(error))
+        await self.stop(guest.id, _SHUT_DOWN_GRACE)
 
     async def _remove(self, guest: Guest) -> None:
-        if process := guest.process(search=True):
+        if process := await DISK.run(guest.process, search=True):
             await kill(process)
         await self._network.release(guest.id)
         try:
@@ -169,3 +186,10 @@ class QemuInstances:
         with listening(guest.directory) as monitor:
             arguments = command(guest, spec, accelerator, boot, tap, monitor)
             await launch(guest, arguments, (tap, monitor, *boot.files.values()))
+
+
+def _all_states(state_dir: Path) -> list[InstanceState]:
+    guests = all_guests(state_dir)
+    trim_consoles(guests)
+    states = (guest.state() for guest in guests)
+    return [state for state in states if state is not None]

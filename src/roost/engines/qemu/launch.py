@@ -13,6 +13,7 @@ from roost.engines.qemu.power import kill
 from roost.engines.qemu.programs import BusyError, failure
 from roost.engines.qemu.users import as_user_of, hand_over
 from roost.resources.compute.engine import EngineError
+from roost.threads import DISK
 
 _DOING = "The instance could not be started"
 _START_SECONDS = 60.0
@@ -31,7 +32,7 @@ async def runs(guest: Guest) -> bool:
     with suppress(TimeoutError):
         async with asyncio.timeout(_START_SECONDS):
             while guest.process() is None:
-                if guest.process(search=True) is None:
+                if await DISK.run(guest.process, search=True) is None:
                     return False
                 await asyncio.sleep(_POLL_SECONDS)
             return True
@@ -57,7 +58,7 @@ async def launch(guest: Guest, command: Sequence[str], descriptors: Sequence[int
         return
     if ended in done:
         raise _fault(ended.result().decode(errors="replace"))
-    if process := guest.process(search=True):
+    if process := await DISK.run(guest.process, search=True):
         await kill(process)
     raise failure(_DOING, "QEMU does not answer")
 

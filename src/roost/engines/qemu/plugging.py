@@ -14,7 +14,8 @@ from qemu.qmp.qmp_client import ExecuteError
 from roost.engines.qemu.devices import FIRST_LOOSE_LUN, volume_drive, volume_name
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import Monitor, MonitorError, connected
-from roost.engines.qemu.volume_files import VolumeFile
+from roost.engines.qemu.volume_files import VolumeFile, holders
+from roost.threads import DISK
 
 _DEVICES = "/machine/peripheral"
 _UNPLUG_SECONDS = 10.0
@@ -77,7 +78,8 @@ async def plug(guest: Guest, volume: VolumeFile, label: str) -> None:
             return
         await drop_node(monitor, name, volume.id)
         drive = volume_drive(volume.id, label, await _free_lun(monitor, devices))
-        descriptor = volume.open(guest.id)
+        held = await DISK.run(holders, guest.state_dir)
+        descriptor = volume.open(guest.id, held)
         try:
             await monitor.pass_file(descriptor, volume.id)
         finally:

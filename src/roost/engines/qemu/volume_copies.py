@@ -49,7 +49,7 @@ async def copy_volume(
     try:
         with target.partial.open("xb") as file:
             file.truncate(source.data.stat().st_size)
-        compute_id = source.holder()
+        compute_id = await source.holder()
         if compute_id is None:
             await _convert(source, target, progress)
         else:
@@ -72,7 +72,7 @@ async def _discard(target: VolumeFile) -> None:
 
 async def abandon_copy(target: VolumeFile) -> None:
     """End the copy that a killed control plane left to a running guest's QEMU."""
-    compute_id = holders(target.state_dir).get(str(target.partial))
+    compute_id = (await DISK.run(holders, target.state_dir)).get(str(target.partial))
     if compute_id is None:
         return
     guest = Guest(target.state_dir, compute_id)

@@ -3,13 +3,14 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from roost.engines.qemu.durable import sync
-from roost.engines.qemu.guests import all_guests
+from roost.engines.qemu.guests import running_guests
 from roost.resources.compute.engine import EngineError, NoDisksError
+from roost.threads import DISK
 
 DATA = "data.raw"
 PARTIAL = "data.raw.part"
@@ -52,8 +53,8 @@ class VolumeFile:
         except FileNotFoundError:
             return 0
 
-    def open(self, compute_id: int) -> int:
-        """A descriptor for the QEMU of a guest, which the caller closes.
+    def open(self, compute_id: int, held: Mapping[str, int]) -> int:
+        """A descriptor for the QEMU of a guest, which the caller closes; `held` as of `holders`.
 
         NoDisksError when the file does not exist; EngineError when another running guest has it.
         """
@@ -61,15 +62,14 @@ class VolumeFile:
             descriptor = os.open(self.data, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             raise NoDisksError(f"The data of volume {self.id} do not exist") from None
-        holder = self.holder()
-        if holder not in (None, compute_id):
+        if held.get(str(self.data), compute_id) != compute_id:
             os.close(descriptor)
             raise EngineError(f"Volume {self.id} is in use by another instance")
         return descriptor
 
-    def holder(self) -> int | None:
+    async def holder(self) -> int | None:
         """The running guest that has it open."""
-        return holders(self.state_dir).get(str(self.data))
+        return (await DISK.run(holders, self.state_dir)).get(str(self.data))
 
     def put(self) -> None:
         """Let the partial file be the volume, for good."""
@@ -94,13 +94,12 @@ def all_volumes(state_dir: Path) -> list[VolumeFile]:
 def holders(state_dir: Path) -> dict[str, int]:
     """Open files below `state_dir`, and the running guest whose QEMU has each of them open.
 
-    The processes tell the truth, also about what a killed control plane began.
+    The processes tell the truth, also about what a killed control plane began. It reads much of
+    /proc: in a thread, and once for all files that are asked for.
     """
     found: dict[str, int] = {}
-    for guest in all_guests(state_dir):
-        process = guest.process(search=False)
-        if process is not None:
-            found.update((path, guest.id) for path in _open_files(process.pid))
+    for guest, process in running_guests(state_dir):
+        found.update((path, guest.id) for path in _open_files(process.pid))
     return found
 
 

@@ -73,7 +73,7 @@ class QemuVolumes:
                         data.truncate(volume.size * _GB)
                     await DISK.run(sync, file.data)
                 # Also when only the file was grown before.
-                if (compute_id := file.holder()) is not None:
+                if (compute_id := await file.holder()) is not None:
                     guest = Guest(self._state_dir, compute_id)
                     await _ask(_RESIZE, guest, partial(plugging.grow, guest.directory, file))
 
@@ -83,7 +83,7 @@ class QemuVolumes:
             return
         with _faults("The volume could not be deleted"):
             async with locked(file.directory):
-                if file.holder() is not None:
+                if await file.holder() is not None:
                     raise EngineError("The volume could not be deleted: an instance runs with it")
                 await abandon_copy(file)
                 await DISK.run(file.remove)
@@ -109,7 +109,7 @@ class QemuVolumes:
         file = self._file(volume_id)
         if not file.exists():
             return None
-        return VolumeState(volume_id, file.size(), await DISK.run(file.holder))
+        return VolumeState(volume_id, file.size(), await file.holder())
 
     async def list(self) -> list[VolumeState]:
         with _faults("The volumes cannot be seen"):

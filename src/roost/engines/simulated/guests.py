@@ -71,22 +71,30 @@ def power_on(documents: Documents, spec: InstanceSpec, now: datetime) -> None:
         hold_volume(documents, volume_id, spec.id)
 
 
-def power_off(documents: Documents, compute_id: int, last_words: str = _OFF_TEXT) -> None:
-    """Nothing happens to a guest that is off or does not exist."""
+def power_off(
+    documents: Documents, compute_id: int, last_words: str = _OFF_TEXT, interrupted: bool = False
+) -> bool:
+    """Whether it ran: nothing happens to a guest that is off or does not exist."""
     guest = GUESTS.find(documents, compute_id)
     if guest is None or guest.started is None:
-        return
+        return False
     for volume_id in guest.volumes:
         hold_volume(documents, volume_id, None)
     console = guest.console + last_words
-    GUESTS.put(documents, replace(guest, started=None, console=console, disks=(), volumes=()))
+    off = replace(
+        guest, started=None, console=console, disks=(), volumes=(), interrupted=interrupted
+    )
+    GUESTS.put(documents, off)
+    return True
 
 
-def remove(documents: Documents, compute_id: int) -> None:
-    power_off(documents, compute_id)
+def remove(documents: Documents, compute_id: int) -> bool:
+    """Whether it ran."""
+    ran = power_off(documents, compute_id)
     GUESTS.remove(documents, compute_id)
     for disk in DISKS.all(documents, compute_id):
         DISKS.remove(documents, (compute_id, disk.id))
+    return ran
 
 
 def hold_volume(documents: Documents, volume_id: int, compute_id: int | None) -> None:
@@ -106,6 +114,7 @@ def state_of(guest: Guest | None, disks: Sequence[Disk]) -> InstanceState | None
         memory=known.memory,
         vcpus=known.vcpus,
         disks=tuple(map(disk_state, disks)),
+        interrupted=known.interrupted,
     )
 
 

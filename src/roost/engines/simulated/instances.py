@@ -1,5 +1,8 @@
 """Guests that exist only as records: instant or as slow as asked, and failing on demand."""
 
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import get_args
@@ -30,6 +33,7 @@ class SimulatedInstances:
         self.plan = self._plane.plan
         self.disks = SimulatedDisks(self._plane)
         self.backups = SimulatedBackups(self._plane)
+        self._ended: asyncio.Queue[int] | None = None
 
     async def start(self, spec: InstanceSpec) -> None:
         await self._plane.fail_if_planned("start")
@@ -47,14 +51,14 @@ class SimulatedInstances:
         if guest is None or guest.started is None:
             return
         await self.plan.wait("stop", at_most=grace)
-        await self._plane.transact(lambda documents: guests.power_off(documents, compute_id))
+        await self._end(compute_id, guests.power_off)
 
     async def delete(self, compute_id: int) -> None:
         await self._plane.fail_if_planned("delete")
         if await self._state(compute_id) is None:
             return
         await self.plan.wait("delete")
-        await self._plane.transact(lambda documents: guests.remove(documents, compute_id))
+        await self._end(compute_id, guests.remove)
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
         await self._plane.fail_if_planned("inspect")
@@ -62,6 +66,15 @@ class SimulatedInstances:
 
     async def list(self) -> list[InstanceState]:
         return await self._plane.transact(_all_states)
+
+    async def endings(self) -> AsyncGenerator[int, None]:
+        """Only of what this very object does."""
+        ended = self._ended = asyncio.Queue[int]()
+        try:
+            while True:
+                yield await ended.get()
+        finally:
+            self._ended = None
 
     async def counters(self, compute_id: int) -> Counters | None:
         guest = await self._find(compute_id)
@@ -77,14 +90,14 @@ class SimulatedInstances:
 
     async def shut_down(self) -> None:
         for state in await self.list():
-            await self.crash(state.id)
+            await self._end(state.id, partial(guests.power_off, last_words="", interrupted=True))
 
     async def close(self) -> None:
         self._plane.state.close()
 
     async def crash(self, compute_id: int) -> None:
         """The guest goes off by itself and without a word, as a killed process would."""
-        await self._plane.transact(lambda documents: guests.power_off(documents, compute_id, ""))
+        await self._end(compute_id, partial(guests.power_off, last_words=""))
 
     async def snapshot(self) -> bytes:
         """Guests, disks, backups, volumes, faults and latencies, for `restore`."""
@@ -97,6 +110,12 @@ class SimulatedInstances:
     async def reset(self) -> None:
         """Forget everything."""
         await self._plane.state.load(b"[]")
+
+    async def _end(self, compute_id: int, end: Callable[[Documents, int], bool]) -> None:
+        """Let `end` put a guest off, and tell it if it ran."""
+        ran = await self._plane.transact(lambda documents: end(documents, compute_id))
+        if ran and self._ended is not None:
+            self._ended.put_nowait(compute_id)
 
     async def _find(self, compute_id: int) -> Guest | None:
         return await self._plane.transact(lambda documents: GUESTS.find(documents, compute_id))

@@ -21,6 +21,7 @@ class Guest:
     console: str = ""
     disks: tuple[int, ...] = ()
     volumes: tuple[int, ...] = ()
+    interrupted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,17 +38,29 @@ class UpdateAccount(Body):
     )
 
     address_1: Annotated[str, Length(0, 64)] | None = None
+    """The first line of the address."""
     address_2: Annotated[str, Length(0, 64)] | None = None
+    """The second line of the address."""
     city: Annotated[str, Length(0, 24)] | None = None
+    """The city."""
     company: Annotated[str, Length(0, 128), _NAME] | None = None
+    """The name of the company, without any of `<>()="`."""
     country: str | None = None
+    """Two letters of ISO 3166; `US` needs a zip of the USA."""
     email: Annotated[str, Length(0, 128), _MAYBE_EMAIL] | None = None
+    """Where mail about the account goes."""
     first_name: Annotated[str, Length(0, 50), _NAME] | None = None
+    """The first name of the contact, without any of `<>()="`."""
     last_name: Annotated[str, Length(0, 50), _NAME] | None = None
+    """The last name of the contact, without any of `<>()="`."""
     phone: Annotated[str, Length(0, 32)] | None = None
+    """The contact's phone number."""
     state: Annotated[str, Length(0, 24)] | None = None
+    """The state or province; two letters in the USA (AA, AE and AP for the military) and Canada."""
     tax_id: Annotated[str, Length(0, 25)] | None = None
+    """The tax number; empty where there is none."""
     zip: Annotated[str, Length(0, 32), Pattern(rules.ZIP_PATTERN, rules.ZIP_REASON)] | None = None
+    """The postal code: at most 9 letters and digits, with hyphens between them."""
 
     @field_validator("country")
     @classmethod
@@ -75,7 +87,9 @@ class UpdateSettings(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"network_helper": False}]})
 
     backups_enabled: bool | None = None
+    """Whether every new instance has backups."""
     network_helper: bool | None = None
+    """Whether new configs have the network helper."""
 
 
 def _refuse(reason: str | None) -> None:

@@ -23,7 +23,10 @@ _MAY_WRITE = AccountAccess("read_write")
 
 @endpoint("GET", "/account", scopes=_READ, grant=_MAY_READ, returns=AccountRow)
 async def view_account(call: Call) -> bytes:
-    """View the account."""
+    """View the account.
+
+    Contact and billing data, what is owed, and what the account can use.
+    """
     return await call.record(call.account_id, ACCOUNT)
 
 
@@ -38,7 +41,10 @@ async def view_account(call: Call) -> bytes:
     events=("account_update",),
 )
 async def update_account(call: Call, body: UpdateAccount) -> bytes:
-    """Update the account."""
+    """Update the account.
+
+    Fields that are omitted stay; an empty text takes a value away.
+    """
     facts = await queries.lock(call.db, call.account_id)
     problems = list(_problems(facts, body))
     if problems:
@@ -50,7 +56,10 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
 
 @endpoint("GET", "/account/settings", scopes=_READ, grant=_MAY_READ, returns=SettingsRow)
 async def view_account_settings(call: Call) -> bytes:
-    """View the account's settings."""
+    """View the account's settings.
+
+    What holds for everything new in the account.
+    """
     return await call.record(call.account_id, SETTINGS)
 
 
@@ -64,7 +73,10 @@ async def view_account_settings(call: Call) -> bytes:
     events=("account_settings_update",),
 )
 async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
-    """Update the account's settings."""
+    """Update the account's settings.
+
+    They hold for what is made from now on.
+    """
     await queries.update_settings(call.db, call.account_id, body)
     await _tell(call, "account_settings_update", entity.SETTINGS)
     return await call.record(call.account_id, SETTINGS)
@@ -72,13 +84,19 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
 
 @endpoint("GET", "/account/transfer", scopes=_READ, grant=_MAY_READ, returns=AccountTransferRow)
 async def view_account_transfer(call: Call) -> AccountTransferRow:
-    """View this month's pool of outbound transfer."""
+    """View this month's pool of outbound transfer.
+
+    What the account's instances have sent this month, and how much of it the plans include.
+    """
     return {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
 
 
 @endpoint("GET", "/account/availability", scopes=_READ, grant=_MAY_READ, returns=Page(ServicesRow))
 async def list_account_availability(call: Call) -> bytes:
-    """List which services the account can use in which region."""
+    """List which services the account can use in which region.
+
+    One row for each region.
+    """
     return await call.collection(SERVICES)
 
 
@@ -90,13 +108,16 @@ async def list_account_availability(call: Call) -> bytes:
     returns=ServicesRow,
 )
 async def view_account_availability(call: Call) -> bytes:
-    """View which services the account can use in a region."""
+    """View which services the account can use in a region.
+
+    The names are those of the region's `capabilities`.
+    """
     return await call.record(call.text("regionId"), SERVICES)
 
 
 def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
     """What only the account as it will be shows (rules 1 and 3)."""
-    if facts.is_parent and body.company not in (None, facts.company):
+    if facts.is_parent and facts.company and body.company not in (None, facts.company):
         yield Problem("The company of a parent account can't be changed", "company")
     country = facts.country if body.country is None else body.country
     if body.country is not None or body.state is not None:

@@ -8,20 +8,15 @@ from roost.resources.regions.services import CAPABILITIES
 from roost.store import Queries
 from roost.store.paging import Listing
 
-
-def account_record(billing_source: str) -> str:
-    """The select list of an account `a`."""
-    return f"""
+ACCOUNT = Listing(
+    record=f"""
         json '[]' as active_promotions, a.created as active_since, a.address_1, a.address_2,
-        0 as balance, 0 as balance_uninvoiced, '{billing_source}' as billing_source,
+        0 as balance, 0 as balance_uninvoiced,
+        case when a.parent_id is null then 'platform' else 'external' end as billing_source,
         {CAPABILITIES} as capabilities, a.city,
         json '{{"last_four":null,"expiry":null}}' as credit_card, a.company, a.country, a.email,
         a.first_name, a.last_name, a.phone, a.state, a.tax_id, a.euuid, a.zip
-        """
-
-
-ACCOUNT = Listing(
-    record=account_record("platform"),
+        """,
     source="account a",
     scope="true",
     key="a.id",
@@ -192,7 +187,21 @@ async def find_proxy(db: Queries, parent_id: int, euuid: str) -> ProxyUser | Non
 
 
 async def find_user(db: Queries, username: str) -> int | None:
-    user_id: int | None = await db.fetchval("select id from api_user where username = $1", username)
+    """By the name in any capitalisation."""
+    user_id: int | None = await db.fetchval(
+        "select id from api_user where lower(username) = lower($1)", username
+    )
+    return user_id
+
+
+async def find_operator(db: Queries) -> int | None:
+    """The first unrestricted user of the operator's own account, whatever their name is now."""
+    user_id: int | None = await db.fetchval(
+        """
+        select min(id) from api_user where not restricted and user_type <> 'proxy'
+            and account_id = (select min(id) from account)
+        """
+    )
     return user_id
 
 

@@ -4,78 +4,161 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Timestamp, Uuid, example
+
 
 class CreditCard(TypedDict):
     """The card on file; nulls without one. expiry is MM/YYYY."""
 
     last_four: str | None
+    """The last four digits; null without a card."""
     expiry: str | None
+    """MM/YYYY; null without a card."""
 
 
 class Promotion(TypedDict):
     """A credit that the account may use; amounts are decimal strings of US dollars."""
 
     credit_monthly_cap: str
+    """At most so much in one month."""
     credit_remaining: str
+    """What is left in all."""
     description: str
+    """The terms."""
     expire_dt: str | None
+    """When it ends (UTC); null for never."""
     image_url: str
+    """A picture for it."""
     summary: str
+    """What it is, in a few words."""
     this_month_credit_remaining: str
+    """What is left this month."""
     service_type: str
+    """What it pays for; `all` for everything."""
 
 
 class AccountData(TypedDict):
     """Contact and billing data; balances in US dollars."""
 
     active_promotions: list[Promotion]
-    active_since: str
+    """Credits that the account may use."""
+    active_since: Timestamp
+    """When the account began (UTC)."""
     address_1: str
+    """The first line of the address."""
     address_2: str
+    """The second line of the address."""
     balance: float
+    """What is owed; less than 0 is a credit."""
     balance_uninvoiced: float
+    """An estimate of the invoice of this month so far."""
     capabilities: list[str]
+    """What the account can use, by the names that regions have for it."""
     city: str
+    """The city."""
     credit_card: CreditCard
+    """The card on file."""
     company: str
+    """The name of the company; empty for a person."""
     country: str
+    """Two letters of ISO 3166."""
     email: str
+    """Where mail about the account goes."""
     first_name: str
+    """The first name of the contact."""
     last_name: str
+    """The last name of the contact."""
     phone: str
+    """The contact's phone number."""
     state: str
+    """The state or province; two letters in the USA and Canada."""
     tax_id: str
-    euuid: str
+    """The tax number; empty where there is none."""
+    euuid: Uuid
+    """The id of the account for others."""
     zip: str
+    """The postal code."""
 
 
+@example(
+    {
+        "active_promotions": [],
+        "active_since": "2030-01-01T00:00:00",
+        "address_1": "24 Hill Road",
+        "address_2": "Suite 101",
+        "balance": 0,
+        "balance_uninvoiced": 12.5,
+        "capabilities": ["Backups", "Block Storage", "Computes"],
+        "city": "Philadelphia",
+        "credit_card": {"last_four": "1111", "expiry": "06/2031"},
+        "company": "Heron Works",
+        "country": "US",
+        "email": "billing@example.com",
+        "first_name": "Ada",
+        "last_name": "Heron",
+        "phone": "215-555-0142",
+        "state": "PA",
+        "tax_id": "",
+        "euuid": "62ba23b5-cb70-4749-816d-7493adeedc66",
+        "zip": "19102-1234",
+        "billing_source": "platform",
+    },
+)
 class AccountRow(AccountData):
     """The caller's account, billed by this cloud or by a partner."""
 
     billing_source: Literal["platform", "partner"]
+    """Who writes the invoices: this cloud or a partner."""
 
 
+@example(
+    {
+        "managed": False,
+        "longview_subscription": None,
+        "network_helper": True,
+        "backups_enabled": False,
+        "object_storage": "disabled",
+    },
+)
 class SettingsRow(TypedDict):
+    """What holds for everything new in the account."""
+
     managed: bool
+    """Whether the operator looks after the account's services."""
     longview_subscription: str | None
+    """The Longview plan; null for none."""
     network_helper: bool
+    """Whether new configs have the network helper."""
     backups_enabled: bool
+    """Whether every new instance has backups, whatever its request says."""
     object_storage: Literal["disabled", "suspended", "active"]
+    """Whether buckets can be made."""
 
 
 class RegionTransfer(TypedDict):
     """A region with a pool of its own; GB of this month."""
 
     id: str
+    """The id of the region."""
     billable: int
+    """GB beyond the pool."""
     quota: int
+    """GB that the pool holds."""
     used: int
+    """GB used."""
 
 
+@example(
+    {"billable": 0, "quota": 2000, "used": 37, "region_transfers": []},
+)
 class AccountTransferRow(TypedDict):
     """The pool of outbound transfer; GB of this month."""
 
     billable: int
+    """GB beyond the pool."""
     quota: int
+    """GB that the pool holds."""
     used: int
+    """GB used."""
     region_transfers: list[RegionTransfer]
+    """Regions with a pool of their own."""

@@ -8,8 +8,8 @@ from roost.clock import Clock
 from roost.ids import new_suffix, new_uuid
 from roost.resources.account import queries, setup_queries
 from roost.resources.tokens.issue import issue_token
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.store import Queries, notify
+from roost.web.revocation_queries import CHANNEL
 from roost.web.scopes import Scopes
 
 
@@ -42,12 +42,15 @@ async def open_account(
 
 
 async def make_parent(db: Queries, clock: Clock, child_id: int, parent_id: int) -> str:
-    """The name of the proxy user, as which users of the parent act in the child."""
+    """The name of the proxy user, as which users of the parent act in the child.
+
+    `settle` after the commit: the users of both are of another type.
+    """
     await _check_tie(db, child_id, parent_id)
     await setup_queries.tie(db, child_id, parent_id)
     name = f"proxy-{child_id}-{new_suffix()}"
     await setup_queries.create_proxy(db, child_id, parent_id, name, clock.seconds())
-    await notify(db, TOKEN_CHANNEL)
+    await notify(db, CHANNEL)
     return name
 
 

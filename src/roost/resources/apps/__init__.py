@@ -1,0 +1,4 @@
+"""Authorized apps.
+
+OAuth clients that you have let in.
+"""

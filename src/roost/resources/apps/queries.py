@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
+from roost.web.revocation_queries import CHANNEL
 
 APPS = Listing(
     record="""
@@ -42,17 +42,21 @@ async def holds(db: Queries, user_id: int, app_id: int, now: datetime) -> bool:
     )
 
 
-async def revoke_family(db: Queries, app_id: int, now: datetime) -> None:
+async def revoke_family(db: Queries, app_id: int, now: datetime) -> bool:
     """End a consent, all its tokens, and the codes and refresh tokens that could make more.
 
-    Every process refuses the tokens as soon as the transaction commits.
+    `settle` after the commit. False for a consent that had ended before.
     """
-    await db.execute(
-        "update authorized_app set revoked = $2 where id = $1 and revoked is null", app_id, now
+    ended = await db.fetchval(
+        "update authorized_app set revoked = $2 where id = $1 and revoked is null returning true",
+        app_id,
+        now,
     )
     await db.execute(
         "update token set revoked = $2 where app_id = $1 and revoked is null", app_id, now
     )
     await db.execute("update oauth_code set used = true where app_id = $1", app_id)
     await db.execute("update refresh_token set used = true where app_id = $1", app_id)
-    await notify(db, TOKEN_CHANNEL)
+    if ended:
+        await notify(db, CHANNEL)
+    return bool(ended)

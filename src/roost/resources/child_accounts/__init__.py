@@ -1,1 +1,4 @@
-"""Child accounts as their parent sees them (spec B, Account rules 3 and 4)."""
+"""Child accounts.
+
+Accounts of customers, for the parent that manages them.
+"""

@@ -39,7 +39,10 @@ _ONE = "/account/child-accounts/{euuid}"
     filters=CHILDREN.columns,
 )
 async def list_child_accounts(call: Call) -> bytes:
-    """List child accounts."""
+    """List child accounts.
+
+    The accounts of your customers; for users of a parent account.
+    """
     return await call.collection(CHILDREN, call.account_id)
 
 
@@ -47,7 +50,10 @@ async def list_child_accounts(call: Call) -> bytes:
     "GET", _ONE, scopes=_READ, grant=_GRANT, refuses=_ALL_BUT_PARENTS, returns=ChildAccountRow
 )
 async def view_child_account(call: Call) -> bytes:
-    """View a child account."""
+    """View a child account.
+
+    For users of the child's parent account.
+    """
     return await call.record(_euuid(call), BY_EUUID, call.account_id)
 
 
@@ -63,7 +69,7 @@ async def view_child_account(call: Call) -> bytes:
 async def create_proxy_token(call: Call) -> ProxyTokenRow:
     """Create a token of a child account's proxy user, which lasts for 15 minutes.
 
-    It ends sooner when its maker may not make such tokens any more.
+    It ends sooner with the token that makes it, or when its maker may make no such tokens any more.
     """
     maker = await _lock_maker(call)
     proxy = await find_proxy(call.db, call.account_id, _euuid(call))
@@ -73,6 +79,8 @@ async def create_proxy_token(call: Call) -> ProxyTokenRow:
     unix_time = int(now.replace(tzinfo=UTC).timestamp())
     label = f"{maker.username}_{maker.id}_{unix_time}"
     scopes, expiry = Scopes.parse("*"), now + LIFETIME
+    if call.identity.expiry is not None:
+        expiry = min(expiry, call.identity.expiry)
     made = await make_token(call.db, call.clock, proxy.id, label, scopes, expiry, "proxy")
     await tie_token(call.db, made.id, maker.id)
     await _tell(call, proxy, made.id, label)

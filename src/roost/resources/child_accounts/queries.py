@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from roost.resources.account.queries import ACCOUNT, account_record
+from roost.resources.account.queries import ACCOUNT
 from roost.store import Queries
 from roost.store.paging import Column
 
@@ -22,7 +22,6 @@ _FILTERABLE = (
 
 CHILDREN = replace(
     ACCOUNT,
-    record=account_record("external"),
     scope="a.parent_id = $1",
     columns={name: Column(f"a.{name}", "text") for name in _FILTERABLE},
 )

@@ -1,0 +1,4 @@
+"""Compute instances.
+
+Virtual machines: making, changing, booting and deleting them.
+"""

@@ -13,7 +13,7 @@ from roost.resources.ssh_keys.rules import public_key
 from roost.resources.tags.labels import Tags
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, Pattern, refuse
+from roost.web.fields import DEPRECATED, Between, Length, Pattern, refuse
 
 Label = Annotated[str, Length(3, 64), Pattern(rules.LABEL_PATTERN, rules.LABEL_REASON)]
 Id = Annotated[int, Between(1, 2**63 - 1)]
@@ -37,6 +37,8 @@ class Metadata(Body):
     """User-defined data for the guest."""
 
     user_data: Annotated[str, AfterValidator(rules.decode_user_data)] | None = None
+    """Base64 of 1 to 65535 bytes that cloud-init reads at the first boot; needs an image and a
+    region with that capability."""
 
 
 class CreateInstance(Body):
@@ -45,24 +47,44 @@ class CreateInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
 
     type: str
+    """The id of the compute type."""
     region: str
+    """The id of the region."""
     image: str | None = None
+    """The image to make the first disk of; omitted, the instance has no disks and stays offline."""
     root_pass: RootPassword | None = Field(default=None, validate_default=True)
+    """The password of root; needed with an image, weak ones are refused."""
     label: Label | None = None
+    """The name; unique in the account. Omitted, `compute` and the id."""
     tags: Tags = []
-    group: Annotated[str, Length(0, 50)] = ""
+    group: Annotated[str, Length(0, 50), DEPRECATED] = ""
+    """A group of your own choice; use tags instead."""
     backup_id: Id | None = None
+    """A backup to make the disks of, in the same region; not with an image."""
     booted: bool | None = None
+    """Whether it is booted once it is made; true when omitted and there is a disk to boot from."""
     authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
+    """Public SSH keys that root accepts, each a line of an authorized_keys file."""
     authorized_users: list[str] = []
+    """Users of the account whose SSH keys root accepts."""
     backups_enabled: bool = False
+    """Whether it is backed up, which costs extra; the account's setting can make this true for all.
+    """
     firewall_id: Id | None = None
+    """A firewall to put before it. There are none yet, so it is refused."""
     interfaces: list[Interface] = []
+    """The network interfaces, eth0 first; empty for one public interface."""
     metadata: Metadata | None = None
+    """What cloud-init is told."""
     private_ip: bool = False
+    """Whether it has a private IPv4 address too."""
     stackscript_id: Id | None = None
+    """The StackScript to run at the first boot. There are none yet, so it is refused."""
     stackscript_data: dict[str, object] | None = None
+    """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
+    StackScripts yet, so it is refused."""
     swap_size: Number = 512
+    """MB of the swap disk that is made beside the image's; 0 for none."""
 
     @field_validator("type")
     @classmethod
@@ -177,21 +199,31 @@ class UpdateAlerts(Body):
     """Thresholds; 0 disables one."""
 
     cpu: Number | None = None
+    """Percent of one processor."""
     io: Number | None = None
+    """Disk operations in a second."""
     network_in: Number | None = None
+    """Mbit/s."""
     network_out: Number | None = None
+    """Mbit/s."""
     transfer_quota: Number | None = None
+    """Percent of the month's traffic."""
 
 
 class UpdateSchedule(Body):
     """When backups are made, once they are enabled."""
 
     day: Day | None = None
+    """The day of the weekly backup."""
     window: Window | None = None
+    """The two hours in which backups are made, by their first hour (UTC)."""
 
 
 class UpdateBackups(Body):
+    """The backups of an instance."""
+
     schedule: UpdateSchedule | None = None
+    """When backups are made."""
 
 
 class UpdateInstance(Body):
@@ -200,11 +232,16 @@ class UpdateInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
 
     label: Label | None = None
+    """The new name."""
     tags: Tags | None = None
-    group: Annotated[str, Length(0, 50)] | None = None
+    group: Annotated[Annotated[str, Length(0, 50)] | None, DEPRECATED] = None
+    """A group of your own choice; use tags instead."""
     alerts: UpdateAlerts | None = None
+    """Averages over two hours above which it is reported; 0 disables one."""
     backups: UpdateBackups | None = None
+    """When backups are made."""
     watchdog_enabled: bool | None = None
+    """Whether it is booted again when it powers off without having been asked to."""
 
 
 class BootInstance(Body):
@@ -213,6 +250,7 @@ class BootInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.BOOT})
 
     config_id: Id | None = None
+    """The config to boot; omitted, the only one, or the one that was booted last."""
 
 
 def _catalog(info: ValidationInfo) -> Catalog:

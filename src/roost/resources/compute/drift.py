@@ -42,14 +42,19 @@ def compare(
         return Drift("missing", f"is {row.status}, but its guest is gone") if gone else None
     if not made and guest.disks and (row.status, guest.power) == ("offline", "offline"):
         return Drift("remains", "has a guest that was only half made")
-    if power_differs(row, guest):
+    if power_differs(row.status, guest):
         return Drift("power", f"is {row.status}, but its guest is {guest.power}")
     return _compare_size(row, guest) or _compare_disks(disks, guest.disks)
 
 
-def power_differs(row: InstanceFacts, guest: InstanceState) -> bool:
+def power_differs(status: InstanceStatus, guest: InstanceState) -> bool:
     """Whether a guest is on or off while its row says otherwise."""
-    return row.status in _POWERED and row.status != guest.power
+    return status in _POWERED and status != guest.power
+
+
+def awaits_boot(drift: Drift, guest: InstanceState | None) -> bool:
+    """Whether a guest is off only until Roost is served again on its host, which then boots it."""
+    return drift.kind == "power" and guest is not None and guest.interrupted
 
 
 def _compare_size(row: InstanceFacts, guest: InstanceState) -> Drift | None:

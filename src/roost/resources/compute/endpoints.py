@@ -18,10 +18,10 @@ from roost.resources.compute.queries import INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow, InstanceStatus
 from roost.resources.compute.turns import BUSY, Turn
 from roost.resources.events import log
-from roost.resources.tags.labels import use_tags
+from roost.resources.tags.labels import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("computes:read_only",)
@@ -36,12 +36,15 @@ _MAKING: tuple[InstanceStatus, ...] = ("provisioning", "rebuilding", "restoring"
     "GET",
     "/compute/instances",
     scopes=_READ,
-    grant=Read("compute"),
+    grant=Listed("compute"),
     returns=Page(InstanceRow),
     filters=INSTANCES.columns,
 )
 async def list_instances(call: Call) -> bytes:
-    """List compute instances."""
+    """List compute instances.
+
+    Those of the account; restricted users see those that are granted to them.
+    """
     return await call.collection(INSTANCES, call.account_id)
 
 
@@ -56,13 +59,21 @@ async def list_instances(call: Call) -> bytes:
     rate=Rate(20, 30),
 )
 async def create_instance(call: Call, body: CreateInstance) -> str:
-    """Create a compute instance."""
+    """Create a compute instance.
+
+    The answer shows it `provisioning`; it is booted unless `booted` is false. With an `image`
+    it gets a disk, a swap disk and a config that boots them; without one it has no disks and
+    stays offline.
+    """
     return await creation.create(call, body)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=InstanceRow)
 async def view_instance(call: Call) -> bytes:
-    """View a compute instance."""
+    """View a compute instance.
+
+    Its `status` says what it is doing.
+    """
     return await _view(call, call.number("computeId"))
 
 
@@ -77,8 +88,11 @@ async def view_instance(call: Call) -> bytes:
     events=("compute_update",),
 )
 async def update_instance(call: Call, body: UpdateInstance) -> bytes:
-    """Update a compute instance."""
-    await use_tags(call, body.tags)
+    """Update a compute instance.
+
+    Fields that are omitted stay as they are.
+    """
+    body.tags = await change_tags(call, COMPUTE, call.number("computeId"), body.tags)
     facts = await lock(call)
     try:
         await queries.update(call.db, facts.id, body, call.clock.now())
@@ -93,7 +107,11 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("compute_delete",))
 async def delete_instance(call: Call) -> None:
-    """Delete a compute instance."""
+    """Delete a compute instance.
+
+    With its disks, configs and backups, for ever. Volumes are detached and keep their data; a
+    job that works on it is stopped.
+    """
     facts = await lock(call)
     if facts.status == "deleting":
         return
@@ -115,7 +133,10 @@ async def delete_instance(call: Call) -> None:
     events=("compute_boot",),
 )
 async def boot_instance(call: Call, body: BootInstance) -> None:
-    """Boot a compute instance."""
+    """Boot a compute instance.
+
+    It must be off.
+    """
     facts, turn = await lock_turn(call)
     config = await _config(call, facts, body.config_id, turn)
     if facts.status == "running" and not turn.queued:
@@ -131,7 +152,10 @@ async def boot_instance(call: Call, body: BootInstance) -> None:
     events=("compute_shutdown",),
 )
 async def shutdown_instance(call: Call) -> None:
-    """Shut down a compute instance."""
+    """Shut down a compute instance.
+
+    The guest is asked to power off, and made to when it does not.
+    """
     facts, turn = await lock_turn(call)
     _must_run(facts, turn)
     await _power(call, jobs.SHUTDOWN, facts, turn)
@@ -147,7 +171,10 @@ async def shutdown_instance(call: Call) -> None:
     events=("compute_reboot",),
 )
 async def reboot_instance(call: Call, body: BootInstance) -> None:
-    """Reboot a compute instance."""
+    """Reboot a compute instance.
+
+    The guest is asked to power off, made to when it does not, and booted again.
+    """
     facts, turn = await lock_turn(call)
     config = await _config(call, facts, body.config_id, turn)
     _must_run(facts, turn)

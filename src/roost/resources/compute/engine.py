@@ -5,6 +5,7 @@ something carries the whole specification. All methods are idempotent, so a repe
 crash is harmless; names on the host derive from the instance's id (`compute-100001`).
 """
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from typing import Literal, Protocol, get_args
@@ -110,6 +111,8 @@ class InstanceState:
     vcpus: int
     disks: tuple[DiskState, ...]
     """By id."""
+    interrupted: bool = False
+    """Whether it is off because its host went down, or `shut_down` stopped it, while it ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,13 @@ class InstanceEngine(Protocol):
 
     async def list(self) -> list[InstanceState]:
         """All guests that this engine holds, also partly made ones, by id."""
+
+    def endings(self) -> AsyncGenerator[int, None]:
+        """The ids of guests as they go off, for whatever reason, within a second.
+
+        Of those that run when it begins, and those that this object starts meanwhile; one reader
+        at a time. What it misses, as another process may start guests too, `list` shows.
+        """
 
     async def counters(self, compute_id: int) -> Counters | None:
         """None while the guest is offline."""

@@ -1,6 +1,9 @@
 """SQL of the regions in which instances are, and of the engines that hold them."""
 
+# ruff: noqa: S608  (statements are put together from constants)
+
 from roost.store import Queries
+from roost.web.grant_queries import granted_sql
 
 
 async def regions_in_use(db: Queries) -> list[str]:
@@ -28,9 +31,14 @@ async def set_engine(db: Queries, region: str, engine: str) -> None:
     )
 
 
-async def regions_of(db: Queries, account_id: int) -> list[str]:
-    """Where an account has instances."""
+async def regions_of(db: Queries, account_id: int, grantee: int | None) -> list[str]:
+    """Where an account has instances, of which a `grantee` only knows those granted to them."""
     rows = await db.fetch(
-        "select distinct region from compute_instance where account_id = $1", account_id
+        f"""
+        select distinct region from compute_instance i
+        where i.account_id = $1 and {granted_sql("'compute'", "i.id", "$2")}
+        """,
+        account_id,
+        grantee,
     )
     return [row["region"] for row in rows]

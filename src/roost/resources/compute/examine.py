@@ -1,5 +1,6 @@
-"""An instance looked at closely: its row is locked, its guest asked, its jobs known."""
+"""An instance looked at closely: its row, its guest and its jobs."""
 
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 
 from roost.jobs.queue import JobQueue
@@ -11,31 +12,77 @@ from roost.resources.compute.engine import InstanceEngine, InstanceState
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.lifecycle import clone_queries
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.volumes import InstanceVolumes
+from roost.resources.fsck import ChangedError, Installation, unchanged
 from roost.store import Queries
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """Drift that is certain until the end of the transaction."""
+class Rows:
+    """What the database says; without a row the guest is nobody's."""
 
     row: InstanceFacts | None
-    disks: list[DiskFacts]
+    disks: tuple[DiskFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A difference between rows and guest, as long as the rows do not change."""
+
+    rows: Rows
     guest: InstanceState | None
     drift: Drift
 
+    @property
+    def row(self) -> InstanceFacts | None:
+        return self.rows.row
 
-async def examine(
-    db: Queries, queue: JobQueue, engine: InstanceEngine, region: str, compute_id: int
-) -> Case | None:
-    """None when all is well, or a job is about to change it. Raises EngineError."""
-    row = await queries.lock_any(db, compute_id)
-    if row is not None and row.region != region:
-        row = None
-    if row is not None and await queue.busy(db, resource_of(compute_id)):
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Of an instance, or of what the engine of a region has under its id."""
+
+    installation: Installation
+    region: str
+    engine: InstanceEngine
+    compute_id: int
+
+    async def look(self) -> Case | None:
+        """None when all is well, or a job is about to change it. Raises EngineError."""
+        async with self.installation.store.transaction() as db:
+            rows = await self._read(db)
+        if rows is None:
+            return None
+        guest = await self.engine.inspect(self.compute_id)
+        drift = compare(rows.row, rows.disks, guest)
+        return None if drift is None else Case(rows, guest, drift)
+
+    async def confirmed(self) -> Case | None:
+        """The same, certain at this moment."""
+        case = await self.look()
+        with suppress(ChangedError):
+            if case is not None:
+                await self.confirm(case)
+                return case
         return None
-    if row is not None and await clone_queries.clones(db, compute_id):
-        return None
-    disks = [] if row is None else await disk_queries.of_instance(db, compute_id)
-    guest = await engine.inspect(compute_id)
-    drift = compare(row, disks, guest)
-    return None if drift is None else Case(row, disks, guest, drift)
+
+    async def confirm(self, case: Case) -> None:
+        """Raises ChangedError."""
+        async with self.holding(case):
+            pass
+
+    def holding(self, case: Case) -> AbstractAsyncContextManager[Queries]:
+        """A transaction until whose end the rows are so. Raises ChangedError."""
+        return unchanged(self.installation.store, self._read, case.rows)
+
+    async def _read(self, db: Queries) -> Rows | None:
+        """The rows, locked; None while a job works on the instance or needs it as it is."""
+        queue, volumes = self.installation.get(JobQueue), self.installation.get(InstanceVolumes)
+        row = await queries.lock_any(db, self.compute_id)
+        if row is None or row.region != self.region:
+            return Rows(None, ())
+        if await queue.busy(db, resource_of(row.id)) or await volumes.busy(db, row.id):
+            return None
+        if await clone_queries.clones(db, row.id):
+            return None
+        return Rows(row, tuple(await disk_queries.of_instance(db, row.id)))

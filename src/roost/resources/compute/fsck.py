@@ -1,6 +1,7 @@
 """`roost fsck` of instances and their disks: every row against its guest, and back."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,13 +9,13 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute import engine_queries, jobs, making, queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.drift import DriftKind, compare
+from roost.resources.compute.drift import DriftKind, awaits_boot, compare
 from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
-from roost.resources.compute.examine import Case, examine
+from roost.resources.compute.examine import Case, Examination
 from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.power import follow_power
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.compute.watch import follow_power
 from roost.resources.events import log
 from roost.resources.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.services import Services
@@ -50,134 +51,141 @@ async def _check_region(
         row, held = rows.get(compute_id), owned.get(compute_id, [])
         if compare(row, held, guests.get(compute_id)) is None:
             continue
-        async with installation.store.transaction() as db:
-            case = await _examine(installation, db, region, engine, compute_id)
-        if case is not None:
+        examination = Examination(installation, region, engine, compute_id)
+        case = await examination.confirmed()
+        if case is not None and not awaits_boot(case.drift, case.guest):
             text = f"instance {compute_id} of region {region} {case.drift.text}"
-            yield Finding(text, partial(_repair, installation, region, engine, compute_id))
+            yield Finding(text, partial(_repair, examination))
 
 
-async def _examine(
-    installation: Installation, db: Queries, region: str, engine: InstanceEngine, compute_id: int
-) -> Case | None:
-    """What a job on a volume of the instance still needs is not drift."""
-    case = await examine(db, installation.get(JobQueue), engine, region, compute_id)
-    busy = installation.get(InstanceVolumes).busy
-    return None if case is None or await busy(db, compute_id) else case
-
-
-async def _repair(
-    installation: Installation, region: str, engine: InstanceEngine, compute_id: int
-) -> str:
-    queue, done = installation.get(JobQueue), []
+async def _repair(examination: Examination) -> str:
+    done: list[str] = []
     for _ in range(_ROUNDS):
-        async with installation.store.transaction() as db:
-            case = await _examine(installation, db, region, engine, compute_id)
-            if case is None:
-                break
-            bench = _Bench(db, queue, installation.services, engine, compute_id)
-            done.append(await _REMEDIES[case.drift.kind](bench, case))
+        case = await examination.confirmed()
+        if case is None or awaits_boot(case.drift, case.guest):
+            break
+        done.append(await _REMEDIES[case.drift.kind](_Mending(examination, case)))
     return ", ".join(done) or "it is well by now"
 
 
 @dataclass(frozen=True, slots=True)
-class _Bench:
-    """What a remedy works with; the row is locked."""
+class _Mending:
+    """What a remedy works with. It asks the engine for something only while it holds no rows."""
 
-    db: Queries
-    queue: JobQueue
-    services: Services
-    engine: InstanceEngine
-    compute_id: int
+    examination: Examination
+    case: Case
+
+    @property
+    def compute_id(self) -> int:
+        return self.examination.compute_id
+
+    @property
+    def engine(self) -> InstanceEngine:
+        return self.examination.engine
+
+    @property
+    def services(self) -> Services:
+        return self.examination.installation.services
+
+    @property
+    def queue(self) -> JobQueue:
+        return self.services.get(JobQueue)
+
+    @property
+    def row(self) -> InstanceFacts:
+        assert self.case.row is not None
+        return self.case.row
+
+    @property
+    def guest(self) -> InstanceState:
+        assert self.case.guest is not None
+        return self.case.guest
+
+    @property
+    def disk(self) -> DiskFacts:
+        return next(disk for disk in self.case.rows.disks if disk.id == self.case.drift.disk_id)
+
+    @property
+    def nobody(self) -> log.Actor:
+        return log.Actor(self.row.account_id, None)
+
+    def holding(self) -> AbstractAsyncContextManager[Queries]:
+        """A transaction that holds the rows. Raises ChangedError."""
+        return self.examination.holding(self.case)
 
 
-async def _delete_guest(bench: _Bench, case: Case) -> str:
-    await bench.engine.delete(bench.compute_id)
+async def _delete_guest(mending: _Mending) -> str:
+    await mending.engine.delete(mending.compute_id)
     return "deleted the guest"
 
 
-async def _settle(bench: _Bench, case: Case) -> str:
+async def _settle(mending: _Mending) -> str:
     """A lost deletion is taken up again; any other status becomes what the guest is."""
-    row = _row(case)
-    if row.status == "deleting":
-        await jobs.enqueue_power(bench.queue, bench.db, jobs.DELETE, row, _nobody(row))
-        return "a job deletes it"
-    status = "offline" if case.guest is None else case.guest.power
-    await queries.set_status(bench.db, row.id, status, bench.queue.clock.now())
-    await disks.settle(bench.db, row.id)
+    row, guest = mending.row, mending.case.guest
+    async with mending.holding() as db:
+        if row.status == "deleting":
+            await jobs.enqueue_power(mending.queue, db, jobs.DELETE, row, mending.nobody)
+            return "a job deletes it"
+        status = "offline" if guest is None else guest.power
+        await queries.set_status(db, row.id, status, mending.queue.clock.now())
+        await disks.settle(db, row.id)
     return f"set its status to {status}"
 
 
-async def _switch_off(bench: _Bench, case: Case) -> str:
+async def _switch_off(mending: _Mending) -> str:
     """Nothing empty takes the place of what is lost, which its owner may still get back."""
-    row = _row(case)
+    row, now = mending.row, mending.queue.clock.now()
     if row.status != "running":
         raise UnrepairableError("put its disks back, or rebuild or delete it")
-    await queries.set_status(bench.db, row.id, "offline", bench.queue.clock.now())
-    await bench.services.get(InstanceVolumes).went_off(bench.db, row.id, bench.queue.clock.now())
+    async with mending.holding() as db:
+        await queries.set_status(db, row.id, "offline", now)
+        await mending.services.get(InstanceVolumes).went_off(db, row.id, now)
     return "set its status to offline"
 
 
-async def _make_disk(bench: _Bench, case: Case) -> str:
+async def _make_disk(mending: _Mending) -> str:
     """Only a swap held nothing."""
-    if _row(case).status == "running":
+    if mending.row.status == "running":
         raise UnrepairableError("what it held is lost when the instance stops")
-    disk = _disk(case)
-    if disk.filesystem != "swap":
+    if mending.disk.filesystem != "swap":
         raise UnrepairableError("put it back, or delete it")
-    setups = await making.make(bench.services, bench.engine, [disk])
-    await disks.set_made(bench.db, setups, bench.queue.clock.now())
+    setups = await making.make(mending.services, mending.engine, [mending.disk])
+    async with mending.holding() as db:
+        await disks.set_made(db, setups, mending.queue.clock.now())
     return "made it again"
 
 
-async def _delete_disk(bench: _Bench, case: Case) -> str:
-    assert case.drift.disk_id is not None
-    await bench.engine.disks.delete(bench.compute_id, case.drift.disk_id)
+async def _delete_disk(mending: _Mending) -> str:
+    assert mending.case.drift.disk_id is not None
+    await mending.engine.disks.delete(mending.compute_id, mending.case.drift.disk_id)
     return "deleted it"
 
 
-async def _fit_disk(bench: _Bench, case: Case) -> str:
+async def _fit_disk(mending: _Mending) -> str:
     """What is on a disk is never cut off."""
-    disk = _disk(case)
-    [size] = [state.size for state in _guest(case).disks if state.id == disk.id]
-    if size > disk.size:
-        await disks.set_size(bench.db, disk.id, size)
-        return f"set its size to {size} MB"
-    await bench.engine.disks.resize(disk.spec)
-    return f"made it {disk.size} MB large"
+    disk = mending.disk
+    [size] = [state.size for state in mending.guest.disks if state.id == disk.id]
+    if size <= disk.size:
+        await mending.engine.disks.resize(disk.spec)
+        return f"made it {disk.size} MB large"
+    async with mending.holding() as db:
+        await disks.set_size(db, disk.id, size)
+    return f"set its size to {size} MB"
 
 
-async def _follow_power(bench: _Bench, case: Case) -> str:
-    volumes = bench.services.get(InstanceVolumes)
-    return await follow_power(bench.db, bench.queue, volumes, _row(case), _guest(case))
+async def _follow_power(mending: _Mending) -> str:
+    async with mending.holding() as db:
+        return await follow_power(db, mending.services, mending.row, mending.guest)
 
 
-async def _restart(bench: _Bench, case: Case) -> str:
+async def _restart(mending: _Mending) -> str:
     """A guest gets its size when it starts."""
-    row = _row(case)
-    await jobs.enqueue_boot(bench.queue, bench.db, jobs.REBOOT, row, _nobody(row))
+    async with mending.holding() as db:
+        await jobs.enqueue_boot(mending.queue, db, jobs.REBOOT, mending.row, mending.nobody)
     return "a job reboots it"
 
 
-def _row(case: Case) -> InstanceFacts:
-    assert case.row is not None
-    return case.row
-
-
-def _guest(case: Case) -> InstanceState:
-    assert case.guest is not None
-    return case.guest
-
-
-def _disk(case: Case) -> DiskFacts:
-    return next(disk for disk in case.disks if disk.id == case.drift.disk_id)
-
-
-def _nobody(row: InstanceFacts) -> log.Actor:
-    return log.Actor(row.account_id, None)
-
-
-_REMEDIES: dict[DriftKind, Callable[[_Bench, Case], Awaitable[str]]] = {
+_REMEDIES: dict[DriftKind, Callable[[_Mending], Awaitable[str]]] = {
     "orphan": _delete_guest,
     "remains": _delete_guest,
     "stuck": _settle,

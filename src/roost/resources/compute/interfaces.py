@@ -23,21 +23,32 @@ class InterfaceIpv4(Body):
     """Addresses of a vpc interface."""
 
     vpc: str | None = None
+    """The address inside the VPC; omitted, one is chosen."""
     nat_1_1: str | None = None
+    """A public address of the instance that is to reach it, or `any`."""
 
 
 class Interface(Body):
     """One interface; its position in the array makes it eth0, eth1 or eth2."""
 
     purpose: Purpose
+    """The network: the public one (once at most), a VLAN or a VPC."""
     label: str | None = Field(default=None, validate_default=True)
+    """The VLAN, which is made if it is new; for this purpose only, which needs it. ASCII letters,
+    digits and `-`, no `--`."""
     ipam_address: str | None = None
+    """The guest's own address in the VLAN, with the prefix length; for this purpose only."""
     primary: bool = False
+    """Whether the guest's default route is here: one at most, and no VLAN. Omitted everywhere, it
+    is the first that is no VLAN."""
     subnet_id: Annotated[int, Between(1, 2**63 - 1)] | None = Field(
         default=None, validate_default=True
     )
+    """The subnet of a VPC. There are none yet, so it is refused."""
     ipv4: InterfaceIpv4 | None = None
+    """Addresses in a VPC; for this purpose only."""
     ip_ranges: list[str] | None = None
+    """IPv4 networks that a VPC routes here; for this purpose only."""
 
     @field_validator("label")
     @classmethod

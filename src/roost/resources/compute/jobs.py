@@ -190,12 +190,13 @@ async def enqueue_boot(
     facts: InstanceFacts,
     actor: log.Actor,
     action: str | None = None,
+    message: str = "",
     turn: Turn = FIRST,
     shown: Shown = "booting",
 ) -> None:
-    """Enqueue BOOT with the only config, else the last booted."""
+    """Enqueue BOOT or REBOOT with the only config, else the last booted."""
     chosen = await choice.find_default(db, facts)
-    await enqueue_power(queue, db, kind, facts, actor, action, chosen, turn, shown)
+    await enqueue_power(queue, db, kind, facts, actor, action, chosen, message, turn, shown)
 
 
 async def enqueue_power(
@@ -206,18 +207,19 @@ async def enqueue_power(
     actor: log.Actor,
     action: str | None = None,
     config: ConfigName | None = None,
+    message: str = "",
     turn: Turn = FIRST,
     shown: Shown = "booting",
 ) -> None:
     """Enqueue a job that changes an instance's power, with its event.
 
-    `action` is the event's, when it is not the kind's name; `config` is what is to be booted,
-    `shown` the status meanwhile.
+    `action` is the event's, when it is not the kind's name; `config` is what is to be booted;
+    `message` is what the event says of the reason; `shown` is the status meanwhile.
     """
     entity = COMPUTE.entity(facts.id, facts.label)
     second = None if config is None else config_entity(facts.id, config)
     now, config_id = queue.clock.now(), None if config is None else config.id
-    event_id = await log.schedule(db, now, actor, action or kind.name, entity, second)
+    event_id = await log.schedule(db, now, actor, action or kind.name, entity, second, message)
     await queue.enqueue(
         db,
         kind,

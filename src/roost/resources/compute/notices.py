@@ -8,7 +8,7 @@ from roost.web.call import Call
 
 async def outages(call: Call) -> list[NotificationRow]:
     """A region in which the account has instances is in outage."""
-    regions = await engine_queries.regions_of(call.db, call.account_id)
+    regions = await engine_queries.regions_of(call.db, call.account_id, call.grantee)
     return [
         {
             "entity": {

@@ -1,5 +1,6 @@
 """SQL of compute instances."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -96,11 +97,13 @@ class InstanceFacts:
     """MB, that config's; 0: none."""
     user_data: bytes | None
     """Sealed."""
+    version: int
+    """Another one after each change of the row."""
 
 
 _FACTS = """
     select id, account_id, label, status, region, image, type, disk, memory, vcpus, ipv4, ipv6,
-        watchdog_enabled, engine, config_id, user_data,
+        watchdog_enabled, engine, config_id, user_data, xmin as version,
         coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
             as memory_limit
     from compute_instance
@@ -180,6 +183,14 @@ async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
 async def in_region(db: Queries, region: str) -> list[InstanceFacts]:
     rows = await db.fetch(f"{_FACTS} where region = $1 order by id", region)
     return [InstanceFacts(**row) for row in rows]
+
+
+async def statuses(db: Queries, region: str, ids: Sequence[int]) -> dict[int, InstanceStatus]:
+    """Of those of the instances that are in the region."""
+    rows = await db.fetch(
+        "select id, status from compute_instance where id = any($2) and region = $1", region, ids
+    )
+    return {row["id"]: row["status"] for row in rows}
 
 
 async def exists(db: Queries, account_id: int, compute_id: int) -> bool:

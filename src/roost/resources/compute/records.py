@@ -4,6 +4,18 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import (
+    Created,
+    Grouping,
+    Id,
+    Ipv4,
+    TagLabels,
+    Timestamp,
+    Updated,
+    Uuid,
+    example,
+)
+
 InstanceStatus = Literal[
     "running",
     "offline",
@@ -26,10 +38,15 @@ class Specs(TypedDict):
     """disk and memory in MB, transfer in GB a month."""
 
     disk: int
+    """MB, for all disks together."""
     memory: int
+    """MB."""
     vcpus: int
+    """Virtual processors."""
     gpus: int
+    """Graphics processors."""
     transfer: int
+    """GB of outbound traffic in a month that the plan includes."""
 
 
 class Alerts(TypedDict):
@@ -39,43 +56,108 @@ class Alerts(TypedDict):
     """
 
     cpu: int
+    """Percent of one processor, so 200 is two at full load."""
     io: int
+    """Disk operations in a second."""
     network_in: int
+    """Mbit/s."""
     network_out: int
+    """Mbit/s."""
     transfer_quota: int
+    """Percent of the month's traffic."""
 
 
 class BackupSchedule(TypedDict):
+    """When backups are made."""
+
     day: str | None
+    """The day of the weekly backup; `Scheduling` until one is chosen, null while backups are
+    disabled."""
     window: str | None
+    """The two hours in which backups are made, by their first hour (UTC): `W10` is 10:00 to 12:00.
+    `Scheduling` until one is chosen, null while backups are disabled."""
 
 
 class Backups(TypedDict):
+    """Whether and when an instance is backed up."""
+
     enabled: bool
+    """Whether backups are made."""
     available: bool
+    """Whether there is one that can be restored."""
     schedule: BackupSchedule
-    last_successful: str | None
+    """When they are made."""
+    last_successful: Timestamp | None
+    """When the last one was complete (UTC); null when there is none."""
 
 
+@example(
+    {
+        "id": 100001,
+        "label": "web-1",
+        "group": "",
+        "status": "running",
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:30",
+        "type": "g1-standard-1",
+        "ipv4": ["192.0.2.10"],
+        "ipv6": "2001:db8:1::f03c:91ff:fe01:86a1/128",
+        "image": "roost/debian12",
+        "region": "us-lake",
+        "specs": {"disk": 51200, "memory": 2048, "vcpus": 1, "gpus": 0, "transfer": 2000},
+        "alerts": {
+            "cpu": 90,
+            "io": 10000,
+            "network_in": 10,
+            "network_out": 10,
+            "transfer_quota": 80,
+        },
+        "backups": {
+            "enabled": True,
+            "available": True,
+            "schedule": {"day": "Saturday", "window": "W2"},
+            "last_successful": "2030-01-31T02:11:30",
+        },
+        "hypervisor": "kvm",
+        "watchdog_enabled": True,
+        "tags": ["production"],
+        "host_uuid": "0d1f5f0e-6f63-4a0f-9b7c-3f6f5c1e8a2b",
+        "has_user_data": False,
+    },
+)
 class InstanceRow(TypedDict):
     """A virtual machine."""
 
-    id: int
+    id: Id
     label: str
-    group: str
+    """The name that you gave it; unique in the account."""
+    group: Grouping
     status: InstanceStatus
-    created: str
-    updated: str
+    """What it is doing. A new one is `provisioning`, then `booting`, then `running`."""
+    created: Created
+    updated: Updated
     type: str
-    ipv4: list[str]
+    """The id of its compute type, also called its plan."""
+    ipv4: list[Ipv4]
+    """Its IPv4 addresses, the public ones first."""
     ipv6: str | None
+    """Its IPv6 address with the prefix length; null when the region has none."""
     image: str | None
+    """The id of the image that it was made from; null when from none."""
     region: str
+    """The id of the region that it runs in."""
     specs: Specs
+    """What its plan gives it."""
     alerts: Alerts
+    """Averages over two hours above which it is reported; 0 disables one."""
     backups: Backups
+    """Whether and when it is backed up."""
     hypervisor: Literal["kvm"]
+    """What it runs on."""
     watchdog_enabled: bool
-    tags: list[str]
-    host_uuid: str
+    """Whether it is booted again when it powers off without having been asked to."""
+    tags: TagLabels
+    host_uuid: Uuid
+    """The name of the host that it runs on."""
     has_user_data: bool
+    """Whether `metadata.user_data` was given when it was made."""

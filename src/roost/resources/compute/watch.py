@@ -1,5 +1,11 @@
-"""The power watch: a guest that went off by itself is booted again, or shown as offline."""
+"""The power watch: a guest that went off by itself is booted again, or shown as offline.
 
+Engines tell of guests as they go off, and then that one is looked at. Every minute, and when a
+worker starts, all are, as nobody may have been there to be told.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 import structlog
@@ -8,23 +14,24 @@ from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
-from roost.jobs.verdicts import Verdict, next_step
+from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import queries
+from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.drift import power_differs
 from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.examine import examine
+from roost.resources.compute.entity import resource_of
+from roost.resources.compute.examine import Examination
 from roost.resources.compute.guest import InstanceEngines
-from roost.resources.compute.jobs import BOOT, enqueue_boot
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.events import log
-from roost.resources.events import queries as events
+from roost.resources.compute.power import follow_power
+from roost.resources.compute.records import InstanceStatus
+from roost.resources.fsck import ChangedError, Installation
 from roost.store import Queries
 
-_REBOOT = "lassie_reboot"
-_TRIES, _PERIOD = 5, timedelta(minutes=15)
-"""A guest that goes off again and again is left alone in the end."""
+_PAGE = 1000
+_BUSY_POLL = 0.5
+_BUSY_LIMIT = timedelta(minutes=1)
+"""After that the watch of all instances takes over."""
+_GOING_OFF: tuple[InstanceStatus, ...] = ("shutting_down", "offline", "deleting")
 
 _log = structlog.get_logger(__name__)
 
@@ -37,63 +44,74 @@ async def look(run: Run[WatchArgs]) -> Verdict:
     """Set right every instance whose guest's power is not what its status says."""
     for region, engine in run.get(InstanceEngines).by_region.items():
         try:
-            await _look_at(run, region, engine)
+            guests = await engine.list()
+            for start in range(0, len(guests), _PAGE):
+                await _look_at_page(run, region, engine, guests[start : start + _PAGE])
         except EngineError as error:
             _log.warning("compute_watch_failed", region=region, reason=str(error))
     return next_step()
 
 
-async def _look_at(run: Run[WatchArgs], region: str, engine: InstanceEngine) -> None:
-    guests = await engine.list()
-    rows = {row.id: row for row in await queries.in_region(run.store, region)}
+async def _look_at_page(
+    run: Run[WatchArgs], region: str, engine: InstanceEngine, guests: Sequence[InstanceState]
+) -> None:
+    """Only the rows of guests that there are."""
+    found = await queries.statuses(run.store, region, [guest.id for guest in guests])
     for guest in guests:
-        row = rows.get(guest.id)
-        if row is not None and power_differs(row, guest):
+        if guest.id in found and power_differs(found[guest.id], guest):
             await _set_right(run, region, engine, guest.id)
 
 
+async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
+    """The same for one instance, once no job works on it."""
+    compute_id = run.args.compute_id
+    row = await queries.find(run.store, compute_id)
+    if row is None:
+        return next_step()
+    if await run.get(JobQueue).busy(run.store, resource_of(compute_id)):
+        late = run.clock.now() - run.job.created > _BUSY_LIMIT
+        return next_step() if late else again(_BUSY_POLL)
+    engine = run.get(InstanceEngines).holding(row)
+    await _set_right(run, row.region, engine, compute_id)
+    return next_step()
+
+
 async def _set_right(
-    run: Run[WatchArgs], region: str, engine: InstanceEngine, compute_id: int
+    run: Run[JobArgs], region: str, engine: InstanceEngine, compute_id: int
 ) -> None:
     """Not while a job works on a volume of the instance: it would miss a boot."""
-    queue, volumes = run.get(JobQueue), run.get(InstanceVolumes)
-    async with run.store.transaction() as db:
-        case = await examine(db, queue, engine, region, compute_id)
-        if case is None or case.drift.kind != "power" or await volumes.busy(db, compute_id):
-            return
-        if case.row and case.guest:
-            await follow_power(db, queue, volumes, case.row, case.guest)
+    installation = Installation(run.store, run.tools.services)
+    examination = Examination(installation, region, engine, compute_id)
+    case = await examination.look()
+    if case is None or case.row is None or case.guest is None or case.drift.kind != "power":
+        return
+    with suppress(ChangedError):
+        async with examination.holding(case) as db:
+            await follow_power(db, installation.services, case.row, case.guest)
 
 
-async def follow_power(
-    db: Queries,
-    queue: JobQueue,
-    volumes: InstanceVolumes,
-    row: InstanceFacts,
-    guest: InstanceState,
-) -> str:
-    """Let an instance's status follow its guest, or have the watchdog boot it again.
-
-    The caller holds the row, on which no job works. Returns what was done.
-    """
-    now, actor = queue.clock.now(), log.Actor(row.account_id, None)
-    if guest.power == "running":
-        await queries.set_status(db, row.id, "running", now)
-        return "set its status to running"
-    entity = COMPUTE.entity(row.id, row.label)
-    since = now - _PERIOD
-    tries = await events.count_since(db, row.account_id, entity, _REBOOT, since)
-    if row.watchdog_enabled and tries < _TRIES:
-        await enqueue_boot(queue, db, BOOT, row, actor, action=_REBOOT)
-        return "its watchdog boots it again"
-    await queries.set_status(db, row.id, "offline", now)
-    await volumes.went_off(db, row.id, now)
-    await log.notify(db, now, actor, "compute_shutdown", entity)
-    return "set its status to offline"
+async def went_off(db: Queries, queue: JobQueue, compute_id: int) -> None:
+    """A guest's engine has told that it is off: have a look, unless it was to go off."""
+    row = await queries.find(db, compute_id)
+    resource = f"power:{compute_id}"
+    if row is None or row.status in _GOING_OFF or await queue.busy(db, resource):
+        return
+    args = InstanceArgs(compute_id=compute_id)
+    await queue.enqueue(db, CHECK, args, resource=resource, account_id=row.account_id)
 
 
 WATCH = JobKind(
-    "compute_watch", WatchArgs, steps=(Step("look", look),), retry=Retry(attempts=2), deadline=300
+    "compute_watch",
+    WatchArgs,
+    steps=(Step("look", look, timeout=300),),
+    retry=Retry(attempts=2),
+    deadline=300,
 )
+
+CHECK = JobKind(
+    "compute_power_check", InstanceArgs, steps=(Step("look", look_at_one),), retry=Retry(attempts=2)
+)
+
+KINDS = (WATCH, CHECK)
 
 EVERY_MINUTE = Schedule("compute_watch", "* * * * *", WATCH, WatchArgs())

@@ -1,1 +1,4 @@
-"""Compute types: the plans of instances with their prices."""
+"""Compute types.
+
+Sizes of instances, also called plans, with their prices.
+"""

@@ -18,7 +18,10 @@ _CACHE_SECONDS = 60
     cache_seconds=_CACHE_SECONDS,
 )
 async def list_compute_types(call: Call) -> bytes:
-    """List compute types with their prices."""
+    """List compute types with their prices.
+
+    A compute type, also called a plan, is a size of instances with its price.
+    """
     return await call.collection(queries.TYPES)
 
 
@@ -30,5 +33,8 @@ async def list_compute_types(call: Call) -> bytes:
     cache_seconds=_CACHE_SECONDS,
 )
 async def view_compute_type(call: Call) -> bytes:
-    """View a compute type."""
+    """View a compute type.
+
+    Memory, disk, processors, traffic and prices.
+    """
     return await fetch_record(call.db, queries.EVERY_TYPE, (), call.text("typeId"))

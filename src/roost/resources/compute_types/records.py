@@ -1,49 +1,105 @@
 """Records of compute types (reference: Compute type)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
 from typing_extensions import TypedDict
+
+from roost.web.formats import example
 
 
 class Price(TypedDict):
     """US dollars."""
 
     hourly: float
+    """For an hour, up to the monthly price."""
     monthly: float
+    """For a whole month."""
 
 
 class RegionPrice(Price):
     """The price in a region that differs."""
 
     id: str
+    """The id of the region."""
 
 
 class Addon(TypedDict):
+    """Something that an instance can have beside, and what it costs."""
+
     price: Price
+    """What it costs in most regions."""
     region_prices: list[RegionPrice]
+    """What it costs where that differs."""
 
 
 class Addons(TypedDict):
+    """What an instance can have beside."""
+
     backups: Addon
+    """Backups of an instance of this type."""
 
 
-# A key of the record is a Python keyword, so these are named outside of a class body.
-ComputeTypeRow = TypedDict(
-    "ComputeTypeRow",
+# This key is a Python keyword, so it is named outside of a class body.
+_Class = TypedDict(
+    "_Class",
     {
-        "id": str,
-        "label": str,
-        "class": Literal["nanode", "standard", "dedicated", "premium", "gpu", "highmem"],
-        "disk": int,
-        "memory": int,
-        "vcpus": int,
-        "gpus": int,
-        "network_out": int,
-        "transfer": int,
-        "price": Price,
-        "region_prices": list[RegionPrice],
-        "addons": Addons,
-        "successor": str | None,
+        "class": Annotated[
+            Literal["nanode", "standard", "dedicated", "premium", "gpu", "highmem"],
+            Field(
+                description="What it is good for; `dedicated` shares its processors with nobody."
+            ),
+        ]
     },
 )
-"""disk and memory in MB, network_out in Mbit/s, transfer in GB a month."""
+
+
+@example(
+    {
+        "id": "g1-standard-1",
+        "label": "Compute 2GB",
+        "class": "standard",
+        "disk": 51200,
+        "memory": 2048,
+        "vcpus": 1,
+        "gpus": 0,
+        "network_out": 2000,
+        "transfer": 2000,
+        "price": {"hourly": 0.018, "monthly": 12.0},
+        "region_prices": [{"id": "br-south", "hourly": 0.0252, "monthly": 16.8}],
+        "addons": {
+            "backups": {
+                "price": {"hourly": 0.0037, "monthly": 2.5},
+                "region_prices": [{"id": "br-south", "hourly": 0.0052, "monthly": 3.5}],
+            }
+        },
+        "successor": None,
+    },
+)
+class ComputeTypeRow(_Class):
+    """disk and memory in MB, network_out in Mbit/s, transfer in GB a month."""
+
+    id: str
+    """The name that requests use, such as `g1-small`."""
+    label: str
+    """The name for people."""
+    disk: int
+    """MB, for all disks of an instance together."""
+    memory: int
+    """MB."""
+    vcpus: int
+    """Virtual processors."""
+    gpus: int
+    """Graphics processors."""
+    network_out: int
+    """Mbit/s that an instance can send."""
+    transfer: int
+    """GB of outbound traffic in a month that the price includes."""
+    price: Price
+    """What it costs in most regions."""
+    region_prices: list[RegionPrice]
+    """What it costs where that differs."""
+    addons: Addons
+    """What can be had with it, and for how much."""
+    successor: str | None
+    """The type that `mutate` changes to; null for a type that is current."""

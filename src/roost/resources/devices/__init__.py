@@ -1,0 +1,4 @@
+"""Trusted devices.
+
+Browsers that log in without a second factor.
+"""

@@ -1,1 +1,4 @@
-"""DNS zones and their records, answered by the deployment's DNS engine."""
+"""Domains.
+
+DNS zones and their records, answered by this server's name servers.
+"""

@@ -11,7 +11,7 @@ from roost.resources.domains.records import DomainStatus, DomainType
 from roost.resources.tags.labels import Tags
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, refuse
+from roost.web.fields import DEPRECATED, EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, refuse
 
 EMAIL_REQUIRED = "soa_email required when type=master"
 MASTERS_REQUIRED = "You need at least one master DNS server IP address for this zone."
@@ -60,19 +60,41 @@ class CreateDomain(Body):
     )
 
     domain: DomainName
+    """The name of the zone, such as `example.com`: 1 to 253 characters, unique on this server."""
     type: DomainType
+    """`master` zones are edited here, `slave` zones are copied from other name servers."""
     status: DomainStatus = "active"
+    """`disabled` zones are not answered."""
     soa_email: SoaEmail = Field(default="", validate_default=True)
+    """The address in the SOA record; a master needs one."""
     description: Description = ""
-    group: Group = ""
+    """Notes of your own."""
+    group: Annotated[Group, DEPRECATED] = ""
+    """A group of your own choice; use tags instead."""
     master_ips: Masters = Field(default=[], validate_default=True)
+    """The name servers that a slave copies from: at least one. A master keeps them and never asks
+    them."""
     axfr_ips: Addresses = []
+    """Addresses that may transfer the whole zone; joined with commas, 1000 characters at most."""
     refresh_sec: Seconds = 0
+    """Seconds between a secondary's looks for changes. Rounded up to the next of 30, 120, 300,
+    3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for
+    14400."""
     retry_sec: Seconds = 0
+    """Seconds until a secondary tries again after a failure. Rounded up to the next of 30, 120,
+    300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0
+    for 14400."""
     expire_sec: Seconds = 0
+    """Seconds after which a secondary that reaches nobody answers no more. Rounded up to the next
+    of 30, 120, 300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and
+    2419200; 0 for 1209600."""
     ttl_sec: Seconds = 0
+    """Seconds for which answers may be kept, where a record says nothing else. Rounded up to the
+    next of 30, 120, 300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600
+    and 2419200; 0 for 86400."""
     tags: Tags = []
     dnssec: bool = False
+    """Whether the zone is signed; masters only."""
 
     @field_validator("soa_email")
     @classmethod
@@ -106,19 +128,41 @@ class UpdateDomain(Body):
     )
 
     domain: DomainName | None = None
+    """The name of the zone, such as `example.com`: 1 to 253 characters, unique on this server."""
     type: DomainType | None = None
+    """A slave keeps the records that it had as a master, but they cannot be edited."""
     status: DomainStatus | None = None
+    """`disabled` zones are not answered."""
     soa_email: SoaEmail | None = None
+    """The address in the SOA record; a master needs one."""
     description: Description | None = None
-    group: Group | None = None
+    """Notes of your own."""
+    group: Annotated[Group | None, DEPRECATED] = None
+    """A group of your own choice; use tags instead."""
     master_ips: Masters | None = None
+    """The name servers that a slave copies from: at least one. A master keeps them and never asks
+    them."""
     axfr_ips: Addresses | None = None
+    """Addresses that may transfer the whole zone; joined with commas, 1000 characters at most."""
     refresh_sec: Seconds | None = None
+    """Seconds between a secondary's looks for changes. Rounded up to the next of 30, 120, 300,
+    3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for
+    14400."""
     retry_sec: Seconds | None = None
+    """Seconds until a secondary tries again after a failure. Rounded up to the next of 30, 120,
+    300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0
+    for 14400."""
     expire_sec: Seconds | None = None
+    """Seconds after which a secondary that reaches nobody answers no more. Rounded up to the next
+    of 30, 120, 300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and
+    2419200; 0 for 1209600."""
     ttl_sec: Seconds | None = None
+    """Seconds for which answers may be kept, where a record says nothing else. Rounded up to the
+    next of 30, 120, 300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600
+    and 2419200; 0 for 86400."""
     tags: Tags | None = None
     dnssec: bool | None = None
+    """Whether the zone is signed; masters only."""
 
 
 class CloneDomain(Body):
@@ -127,6 +171,7 @@ class CloneDomain(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"domain": "example.org"}]})
 
     domain: DomainName
+    """The name of the copy."""
 
 
 class ImportDomain(Body):
@@ -142,8 +187,12 @@ class ImportDomain(Body):
     )
 
     domain: DomainName
+    """The name of the zone."""
     zone_file: str | None = None
+    """The zone as a zone file; instead of a name server."""
     remote_nameserver: str | None = Field(default=None, validate_default=True)
+    """The name or address of a name server that transfers the zone to this one; instead of a zone
+    file."""
 
     @field_validator("remote_nameserver")
     @classmethod

@@ -18,11 +18,11 @@ from roost.resources.domains.queries import DOMAINS, DomainFacts
 from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
 from roost.resources.domains.zone_files import render
 from roost.resources.events import log
-from roost.resources.tags.labels import hold_tags, use_tags
+from roost.resources.tags.labels import change_tags, hold_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grant_queries import forget_entity
-from roost.web.grants import Global, Read, Write
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, endpoint
 
 READ = ("domains:read_only",)
@@ -37,12 +37,15 @@ _SETTINGS = ("description", "group", "tags")
     "GET",
     "/domains",
     scopes=READ,
-    grant=Read("domain"),
+    grant=Listed("domain"),
     returns=Page(DomainRow),
     filters=DOMAINS.columns,
 )
 async def list_domains(call: Call) -> bytes:
-    """List domains."""
+    """List domains.
+
+    Those of the account; restricted users see those that are granted to them.
+    """
     return await call.collection(DOMAINS, call.account_id)
 
 
@@ -56,7 +59,11 @@ async def list_domains(call: Call) -> bytes:
     events=("dns_zone_create",),
 )
 async def create_domain(call: Call, body: CreateDomain) -> bytes:
-    """Create a domain."""
+    """Create a domain.
+
+    Its name must be neither taken nor within or above another account's domain. The name
+    servers answer it once its event is finished.
+    """
     facts = await creation.create(call, body)
     return await _view(call, facts.id)
 
@@ -71,14 +78,21 @@ async def create_domain(call: Call, body: CreateDomain) -> bytes:
     events=("dns_zone_import",),
 )
 async def import_domain(call: Call, body: ImportDomain) -> bytes:
-    """Import a domain from another name server or a zone file."""
+    """Import a domain from another name server or a zone file.
+
+    With all its records or not at all: each record that is refused is named. From a name
+    server it takes a while; its event tells how it ends, and a failed import leaves no domain.
+    """
     facts = await creation.import_zone(call, body)
     return await _view(call, facts.id)
 
 
 @endpoint("GET", ONE, scopes=READ, grant=Read("domain"), returns=DomainRow)
 async def view_domain(call: Call) -> bytes:
-    """View a domain."""
+    """View a domain.
+
+    A zone without its records.
+    """
     return await _view(call, call.number("domainId"))
 
 
@@ -93,8 +107,11 @@ async def view_domain(call: Call) -> bytes:
     events=("dns_zone_update",),
 )
 async def update_domain(call: Call, body: UpdateDomain) -> bytes:
-    """Update a domain."""
-    await use_tags(call, body.tags)
+    """Update a domain.
+
+    Fields that are omitted stay; `axfr_ips`, `master_ips` and `tags` are replaced as a whole.
+    """
+    body.tags = await change_tags(call, DOMAIN, call.number("domainId"), body.tags)
     before = await lock_domain(call)
     _check_together(before, body)
     if body.domain is not None or body.type is not None:
@@ -115,7 +132,10 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
 
 @endpoint("DELETE", ONE, scopes=WRITE, grant=Write("domain"), events=("dns_zone_delete",))
 async def delete_domain(call: Call) -> None:
-    """Delete a domain and its records."""
+    """Delete a domain and its records.
+
+    The name servers refuse to answer it from then on.
+    """
     facts = await lock_domain(call)
     queue = call.get(JobQueue)
     await queue.preempt(call.db, resource_of(facts.zone), "The domain was deleted.")
@@ -136,7 +156,11 @@ async def delete_domain(call: Call) -> None:
     events=("dns_zone_create",),
 )
 async def clone_domain(call: Call, body: CloneDomain) -> bytes:
-    """Clone a domain with its records."""
+    """Clone a domain with its records.
+
+    A new zone under another name with the same records; names that contain the old one contain
+    the new one.
+    """
     held = (await find_domain(call)).tags
     await hold_tags(call, held)
     facts = await creation.clone(call, await lock_domain(call), body.domain, held)
@@ -145,7 +169,10 @@ async def clone_domain(call: Call, body: CloneDomain) -> bytes:
 
 @endpoint("GET", f"{ONE}/zone-file", scopes=READ, grant=Read("domain"), returns=ZoneFileRow)
 async def view_zone_file(call: Call) -> ZoneFileRow:
-    """View a domain as a zone file."""
+    """View a domain as a zone file.
+
+    As the name servers have it, `$TTL` and SOA first; empty until they have it.
+    """
     facts = await find_domain(call)
     records = await record_queries.all_of(call.db, facts.id)
     return {"zone_file": render(facts, records, call.get(Dns))}
@@ -153,7 +180,11 @@ async def view_zone_file(call: Call) -> ZoneFileRow:
 
 @endpoint("GET", f"{ONE}/dnssec", scopes=READ, grant=Read("domain"), returns=DnssecRow)
 async def view_dnssec(call: Call) -> str:
-    """View what a signed domain's registrar must be told."""
+    """View what a signed domain's registrar must be told.
+
+    The DS records that join the zone to the chain of trust; the registrar of the domain takes
+    them.
+    """
     facts = await find_domain(call)
     return await queries.dnssec(call.db, facts.id)
 

@@ -47,15 +47,28 @@ class CreateRecord(Body):
     )
 
     type: RecordType
+    """The type of the record."""
     name: Name = Field(default="", validate_default=True)
+    """The name below the zone; empty for the zone itself. SRV makes its own of service and
+    protocol."""
     tag: CaaTag | None = Field(default=None, validate_default=True)
+    """CAA needs one: what the target may do."""
     target: Target | None = Field(default=None, validate_default=True)
+    """What the name leads to: an address for A and AAAA (`[remote_addr]` is your own), a host name
+    for NS, MX, CNAME, SRV and PTR, a text for TXT, a certificate authority or address for CAA."""
     priority: Priority | None = Field(default=None, validate_default=True)
+    """MX and SRV only: the smallest is tried first. SRV needs one."""
     weight: Number | None = Field(default=None, validate_default=True)
+    """SRV only, which needs one: the share among targets of the same priority."""
     port: Number | None = Field(default=None, validate_default=True)
+    """SRV only, which needs one: the port of the service."""
     service: Text | None = Field(default=None, validate_default=True)
+    """SRV only: the service, such as `sip`; a `_` is put before it."""
     protocol: Text | None = Field(default=None, validate_default=True)
+    """SRV only: the protocol, such as `tcp`; a `_` is put before it."""
     ttl_sec: Ttl = 0
+    """Seconds for which the answer may be kept, moved to the nearest of 300, 3600, 7200, 14400,
+    28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for the domain's."""
 
     @field_validator(*CHECKS)
     @classmethod
@@ -83,14 +96,26 @@ class UpdateRecord(Body):
     )
 
     name: Name | None = None
+    """The name below the zone; empty for the zone itself. SRV makes its own of service and
+    protocol."""
     tag: str | None = None
+    """CAA needs one: what the target may do."""
     target: Target | None = None
+    """What the name leads to: an address for A and AAAA (`[remote_addr]` is your own), a host name
+    for NS, MX, CNAME, SRV and PTR, a text for TXT, a certificate authority or address for CAA."""
     priority: Priority | None = None
+    """MX and SRV only: the smallest is tried first. SRV needs one."""
     weight: Number | None = None
+    """SRV only, which needs one: the share among targets of the same priority."""
     port: Number | None = None
+    """SRV only, which needs one: the port of the service."""
     service: Text | None = None
+    """SRV only: the service, such as `sip`; a `_` is put before it."""
     protocol: Text | None = None
+    """SRV only: the protocol, such as `tcp`; a `_` is put before it."""
     ttl_sec: Ttl | None = None
+    """Seconds for which the answer may be kept, moved to the nearest of 300, 3600, 7200, 14400,
+    28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for the domain's."""
 
     @field_validator("tag")
     @classmethod

@@ -37,13 +37,19 @@ SLAVE = "The records of a slave domain come from its master servers."
     filters=RECORDS.columns,
 )
 async def list_records(call: Call) -> bytes:
-    """List the records of a domain."""
+    """List the records of a domain.
+
+    A domain has 12,000 at most.
+    """
     return await call.collection(RECORDS, (await find_domain(call)).id)
 
 
 @endpoint("GET", _RECORD, scopes=READ, grant=Read("domain"), returns=RecordRow)
 async def view_record(call: Call) -> bytes:
-    """View a record."""
+    """View a record.
+
+    One record of a domain.
+    """
     return await call.record(call.number("recordId"), RECORDS, (await find_domain(call)).id)
 
 
@@ -58,7 +64,12 @@ async def view_record(call: Call) -> bytes:
     events=("dns_record_create",),
 )
 async def create_record(call: Call, body: CreateRecord) -> str:
-    """Create a record."""
+    """Create a record.
+
+    What `name`, `target` and the other fields may be depends on `type`; those that are not of
+    the type must be omitted, 0 or empty. The name servers answer it once its event is
+    finished.
+    """
     facts = await _lock_master(call)
     if facts.records >= rules.MAX_RECORDS:
         raise invalid(FULL)
@@ -80,7 +91,10 @@ async def create_record(call: Call, body: CreateRecord) -> str:
     events=("dns_record_update",),
 )
 async def update_record(call: Call, body: UpdateRecord) -> str:
-    """Update a record."""
+    """Update a record.
+
+    Fields that are omitted stay. The type never changes.
+    """
     facts = await _lock_master(call)
     before = await _find(call, facts)
     draft = _merged(before, body)
@@ -95,7 +109,10 @@ async def update_record(call: Call, body: UpdateRecord) -> str:
 
 @endpoint("DELETE", _RECORD, scopes=WRITE, grant=Write("domain"), events=("dns_record_delete",))
 async def delete_record(call: Call) -> None:
-    """Delete a record."""
+    """Delete a record.
+
+    The name servers forget it once its event is finished.
+    """
     facts = await _lock_master(call)
     before = await _find(call, facts)
     await record_queries.delete(call.db, call.number("recordId"))

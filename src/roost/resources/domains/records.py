@@ -4,71 +4,171 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Created, Grouping, Id, TagLabels, Updated, example
+
 DomainType = Literal["master", "slave"]
 DomainStatus = Literal["disabled", "active"]
 RecordType = Literal["A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"]
 CaaTag = Literal["issue", "issuewild", "iodef"]
 
 
+@example(
+    {
+        "id": 100001,
+        "type": "master",
+        "domain": "example.com",
+        "group": "",
+        "status": "active",
+        "description": "",
+        "soa_email": "admin@example.com",
+        "retry_sec": 0,
+        "master_ips": [],
+        "axfr_ips": [],
+        "expire_sec": 0,
+        "refresh_sec": 0,
+        "ttl_sec": 300,
+        "tags": ["production"],
+        "dnssec": False,
+        "errors": "",
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:00",
+    },
+)
 class DomainRow(TypedDict):
     """A zone. Times in seconds; 0 is the default."""
 
-    id: int
+    id: Id
     type: DomainType
+    """`master` zones are edited here, `slave` zones are copied from other name servers."""
     domain: str
-    group: str
+    """The name of the zone, without a dot at its end."""
+    group: Grouping
     status: DomainStatus
+    """`disabled` zones are not answered."""
     description: str
+    """Notes of your own."""
     soa_email: str
+    """The address in the SOA record; empty for a slave."""
     retry_sec: int
+    """Seconds until a secondary tries again after a failure; 0 for 14400."""
     master_ips: list[str]
+    """Where a slave zone is copied from."""
     axfr_ips: list[str]
+    """Addresses that may transfer the whole zone."""
     expire_sec: int
+    """Seconds after which a secondary that reaches nobody answers no more; 0 for 1209600."""
     refresh_sec: int
+    """Seconds between a secondary's looks for changes; 0 for 14400."""
     ttl_sec: int
-    tags: list[str]
+    """Seconds for which answers may be kept, where a record says nothing else; 0 for 86400."""
+    tags: TagLabels
     dnssec: bool
+    """Whether the zone is signed."""
     errors: str
-    created: str
-    updated: str
+    """Why the zone could not be imported or transferred; empty when nothing is wrong."""
+    created: Created
+    updated: Updated
 
 
+@example(
+    {
+        "id": 100001,
+        "type": "A",
+        "name": "www",
+        "target": "192.0.2.10",
+        "priority": 0,
+        "weight": 0,
+        "port": 0,
+        "service": None,
+        "protocol": None,
+        "ttl_sec": 300,
+        "tag": None,
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:00",
+    },
+)
 class RecordRow(TypedDict):
     """One resource record of a zone. ttl_sec in seconds; 0 is the domain's."""
 
-    id: int
+    id: Id
     type: RecordType
+    """The type of the record, which never changes."""
     name: str
+    """The name below the zone; empty for the zone itself."""
     target: str
+    """What the name leads to: an address, a host name or a text, by type."""
     priority: int
+    """MX and SRV: the smallest is tried first."""
     weight: int
+    """SRV: the share among targets of the same priority."""
     port: int
+    """SRV: the port of the service."""
     service: str | None
+    """SRV: the service with a `_` before it; null for other types."""
     protocol: str | None
+    """SRV: the protocol with a `_` before it; null for other types."""
     ttl_sec: int
+    """Seconds for which the answer may be kept; 0 for the domain's."""
     tag: CaaTag | None
-    created: str
-    updated: str
+    """CAA: what the target may do; null for other types."""
+    created: Created
+    updated: Updated
 
 
+@example(
+    {
+        "zone_file": [
+            "; example.com [100001]",
+            "$TTL 300",
+            "@ IN SOA ns1.example.net. admin.example.com. 1896091200 14400 14400 1209600 300",
+            "@ IN NS ns1.example.net.",
+            "www 300 IN A 192.0.2.10",
+        ]
+    },
+)
 class ZoneFileRow(TypedDict):
     """A zone as lines of a zone file (RFC 1035, 5)."""
 
     zone_file: list[str]
+    """The lines of the file."""
 
 
 class DsRow(TypedDict):
     """What a registrar wants to know of one key (RFC 4034, 5.1)."""
 
     key_tag: int
+    """A short number of the key."""
     algorithm: int
+    """The number of the key's algorithm."""
     digest_type: int
+    """The number of the digest's algorithm."""
     digest: str
+    """The digest in hexadecimal."""
     dnskey: str
+    """The public key as its record has it."""
 
 
+@example(
+    {
+        "dnssec": True,
+        "ds_records": [
+            {
+                "key_tag": 20326,
+                "algorithm": 13,
+                "digest_type": 2,
+                "digest": "e06d44b80b8f1d39a95c0b0d7c65d08458e880409bbc683457104237c7f8ec8d",
+                "dnskey": (
+                    "257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+"
+                    "KkxLbxILfDLUT0rAK9iUzy1L53eKGQ=="
+                ),
+            }
+        ],
+    },
+)
 class DnssecRow(TypedDict):
     """Whether a zone is signed, and what its registrar must be told."""
 
     dnssec: bool
+    """Whether the zone is signed."""
     ds_records: list[DsRow]
+    """The DS records that the registrar publishes; empty while it is not signed."""

@@ -1,0 +1,4 @@
+"""Events.
+
+What happened in the account, and how far it is.
+"""

@@ -18,10 +18,12 @@ class Actor:
 
     account_id: int
     username: str | None
+    user_id: int | None = None
+    """Of who may see the event, whatever grants they have."""
 
     @classmethod
     def of(cls, call: Call) -> "Actor":
-        return cls(call.account_id, call.identity.username)
+        return cls(call.account_id, call.identity.username, call.identity.user_id)
 
 
 async def notify(
@@ -31,9 +33,10 @@ async def notify(
     action: str,
     entity: Entity,
     secondary: Entity | None = None,
+    message: str = "",
 ) -> None:
     """An event that is over as soon as it is told."""
-    await _add(db, now, actor, action, "notification", entity, secondary)
+    await _add(db, now, actor, action, "notification", entity, secondary, message)
 
 
 async def schedule(
@@ -43,9 +46,10 @@ async def schedule(
     action: str,
     entity: Entity,
     secondary: Entity | None = None,
+    message: str = "",
 ) -> int:
     """The face of a job that is about to be enqueued; give its id to the job."""
-    return await _add(db, now, actor, action, "scheduled", entity, secondary)
+    return await _add(db, now, actor, action, "scheduled", entity, secondary, message)
 
 
 async def _add(
@@ -56,16 +60,19 @@ async def _add(
     status: EventStatus,
     entity: Entity,
     secondary: Entity | None,
+    message: str,
 ) -> int:
     return await queries.add(
         db,
         actor.account_id,
         actor.username,
+        actor.user_id,
         action,
         status,
         now.replace(microsecond=0),
         entity,
         secondary,
+        message,
     )
 
 
@@ -81,6 +88,10 @@ class EventListener:
     async def started(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
             await queries.start(conn, job.event_id, self._clock.now())
+
+    async def retried(self, conn: Queries, job: Job) -> None:
+        if job.event_id is not None:
+            await queries.explain(conn, job.event_id, job.error or "")
 
     async def progressed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:

@@ -2,6 +2,7 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import orjson
@@ -10,7 +11,6 @@ from roost.resources.entities.records import Entity
 from roost.resources.events.records import EventStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
-from roost.web.grant_queries import only_granted
 
 KEPT = timedelta(days=90)
 """Spec B, Limits: events history."""
@@ -25,10 +25,6 @@ EVENTS = Listing(
     scope="e.account_id = $1 and e.created > $2",
     key="e.id",
     descending=True,
-    granted=(
-        "e.entity_type",
-        "case when e.entity_id ~ '^[0-9]{1,18}$' then e.entity_id::bigint end",
-    ),
     columns={
         "id": Column("e.id", "int"),
         "action": Column("e.action", "text"),
@@ -42,30 +38,65 @@ EVENTS = Listing(
 """`seen` is filterable beside the reference's list, as clients of the Cloud UI filter on it."""
 
 
+def _granted(kind: str, entity_id: str) -> str:
+    """SQL of whether the user $3 has a grant on what an event names."""
+    return f"""
+        exists (select from entity_grant g where g.user_id = $3 and g.kind = {kind}
+            and g.entity_id = substring({entity_id} from '^(?:private/)?([0-9]{{1,18}})$')::bigint)
+        """
+
+
+SEEN_BY_RESTRICTED = replace(
+    EVENTS,
+    scope=f"""
+        {EVENTS.scope} and (e.user_id = $3
+            or {_granted("e.entity_type", "e.entity_id")}
+            or e.entity_type <> all($4::text[]) and ($5
+                or {_granted("e.secondary_entity ->> 'type'", "e.secondary_entity ->> 'id'")}))
+        """,
+)
+"""What the user $3 did, what happened to entities that are granted to them, and what is about
+none of the kinds on which grants are given ($4): to users who may look at the account ($5), and
+what belongs to a granted entity, as an address does to its instance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """The events that somebody sees."""
+
+    listing: Listing
+    arguments: tuple[object, ...]
+
+
 async def add(
     db: Queries,
     account_id: int,
     username: str | None,
+    user_id: int | None,
     action: str,
     status: EventStatus,
     now: datetime,
     entity: Entity | None,
     secondary: Entity | None,
+    message: str = "",
 ) -> int:
     event_id: int = await db.fetchval(
         """
-        insert into event (account_id, username, action, status, created, percent_complete,
-            entity, secondary_entity)
-        values ($1, $2, $3, $4, $5, case when $4 = 'notification' then null else 0 end, $6, $7)
+        insert into event (account_id, username, user_id, action, status, created,
+            percent_complete, entity, secondary_entity, message)
+        values ($1, $2, $3, $4, $5, $6, case when $5 = 'notification' then null else 0 end, $7, $8,
+            $9)
         returning id
         """,
         account_id,
         username,
+        user_id,
         action,
         status,
         now,
         None if entity is None else orjson.dumps(entity).decode(),
         None if secondary is None else orjson.dumps(secondary).decode(),
+        message,
     )
     return event_id
 
@@ -80,6 +111,10 @@ async def start(db: Queries, event_id: int, now: datetime) -> None:
 
 async def progress(db: Queries, event_id: int, percent: int) -> None:
     await db.execute("update event set percent_complete = $2 where id = $1", event_id, percent)
+
+
+async def explain(db: Queries, event_id: int, message: str) -> None:
+    await db.execute("update event set message = $2 where id = $1", event_id, message)
 
 
 async def finish(db: Queries, event_id: int, now: datetime) -> None:
@@ -127,17 +162,13 @@ async def mark_read(db: Queries, event_id: int) -> None:
     await db.execute("update event set read = true where id = $1 and not read", event_id)
 
 
-async def mark_seen(
-    db: Queries, account_id: int, since: datetime, event_id: int, grantee: int | None
-) -> None:
-    """This event and all before it (spec B, Account); of a grantee's, who sees no others."""
-    scope = EVENTS.scope
-    arguments: list[object] = [account_id, since, event_id]
-    if grantee is not None:
-        scope = only_granted(EVENTS, 4).scope
-        arguments.append(grantee)
+async def mark_seen(db: Queries, visible: Visible, event_id: int) -> None:
+    """This event and all before it (spec B, Account), of those that somebody sees."""
+    scope, position = visible.listing.scope, len(visible.arguments) + 1
     await db.execute(
-        f"update event e set seen = true where {scope} and e.id <= $3 and not e.seen", *arguments
+        f"update event e set seen = true where {scope} and e.id <= ${position} and not e.seen",
+        *visible.arguments,
+        event_id,
     )
 
 

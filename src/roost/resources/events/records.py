@@ -5,24 +5,56 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.resources.entities.records import Entity
+from roost.web.formats import Created, Id, example
 
 EventStatus = Literal["scheduled", "started", "finished", "failed", "notification"]
 
 
+@example(
+    {
+        "id": 100012,
+        "action": "volume_create",
+        "created": "2030-01-31T12:00:00",
+        "duration": 5.2,
+        "entity": {"id": 100001, "label": "data", "type": "volume", "url": "/v4/volumes/100001"},
+        "secondary_entity": None,
+        "percent_complete": 100,
+        "rate": None,
+        "read": False,
+        "seen": False,
+        "status": "finished",
+        "time_remaining": None,
+        "username": "ada",
+        "message": "",
+    },
+)
 class EventRow(TypedDict):
     """One change of something in the account, and how far it got."""
 
-    id: int
+    id: Id
     action: str
-    created: str
+    """What happened, such as `volume_create`."""
+    created: Created
     duration: float | None
+    """Seconds of work; null before it begins and for a `notification`."""
     entity: Entity | None
+    """What it happened to; null when that has no name."""
     secondary_entity: Entity | None
+    """What else took part, such as the image of a new instance; null when nothing."""
     percent_complete: int | None
+    """0 to 100; null for a `notification`."""
     rate: str | None
+    """How fast data is moved, such as `464.00 MB/s`; null when none is."""
     read: bool
+    """Whether it was marked as read."""
     seen: bool
+    """Whether it, or one after it, was marked as seen."""
     status: EventStatus
+    """`scheduled`, then `started`, then `finished` or `failed`; `notification` for what took no
+    time."""
     time_remaining: str | None
+    """How long it may still take, as hours, minutes and seconds; null when unknown."""
     username: str | None
+    """Who did it; null for the platform."""
     message: str
+    """Why it failed, or what else there is to say; mostly empty."""

@@ -1,0 +1,4 @@
+"""Explanations.
+
+Why a request would be refused.
+"""

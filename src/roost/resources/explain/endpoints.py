@@ -2,9 +2,9 @@
 
 from roost.errors import ApiError, invalid
 from roost.resources.explain.records import ExplanationRow
-from roost.resources.explain.rules import describe, relative_path
+from roost.resources.explain.rules import relative_path
 from roost.web.call import Call
-from roost.web.grants import require
+from roost.web.grants import describe, require
 from roost.web.registry import Endpoint, Registry, endpoint
 from roost.web.routing import Match, Params
 
@@ -16,7 +16,11 @@ _QUERY = {
 
 @endpoint("GET", "/profile/explain", query=_QUERY, returns=ExplanationRow)
 async def explain_request(call: Call) -> ExplanationRow:
-    """Tell which scope or grant a request lacks, without performing it."""
+    """Tell which scope or grant a request lacks, without performing it.
+
+    Takes any token. Scopes, the grant and what closes an operation to a type of users are all
+    told at once.
+    """
     query = call.query or {}
     method, path = query.get("method", "GET").upper(), query.get("path")
     if path is None:

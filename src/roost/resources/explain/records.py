@@ -3,16 +3,34 @@
 from typing_extensions import TypedDict
 
 from roost.web.auth import TokenKind, UserType
+from roost.web.formats import example
 
 
+@example(
+    {
+        "method": "DELETE",
+        "path": "/v4/volumes/100001",
+        "operation": "delete_volume",
+        "allowed": False,
+        "missing_scopes": ["volumes:read_write"],
+        "missing_grant": "read_write on volume 100001",
+        "closed_to": None,
+    },
+)
 class ExplanationRow(TypedDict):
     """Whether the caller's token and user may do something, and what they lack if not."""
 
     method: str
+    """The method that was asked about."""
     path: str
+    """The path that was asked about."""
     operation: str
+    """The operation that answers it."""
     allowed: bool
+    """Whether your token and user may do it."""
     missing_scopes: list[str]
+    """The scopes that the token lacks."""
     missing_grant: str | None
+    """What the user lacks; null when nothing."""
     closed_to: UserType | TokenKind | None
     """The caller's type of user, where the operation is closed to all of them."""

@@ -1,28 +1,8 @@
-"""Grants in words."""
+"""Paths of requests."""
 
 from urllib.parse import unquote
 
-from roost.web.grants import AccountAccess, Anyone, Global, Grant, Read, Unrestricted, Write
-from roost.web.routing import Params
-
 _PREFIXES = ("/v4beta/", "/v4/")
-
-
-def describe(grant: Grant, params: Params) -> str | None:
-    """What a restricted user needs, such as `read_write on compute 100001`."""
-    match grant:
-        case Read(kind):
-            return f"read_only on {kind}{_entity(params)}"
-        case Write(kind):
-            return f"read_write on {kind}{_entity(params)}"
-        case Global(name):
-            return f"the global grant {name}"
-        case AccountAccess(level):
-            return f"account_access {level}"
-        case Unrestricted():
-            return "to be an unrestricted user"
-        case Anyone():
-            return None
 
 
 def relative_path(path: str) -> str:
@@ -30,8 +10,3 @@ def relative_path(path: str) -> str:
     path = "/" + unquote(path.partition("?")[0].rstrip("/")).lstrip("/")
     prefix = next((p for p in _PREFIXES if path.startswith(p)), "/")
     return path[len(prefix) - 1 :]
-
-
-def _entity(params: Params) -> str:
-    number = next((value for value in params.values() if isinstance(value, int)), None)
-    return "" if number is None else f" {number}"

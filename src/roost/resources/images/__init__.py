@@ -1,1 +1,4 @@
-"""Images that instances are made from."""
+"""Images.
+
+What disks of instances are copied from.
+"""

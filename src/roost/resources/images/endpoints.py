@@ -22,11 +22,17 @@ def _account(call: Call) -> int | None:
     filters=queries.IMAGES.columns,
 )
 async def list_images(call: Call) -> bytes:
-    """List public images and, with a token, the account's own."""
+    """List public images and, with a token, the account's own.
+
+    An image is what the first disk of an instance is copied from.
+    """
     return await call.collection(queries.IMAGES, _account(call))
 
 
 @endpoint("GET", "/images/{imageId:path}", scopes=_SCOPE, public=True, returns=ImageRow)
 async def view_image(call: Call) -> bytes:
-    """View an image."""
+    """View an image.
+
+    Private images need a token of their account.
+    """
     return await fetch_record(call.db, queries.EVERY_IMAGE, (_account(call),), call.text("imageId"))

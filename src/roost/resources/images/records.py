@@ -4,22 +4,57 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Created, Timestamp, Updated, example
 
+
+@example(
+    {
+        "id": "roost/debian12",
+        "label": "Debian 12",
+        "description": "",
+        "created": "2029-06-14T16:00:00",
+        "updated": "2029-06-14T16:00:00",
+        "created_by": "roost",
+        "deprecated": False,
+        "is_public": True,
+        "size": 2200,
+        "type": "manual",
+        "expiry": None,
+        "eol": "2032-06-10T16:00:00",
+        "vendor": "Debian",
+        "status": "available",
+        "capabilities": ["cloud-init"],
+    },
+)
 class ImageRow(TypedDict):
-    """size in MB."""
+    """What the first disk of an instance is copied from."""
 
     id: str
+    """`private/` and a number for those of the account; public ones have another word before the
+    slash."""
     label: str
+    """The name of the image."""
     description: str | None
-    created: str
-    updated: str
+    """What its owner says of it; null when nothing."""
+    created: Created
+    updated: Updated
     created_by: str
+    """The user who made it, or who publishes it."""
     deprecated: bool
+    """Whether it is no longer cared for; choose another."""
     is_public: bool
+    """Whether every account can use it."""
     size: int
+    """MB that its disk needs at least."""
     type: Literal["manual", "automatic"]
-    expiry: str | None
-    eol: str | None
+    """`automatic` for those kept of a deleted instance, which expire."""
+    expiry: Timestamp | None
+    """When it is going to be deleted (UTC); null for never."""
+    eol: Timestamp | None
+    """When its distribution ends to be supported (UTC); null when unknown or private."""
     vendor: str | None
+    """The distribution; null for private images."""
     status: Literal["creating", "pending_upload", "available"]
+    """`pending_upload` waits for data; only `available` ones can be used."""
     capabilities: list[str]
+    """`cloud-init` when it takes user data."""

@@ -1,1 +1,4 @@
-"""Kernels that an instance's configuration may name."""
+"""Kernels.
+
+What configs boot.
+"""

@@ -18,7 +18,10 @@ _CACHE_SECONDS = 60
     cache_seconds=_CACHE_SECONDS,
 )
 async def list_kernels(call: Call) -> bytes:
-    """List kernels."""
+    """List kernels.
+
+    Kernels that a config can name.
+    """
     return await call.collection(queries.KERNELS)
 
 
@@ -30,5 +33,8 @@ async def list_kernels(call: Call) -> bytes:
     cache_seconds=_CACHE_SECONDS,
 )
 async def view_kernel(call: Call) -> bytes:
-    """View a kernel."""
+    """View a kernel.
+
+    A kernel that a config can name.
+    """
     return await fetch_record(call.db, queries.EVERY_KERNEL, (), call.text("kernelId"))

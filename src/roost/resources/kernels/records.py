@@ -4,13 +4,37 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Timestamp, example
 
+
+@example(
+    {
+        "id": "roost/latest-64bit",
+        "label": "Latest 64 bit (6.12.10-x86_64)",
+        "version": "6.12.10",
+        "kvm": True,
+        "architecture": "x86_64",
+        "pvops": True,
+        "deprecated": False,
+        "built": "2029-01-20T16:00:00",
+    },
+)
 class KernelRow(TypedDict):
+    """A kernel that a config can name."""
+
     id: str
+    """The name that configs use, with a slash in it."""
     label: str
+    """The name for people."""
     version: str
+    """The kernel's own version; empty where the disk chooses."""
     kvm: bool
+    """Whether it runs on KVM."""
     architecture: Literal["x86_64", "i386"]
+    """The processor that it is for."""
     pvops: bool
+    """Whether it knows paravirtual devices."""
     deprecated: bool
-    built: str
+    """Whether it is no longer cared for."""
+    built: Timestamp
+    """When it was built (UTC)."""

@@ -1,0 +1,4 @@
+"""Logins.
+
+Who logged in when and from where.
+"""

@@ -1,4 +1,4 @@
-"""What the API offers: successful logins of the last 90 days (spec B, Account)."""
+"""What the API offers: logins of the last 90 days (spec B, Account)."""
 
 from roost.resources.logins.queries import ACCOUNT_LOGINS, KEPT, PROFILE_LOGINS
 from roost.resources.logins.records import LoginRow
@@ -11,20 +11,29 @@ _READ = ("account:read_only",)
 
 @endpoint("GET", "/profile/logins", scopes=_READ, returns=Page(LoginRow))
 async def list_profile_logins(call: Call) -> bytes:
-    """List the logins of your user."""
+    """List the logins of your user.
+
+    Successful and failed ones of the last 90 days, the newest first.
+    """
     return await call.collection(PROFILE_LOGINS, call.identity.user_id, call.clock.now() - KEPT)
 
 
 @endpoint("GET", "/profile/logins/{loginId:int}", scopes=_READ, returns=LoginRow)
 async def view_profile_login(call: Call) -> bytes:
-    """View a login of your user."""
+    """View a login of your user.
+
+    When and from where it was.
+    """
     scope = call.identity.user_id, call.clock.now() - KEPT
     return await call.record(call.number("loginId"), PROFILE_LOGINS, *scope)
 
 
 @endpoint("GET", "/account/logins", scopes=_READ, grant=Unrestricted(), returns=Page(LoginRow))
 async def list_account_logins(call: Call) -> bytes:
-    """List the logins of all users of the account."""
+    """List the logins of all users of the account.
+
+    Successful and failed ones of the last 90 days, the newest first.
+    """
     return await call.collection(ACCOUNT_LOGINS, call.account_id, call.clock.now() - KEPT)
 
 
@@ -36,6 +45,9 @@ async def list_account_logins(call: Call) -> bytes:
     returns=LoginRow,
 )
 async def view_account_login(call: Call) -> bytes:
-    """View a login of any user of the account."""
+    """View a login of any user of the account.
+
+    When and from where it was.
+    """
     scope = call.account_id, call.clock.now() - KEPT
     return await call.record(call.number("loginId"), ACCOUNT_LOGINS, *scope)

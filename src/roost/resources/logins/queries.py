@@ -17,9 +17,8 @@ ACCOUNT_LOGINS = Listing(
     key="l.id",
     columns={},
 )
-PROFILE_LOGINS = replace(
-    ACCOUNT_LOGINS, scope="l.user_id = $1 and l.datetime > $2 and l.status = 'successful'"
-)
+PROFILE_LOGINS = replace(ACCOUNT_LOGINS, scope="l.user_id = $1 and l.datetime > $2")
+"""Also those that failed, so that users hear of who tries their passwords."""
 
 
 async def record_login(

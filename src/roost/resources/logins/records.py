@@ -4,15 +4,32 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Id, Timestamp, example
+
 LoginStatus = Literal["successful", "failed"]
 
 
+@example(
+    {
+        "id": 100001,
+        "datetime": "2030-01-31T12:00:00",
+        "ip": "198.51.100.7",
+        "username": "ada",
+        "status": "successful",
+        "restricted": False,
+    },
+)
 class LoginRow(TypedDict):
     """Somebody came in as a user."""
 
-    id: int
-    datetime: str
+    id: Id
+    datetime: Timestamp
+    """When somebody logged in or tried to (UTC)."""
     ip: str
+    """The address that it came from."""
     username: str
+    """The user that it was."""
     status: LoginStatus
+    """Whether the password and, where enabled, the second factor were right."""
     restricted: bool
+    """Whether the user was restricted then."""

@@ -1,1 +1,4 @@
-"""Maintenance of instances: operators schedule it, jobs do it, users see it coming."""
+"""Maintenance.
+
+What the operator plans to do to instances.
+"""

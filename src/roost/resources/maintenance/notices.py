@@ -16,7 +16,7 @@ _TYPES: dict[MaintenanceType, NotificationType] = {
 
 async def maintenance(call: Call) -> list[NotificationRow]:
     """Maintenance of an instance is scheduled, or has begun."""
-    return [_row(one) for one in await queries.announced(call.db, call.account_id)]
+    return [_row(one) for one in await queries.announced(call.db, call.account_id, call.grantee)]
 
 
 def _row(one: Announced) -> NotificationRow:

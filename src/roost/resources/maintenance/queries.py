@@ -10,6 +10,7 @@ from roost.resources.entities.queries import entity_sql
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.web.grant_queries import granted_sql
 
 _ENTITY = entity_sql(COMPUTE, "m.compute_id")
 
@@ -103,15 +104,18 @@ class Announced:
     compute_label: str
 
 
-async def announced(db: Queries, account_id: int) -> list[Announced]:
-    """The next first."""
+async def announced(db: Queries, account_id: int, grantee: int | None) -> list[Announced]:
+    """The next first; for a `grantee` only of instances that are granted to them."""
     rows = await db.fetch(
         f"""
         select m.type, m.status, m.reason, m."when", m.compute_id,
             {_ENTITY} ->> 'label' as compute_label
         from maintenance m
-        where m.account_id = $1 and m.status in ('pending', 'started') order by m."when", m.id
+        where m.account_id = $1 and m.status in ('pending', 'started')
+            and {granted_sql("'compute'", "m.compute_id", "$2")}
+        order by m."when", m.id
         """,
         account_id,
+        grantee,
     )
     return [Announced(**row) for row in rows]

@@ -1,1 +1,4 @@
-"""Notifications: what an account should know as long as it is so (spec B, Account)."""
+"""Notifications.
+
+What an account should know as long as it is so.
+"""

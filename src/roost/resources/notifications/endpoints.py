@@ -16,6 +16,9 @@ from roost.web.registry import Page, endpoint
     returns=Page(NotificationRow),
 )
 async def list_notifications(call: Call) -> bytes:
-    """List notifications, which disappear when their cause does."""
+    """List notifications, which disappear when their cause does.
+
+    What somebody should know of or do: outages, maintenance, tickets that wait.
+    """
     rows = await call.get(Causes).notifications(call)
     return page_of(rows, call.page, call.page_size)

@@ -4,6 +4,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Timestamp, UriReference, example
+
 NotificationType = Literal[
     "migration_scheduled",
     "migration_imminent",
@@ -33,19 +35,43 @@ class NotifiedEntity(TypedDict):
     """What a notification is about; accounts and regions have no number as id."""
 
     id: int | None
+    """Its id; null for what has no number."""
     label: str | None
+    """Its label; null for what has none."""
     type: EntityType
-    url: str | None
+    """What kind of thing it is."""
+    url: UriReference | None
+    """The path that shows it; null when none does."""
 
 
+@example(
+    {
+        "entity": {"id": None, "label": None, "type": "account", "url": "/v4/account"},
+        "label": "Email address missing",
+        "message": "This account has no email address. Please add one.",
+        "body": None,
+        "type": "notice",
+        "severity": "minor",
+        "when": None,
+        "until": None,
+    },
+)
 class NotificationRow(TypedDict):
     """Something to know or to mend; `body` is Markdown, `when` to `until` the time it is about."""
 
     entity: NotifiedEntity | None
+    """What it is about; null for the account as a whole."""
     label: str
+    """What kind of notification it is, for people."""
     message: str
+    """What there is to know."""
     body: str | None
+    """More, as Markdown; null when the message says all."""
     type: NotificationType
+    """What kind of notification it is, for programs."""
     severity: Literal["minor", "major", "critical"]
-    when: str | None
-    until: str | None
+    """How pressing it is."""
+    when: Timestamp | None
+    """When what it is about begins or began (UTC); null when there is no such time."""
+    until: Timestamp | None
+    """When that ends (UTC); null when unknown."""

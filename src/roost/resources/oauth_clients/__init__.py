@@ -1,0 +1,4 @@
+"""OAuth clients.
+
+Applications that may ask users for access to their account.
+"""

@@ -23,8 +23,12 @@ class CreateOAuthClient(Body):
     model_config = ConfigDict(json_schema_extra={"examples": _EXAMPLES})
 
     label: Label
+    """The name that users are shown."""
     public: bool = False
+    """Whether it runs where no secret can be kept, as in a browser or on a telephone."""
     redirect_uri: RedirectUri
+    """Where users are sent once they have logged in; a scheme of your own only for public clients.
+    """
 
     @field_validator("redirect_uri")
     @classmethod
@@ -40,5 +44,8 @@ class UpdateOAuthClient(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": "Status page 2"}]})
 
     label: Label | None = None
+    """The new name."""
     public: bool | None = None
+    """Whether it runs where no secret can be kept."""
     redirect_uri: RedirectUri | None = None
+    """Where users are sent once they have logged in."""

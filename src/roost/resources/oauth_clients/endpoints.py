@@ -13,9 +13,7 @@ from roost.resources.oauth_clients.entity import OAUTH_CLIENT
 from roost.resources.oauth_clients.queries import CLIENTS, OAuthClient
 from roost.resources.oauth_clients.records import OAuthClientRow
 from roost.resources.oauth_clients.thumbnails import make_thumbnail
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.secrets import hash_token
-from roost.store import notify
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Binary, Page, endpoint
@@ -39,7 +37,10 @@ _ID_BYTES = 10
     filters=CLIENTS.columns,
 )
 async def list_oauth_clients(call: Call) -> bytes:
-    """List OAuth clients."""
+    """List OAuth clients.
+
+    Applications that may ask users of this server for access.
+    """
     return await call.collection(CLIENTS, call.account_id)
 
 
@@ -53,7 +54,10 @@ async def list_oauth_clients(call: Call) -> bytes:
     events=("oauth_client_create",),
 )
 async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
-    """Create an OAuth client; reset its secret to see it."""
+    """Create an OAuth client; reset its secret to see it.
+
+    The secret is not in the answer.
+    """
     client_id = secrets.token_hex(_ID_BYTES)
     secret = hash_token(new_token())
     await queries.insert(call.db, call.account_id, client_id, body, secret, call.clock.seconds())
@@ -63,7 +67,10 @@ async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
 
 @endpoint("GET", _ONE, scopes=_READ, grant=_MAY_READ, returns=OAuthClientRow)
 async def view_oauth_client(call: Call) -> bytes:
-    """View an OAuth client."""
+    """View an OAuth client.
+
+    Without its secret.
+    """
     return await _view(call, call.text("clientId"))
 
 
@@ -78,7 +85,10 @@ async def view_oauth_client(call: Call) -> bytes:
     events=("oauth_client_update",),
 )
 async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
-    """Update an OAuth client."""
+    """Update an OAuth client.
+
+    Fields that are omitted stay as they are.
+    """
     client = await _lock(call)
     public = client.public if body.public is None else body.public
     if not rules.fits(body.redirect_uri or client.redirect_uri, public):
@@ -90,10 +100,13 @@ async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=_MAY_WRITE, events=("oauth_client_delete",))
 async def delete_oauth_client(call: Call) -> None:
-    """Delete an OAuth client and all tokens issued to it."""
+    """Delete an OAuth client and all tokens issued to it.
+
+    Users who had let it in are asked again by any other.
+    """
     client = await _lock(call)
     await queries.delete(call.db, client.id)
-    await notify(call.db, TOKEN_CHANNEL)
+    await call.revoke()
     await _tell(call, "oauth_client_delete", client.id, client.label)
 
 
@@ -106,7 +119,10 @@ async def delete_oauth_client(call: Call) -> None:
     events=("oauth_client_secret_reset",),
 )
 async def reset_oauth_client_secret(call: Call) -> bytes:
-    """Give an OAuth client a new secret; the old one is dead at once."""
+    """Give an OAuth client a new secret; the old one is dead at once.
+
+    The answer is the only one that shows it.
+    """
     client = await _lock(call)
     secret = new_token()
     await queries.set_secret(call.db, client.id, hash_token(secret))
@@ -118,7 +134,10 @@ async def reset_oauth_client_secret(call: Call) -> bytes:
 
 @endpoint("GET", f"{_ONE}/thumbnail", public=True, returns=Binary("image/png"))
 async def view_oauth_client_thumbnail(call: Call) -> Reply:
-    """View the thumbnail of an OAuth client."""
+    """View the thumbnail of an OAuth client.
+
+    A PNG; 404 while there is none. It takes no token, as users see it when they log in.
+    """
     png = await queries.find_thumbnail(call.db, call.text("clientId"))
     if png is None:
         raise not_found()
@@ -136,7 +155,10 @@ async def view_oauth_client_thumbnail(call: Call) -> Reply:
     events=("oauth_client_update",),
 )
 async def update_oauth_client_thumbnail(call: Call, png: bytes) -> None:
-    """Give an OAuth client a thumbnail; large images are scaled down to 128 pixels."""
+    """Give an OAuth client a thumbnail; large images are scaled down to 128 pixels.
+
+    The body is a PNG or JPEG, with its Content-Type.
+    """
     client = await _lock(call)
     await queries.set_thumbnail(call.db, client.id, png)
     await _tell(call, "oauth_client_update", client.id, client.label)

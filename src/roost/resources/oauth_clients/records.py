@@ -4,7 +4,20 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Uri, UriReference, example
 
+
+@example(
+    {
+        "id": "5f1c8e0b7a2d4c6e9f10",
+        "redirect_uri": "https://status.example.com/signed-in",
+        "label": "Status page",
+        "status": "active",
+        "secret": "<REDACTED>",
+        "thumbnail_url": None,
+        "public": False,
+    },
+)
 class OAuthClientRow(TypedDict):
     """An application that may ask users for access to their account.
 
@@ -12,9 +25,16 @@ class OAuthClientRow(TypedDict):
     """
 
     id: str
-    redirect_uri: str
+    """The client id of OAuth: 20 hexadecimal digits."""
+    redirect_uri: Uri
+    """Where users are sent once they have logged in."""
     label: str
+    """The name that users are shown."""
     status: Literal["active", "disabled", "suspended"]
+    """Whether it can ask users in."""
     secret: str
-    thumbnail_url: str | None
+    """`<REDACTED>`, except in the answer of the reset."""
+    thumbnail_url: UriReference | None
+    """Its picture; null until there is one."""
     public: bool
+    """Whether it runs where no secret can be kept, as in a browser or on a telephone."""

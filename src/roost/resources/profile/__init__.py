@@ -1,0 +1,4 @@
+"""Profile.
+
+Your own user.
+"""

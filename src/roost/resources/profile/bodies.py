@@ -34,13 +34,21 @@ class UpdateProfile(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [_PROFILE]})
 
     email: Annotated[str, Length(0, 128), Pattern(f"|{EMAIL_PATTERN}", EMAIL_REASON)] | None = None
+    """Where mail for you goes."""
     timezone: Annotated[str, AfterValidator(known_timezone)] | None = None
+    """A zone of the tz database, such as `Europe/Berlin`; the API's own times stay UTC."""
     email_notifications: bool | None = None
+    """Whether you get mail about what happens in the account."""
     ip_whitelist_enabled: Annotated[bool | None, AfterValidator(_no_whitelist)] = None
+    """Address whitelists are not available: true is refused."""
     lish_auth_method: LishAuthMethod | None = None
+    """How the console of an instance lets you in."""
     authorized_keys: list[Annotated[str, AfterValidator(public_key)]] | None = None
+    """Keys that the console lets in; null for none."""
     two_factor_auth: bool | None = None
+    """False disables two-factor authentication; it is enabled by `/profile/tfa-enable`."""
     restricted: bool | None = None
+    """True gives up your rights; nobody can take them back alone."""
 
 
 class UpdatePreferences(Body):

@@ -10,14 +10,12 @@ from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
 from roost.resources.profile.entity import PROFILE
 from roost.resources.profile.queries import PROFILES
 from roost.resources.profile.records import Preferences, ProfileRow
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.two_factor import factor
 from roost.resources.users import grants
 from roost.resources.users import queries as users
 from roost.resources.users.caller import find_caller
 from roost.resources.users.records import GrantsRow
 from roost.resources.users.restricting import restrict
-from roost.store import notify
 from roost.web.call import Call
 from roost.web.registry import Maybe, endpoint
 from roost.web.reply import Reply
@@ -28,7 +26,10 @@ _WRITE = ("account:read_write",)
 
 @endpoint("GET", "/profile", returns=ProfileRow)
 async def view_profile(call: Call) -> bytes:
-    """View the profile of your user."""
+    """View the profile of your user.
+
+    Who you are to this server. Any token may ask.
+    """
     return await _view(call)
 
 
@@ -38,14 +39,17 @@ async def view_profile(call: Call) -> bytes:
     scopes=_WRITE,
     body=UpdateProfile,
     returns=ProfileRow,
-    events=("profile_update", "tfa_disabled"),
+    events=("profile_update",),
 )
 async def update_profile(call: Call, body: UpdateProfile) -> bytes:
-    """Update the profile of your user."""
+    """Update the profile of your user.
+
+    Fields that are omitted stay as they are.
+    """
     identity = call.identity
     await _check_email(call, body.email)
     await _restrict(call, body.restricted)
-    await _set_two_factor(call, body.two_factor_auth)
+    await _check_two_factor(call, body.two_factor_auth)
     await queries.update_profile(call.db, identity.user_id, body)
     entity = PROFILE.entity(label=identity.username)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), "profile_update", entity)
@@ -54,7 +58,10 @@ async def update_profile(call: Call, body: UpdateProfile) -> bytes:
 
 @endpoint("GET", "/profile/preferences", scopes=_READ, returns=Preferences)
 async def view_preferences(call: Call) -> str:
-    """View what clients keep for your user."""
+    """View what clients keep for your user.
+
+    The object is as a client left it.
+    """
     return await queries.find_preferences(call.db, call.identity.user_id)
 
 
@@ -66,7 +73,10 @@ async def view_preferences(call: Call) -> str:
     returns=Preferences,
 )
 async def update_preferences(call: Call, body: UpdatePreferences) -> str:
-    """Replace what clients keep for your user: any JSON object."""
+    """Replace what clients keep for your user: any JSON object.
+
+    65535 bytes at most. What was kept before is gone, so send all of it.
+    """
     preferences = orjson.dumps(body.model_extra).decode()
     await queries.save_preferences(call.db, call.identity.user_id, preferences)
     return preferences
@@ -74,13 +84,18 @@ async def update_preferences(call: Call, body: UpdatePreferences) -> str:
 
 @endpoint("GET", "/profile/grants", returns=Maybe(GrantsRow))
 async def view_profile_grants(call: Call) -> str | Reply:
-    """View your user's grants; 204 for an unrestricted user, who needs none."""
+    """View your user's grants; 204 for an unrestricted user, who needs none.
+
+    What you may do with what: `global` rights, and permissions on each entity.
+    """
     return await grants.view(call, call.identity.user_id)
 
 
 async def _check_email(call: Call, email: str | None) -> None:
-    """Raises 403 when a proxy user's is to change: it is of the parent, not of who acts as it."""
-    if email is None or call.identity.user_type != "proxy":
+    """Raises 403 when it is to change and is not the caller's: a proxy user's is of the parent,
+    and an app that was let in has not to say where letters go."""
+    identity = call.identity
+    if email is None or not (identity.user_type == "proxy" or identity.by_app):
         return
     if email != (await find_caller(call)).email:
         raise forbidden()
@@ -102,15 +117,15 @@ async def _restrict(call: Call, restricted: bool | None) -> None:
         raise forbidden()
     await restrict(call.db, call.account_id, user)
     await users.update(call.db, user.id, None, None, True)
-    await notify(call.db, TOKEN_CHANNEL)
+    await call.revoke()
 
 
-async def _set_two_factor(call: Call, wanted: bool | None) -> None:
-    """The profile can only switch it off; raises 400 for the other way."""
-    if wanted is False:
-        await factor.disable(call)
-    elif wanted and not await factor.is_enabled(call.db, call.identity.user_id):
-        raise invalid("Enable two-factor authentication with tfa-enable", "two_factor_auth")
+async def _check_two_factor(call: Call, wanted: bool | None) -> None:
+    """The profile only shows it; raises 400 for a change, which needs a code."""
+    if wanted is None or wanted == await factor.is_enabled(call.db, call.identity.user_id):
+        return
+    way = "Enable" if wanted else "Disable"
+    raise invalid(f"{way} two-factor authentication with tfa-{way.lower()}", "two_factor_auth")
 
 
 async def _view(call: Call) -> bytes:

@@ -1,1 +1,4 @@
-"""Regions and what is available in them."""
+"""Regions.
+
+Places where things can be made, and what they offer.
+"""

@@ -18,7 +18,10 @@ _CACHE_SECONDS = 60
     cache_seconds=_CACHE_SECONDS,
 )
 async def list_regions(call: Call) -> bytes:
-    """List regions."""
+    """List regions.
+
+    A region is a place with engines of its own; what it offers is in its `capabilities`.
+    """
     return await call.collection(queries.REGIONS)
 
 
@@ -31,7 +34,10 @@ async def list_regions(call: Call) -> bytes:
     cache_seconds=_CACHE_SECONDS,
 )
 async def list_region_availability(call: Call) -> bytes:
-    """List which regions have the plans of limited supply."""
+    """List which regions have the plans of limited supply.
+
+    Only plans of limited supply are named; all others are to be had.
+    """
     return await call.collection(queries.AVAILABILITY)
 
 
@@ -39,7 +45,10 @@ async def list_region_availability(call: Call) -> bytes:
     "GET", "/regions/{regionId}", public=True, returns=RegionRow, cache_seconds=_CACHE_SECONDS
 )
 async def view_region(call: Call) -> bytes:
-    """View a region."""
+    """View a region.
+
+    What it offers and its DNS servers.
+    """
     return await fetch_record(call.db, queries.EVERY_REGION, (), call.text("regionId"))
 
 
@@ -51,5 +60,8 @@ async def view_region(call: Call) -> bytes:
     cache_seconds=_CACHE_SECONDS,
 )
 async def view_region_availability(call: Call) -> str:
-    """View which plans of limited supply a region has."""
+    """View which plans of limited supply a region has.
+
+    Only plans of limited supply are named; all others are to be had.
+    """
     return await queries.availability_of(call.db, call.text("regionId"))

@@ -4,34 +4,72 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import example
+
 
 class Resolvers(TypedDict):
     """DNS servers, each a comma-separated list of addresses."""
 
     ipv4: str
+    """IPv4 addresses, with commas between them."""
     ipv6: str
+    """IPv6 addresses, with commas between them."""
 
 
+@example(
+    {
+        "id": "us-lake",
+        "label": "Columbus, OH, USA",
+        "country": "us",
+        "capabilities": ["Computes", "Backups", "Block Storage"],
+        "status": "ok",
+        "resolvers": {"ipv4": "192.0.2.5,192.0.2.6", "ipv6": "2001:db8:1::5,2001:db8:1::6"},
+    },
+)
 class RegionRow(TypedDict):
+    """A place where things can be made."""
+
     id: str
+    """The name that requests use, such as `us-lake`."""
     label: str
+    """Where it is, for people."""
     country: str
+    """Two letters of ISO 3166, in lower case."""
     capabilities: list[str]
+    """What the region offers, such as `Computes` or `Block Storage`."""
     status: Literal["ok", "outage"]
+    """`outage` while a service of it is disturbed."""
     resolvers: Resolvers
+    """The DNS servers for its instances."""
 
 
+@example(
+    {"region": "us-lake", "plan": "g1-gpu-1", "available": True},
+)
 class AvailabilityRow(TypedDict):
     """Whether a region has a plan of limited supply left."""
 
     region: str
+    """The id of the region."""
     plan: str
+    """The id of the compute type."""
     available: bool
+    """Whether one can be made there now."""
 
 
+@example(
+    {
+        "region": "us-lake",
+        "available": ["Backups", "Block Storage", "Computes"],
+        "unavailable": ["Vlans"],
+    },
+)
 class ServicesRow(TypedDict):
     """What the account can and can't use in a region, by the names of capabilities."""
 
     region: str
+    """The id of the region."""
     available: list[str]
+    """What the account can use there."""
     unavailable: list[str]
+    """What it cannot use there."""

@@ -1,1 +1,4 @@
-"""Names of addresses: those that users set, and the defaults that resolve forward and back."""
+"""Addresses.
+
+Addresses of instances and the names that reverse DNS gives them.
+"""

@@ -30,3 +30,4 @@ class UpdateAddress(Body):
     )
 
     rdns: Annotated[str, AfterValidator(check_name)] | None
+    """The name, which must already lead to this address; null restores the default."""

@@ -7,6 +7,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
 from roost.resources.compute.entity import COMPUTE
+from roost.resources.entities.queries import labels
 from roost.resources.events import log
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.bodies import UpdateAddress
@@ -28,7 +29,10 @@ PRIVATE = "A private address has no reverse DNS."
 
 @endpoint("GET", _ONE, scopes=("ips:read_only",), returns=AddressRow)
 async def view_address(call: Call) -> AddressRow:
-    """View an address of an instance."""
+    """View an address of an instance.
+
+    Addresses of your own instances only.
+    """
     return await _find(call, ("read_only", "read_write"))
 
 
@@ -43,7 +47,11 @@ async def view_address(call: Call) -> AddressRow:
     rate=Rate(100, 60),
 )
 async def update_address(call: Call, body: UpdateAddress) -> AddressRow:
-    """Set the reverse DNS of an address."""
+    """Set the reverse DNS of an address.
+
+    The name must already lead to the address (A or AAAA), else it is refused. Null restores
+    the default of a public IPv4 address.
+    """
     row = await _find(call, ("read_write",))
     if not row["public"]:
         raise invalid(PRIVATE)
@@ -53,7 +61,11 @@ async def update_address(call: Call, body: UpdateAddress) -> AddressRow:
     await queries.set_name(call.db, row["address"], row["compute_id"], name)
     queue, actor = call.get(JobQueue), log.Actor.of(call)
     entity = IP_ADDRESS.entity(None, row["address"])
-    event_id = await log.schedule(call.db, call.clock.now(), actor, "ipaddress_update", entity)
+    held_by = await labels(call.db, COMPUTE, call.account_id, [row["compute_id"]])
+    instance = COMPUTE.entity(row["compute_id"], held_by.get(row["compute_id"]))
+    event_id = await log.schedule(
+        call.db, call.clock.now(), actor, "ipaddress_update", entity, instance
+    )
     await queue.enqueue(
         call.db,
         SYNC,

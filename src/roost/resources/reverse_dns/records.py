@@ -4,25 +4,54 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import example
+
 
 class AddressNat(TypedDict):
     """The address inside a VPC that is reached by this one."""
 
     vpc_id: int
+    """The VPC."""
     subnet_id: int
+    """The subnet of the VPC."""
     address: str
+    """The address inside it."""
 
 
+@example(
+    {
+        "address": "192.0.2.10",
+        "gateway": "192.0.2.1",
+        "subnet_mask": "255.255.255.0",
+        "prefix": 24,
+        "type": "ipv4",
+        "public": True,
+        "rdns": "www.example.com",
+        "compute_id": 100001,
+        "region": "us-lake",
+        "vpc_nat_1_1": None,
+    },
+)
 class AddressRow(TypedDict):
     """An address of an instance."""
 
     address: str
+    """The address itself."""
     gateway: str | None
+    """Where traffic goes out; null for private addresses."""
     subnet_mask: str
+    """The mask of its network."""
     prefix: int
+    """The same as a number of bits."""
     type: Literal["ipv4", "ipv6", "ipv6/pool", "ipv6/range"]
+    """What kind of address it is."""
     public: bool
+    """Whether the Internet reaches it."""
     rdns: str | None
+    """The name that reverse DNS answers; null for none."""
     compute_id: int
+    """The instance that has it."""
     region: str
+    """The region that it belongs to."""
     vpc_nat_1_1: AddressNat | None
+    """The address in a VPC that it stands for; null for none."""

@@ -1,0 +1,4 @@
+"""SSH keys.
+
+Public keys that your user puts into new instances.
+"""

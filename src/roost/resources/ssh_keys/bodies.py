@@ -20,7 +20,10 @@ class CreateSshKey(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL, "ssh_key": _KEY}]})
 
     label: Label = ""
+    """The name of the key."""
     ssh_key: Annotated[str, AfterValidator(public_key)]
+    """The public key as one line of an authorized_keys file: RSA, DSA, ECDSA, Ed25519 or a security
+    key's."""
 
 
 class UpdateSshKey(Body):
@@ -29,3 +32,4 @@ class UpdateSshKey(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}]})
 
     label: Label | None = None
+    """The new name."""

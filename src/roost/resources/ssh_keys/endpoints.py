@@ -20,7 +20,10 @@ _ONE = "/profile/sshkeys/{sshKeyId:int}"
 
 @endpoint("GET", "/profile/sshkeys", scopes=_READ, returns=Page(SshKeyRow))
 async def list_ssh_keys(call: Call) -> bytes:
-    """List the SSH keys of your user."""
+    """List the SSH keys of your user.
+
+    Keys that `authorized_users` puts into new instances.
+    """
     return await call.collection(SSH_KEYS, call.identity.user_id)
 
 
@@ -34,7 +37,10 @@ async def list_ssh_keys(call: Call) -> bytes:
     events=("user_ssh_key_add",),
 )
 async def add_ssh_key(call: Call, body: CreateSshKey) -> bytes:
-    """Add an SSH key to your user."""
+    """Add an SSH key to your user.
+
+    It is put into instances that name you in `authorized_users`.
+    """
     user_id, now = call.identity.user_id, call.clock.seconds()
     key_id = await queries.add(call.db, user_id, body.label, body.ssh_key, now)
     await _tell(call, "user_ssh_key_add", key_id, body.label)
@@ -43,7 +49,10 @@ async def add_ssh_key(call: Call, body: CreateSshKey) -> bytes:
 
 @endpoint("GET", _ONE, scopes=_READ, returns=SshKeyRow)
 async def view_ssh_key(call: Call) -> bytes:
-    """View one of your user's SSH keys."""
+    """View one of your user's SSH keys.
+
+    With the key itself.
+    """
     return await _view(call, call.number("sshKeyId"))
 
 
@@ -58,7 +67,10 @@ async def view_ssh_key(call: Call) -> bytes:
     events=("user_ssh_key_update",),
 )
 async def update_ssh_key(call: Call, body: UpdateSshKey) -> bytes:
-    """Rename one of your user's SSH keys."""
+    """Rename one of your user's SSH keys.
+
+    The key itself never changes.
+    """
     key_id = call.number("sshKeyId")
     label = await queries.rename(call.db, call.identity.user_id, key_id, body.label)
     if label is None:
@@ -69,7 +81,10 @@ async def update_ssh_key(call: Call, body: UpdateSshKey) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, refuses=_PROXIES, events=("user_ssh_key_delete",))
 async def delete_ssh_key(call: Call) -> None:
-    """Delete one of your user's SSH keys; guests that have it keep it."""
+    """Delete one of your user's SSH keys; guests that have it keep it.
+
+    Guests that have it keep it.
+    """
     key_id = call.number("sshKeyId")
     label = await queries.delete(call.db, call.identity.user_id, key_id)
     if label is None:

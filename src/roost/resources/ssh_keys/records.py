@@ -2,11 +2,26 @@
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Created, Id, example
 
+
+@example(
+    {
+        "id": 100001,
+        "label": "laptop",
+        "ssh_key": (
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGtQ0Qb0bB1m0p6v3dQnJmGQ7oZl0o4sJZt5q3m9x1aB"
+            " me@laptop"
+        ),
+        "created": "2030-01-31T12:00:00",
+    },
+)
 class SshKeyRow(TypedDict):
     """A public key that its user may put into new instances."""
 
-    id: int
+    id: Id
     label: str
+    """The name of the key."""
     ssh_key: str
-    created: str
+    """The public key as one line of an authorized_keys file."""
+    created: Created

@@ -1,0 +1,4 @@
+"""Support.
+
+Tickets: questions to the operator, and the answers.
+"""

@@ -44,19 +44,33 @@ class OpenTicket(Body):
     model_config = ConfigDict(json_schema_extra={"examples": _EXAMPLES})
 
     summary: Summary
+    """The title."""
     description: Description
+    """What you ask, as Markdown."""
     database_id: int | None = None
+    """The database that it is about."""
     domain_id: int | None = None
+    """The domain that it is about."""
     firewall_id: int | None = None
+    """The firewall that it is about."""
     compute_id: int | None = None
+    """The compute instance that it is about."""
     lkecluster_id: int | None = None
+    """The Kubernetes cluster that it is about."""
     longviewclient_id: int | None = None
+    """The Longview client that it is about."""
     nodebalancer_id: int | None = None
+    """The NodeBalancer that it is about."""
     volume_id: int | None = None
+    """The volume that it is about."""
     vpc_id: int | None = None
+    """The VPC that it is about."""
     managed_issue: bool = False
+    """Whether it is about the managed service, which the account must have."""
     vlan: Annotated[str, Length(1, 64)] | None = None
+    """The VLAN that it is about, with its region."""
     region: Annotated[str | None, Field(validate_default=True)] = None
+    """The region of the VLAN; with a VLAN only."""
 
     def about(self) -> tuple[str, int] | None:
         """The field that names what the ticket is about, and its value."""
@@ -107,3 +121,4 @@ class ReplyToTicket(Body):
     )
 
     description: Reply
+    """The reply, as Markdown."""

@@ -31,7 +31,10 @@ _ONE = "/support/tickets/{ticketId:int}"
     filters=TICKETS.columns,
 )
 async def list_tickets(call: Call) -> bytes:
-    """List support tickets, open ones first."""
+    """List support tickets, open ones first.
+
+    Within open and closed ones the last changed is first.
+    """
     return await call.collection(TICKETS, call.account_id)
 
 
@@ -46,7 +49,10 @@ async def list_tickets(call: Call) -> bytes:
     rate=Rate(2, 60),
 )
 async def open_ticket(call: Call, body: OpenTicket) -> bytes:
-    """Open a support ticket, about one entity at most."""
+    """Open a support ticket, about one entity at most.
+
+    What it is about is named by one of the `_id` fields, or by `vlan` and `region`.
+    """
     new = NewTicket(
         account_id=call.account_id,
         kind="support",
@@ -64,7 +70,10 @@ async def open_ticket(call: Call, body: OpenTicket) -> bytes:
 
 @endpoint("GET", _ONE, scopes=_READ, grant=_MAY_READ, returns=TicketRow)
 async def view_ticket(call: Call) -> bytes:
-    """View a support ticket."""
+    """View a support ticket.
+
+    Replies are a list of their own.
+    """
     return await _view(call, call.number("ticketId"))
 
 
@@ -80,7 +89,11 @@ async def view_ticket(call: Call) -> bytes:
     events=("ticket_attachment_upload",),
 )
 async def upload_ticket_attachment(call: Call, new: NewAttachment) -> None:
-    """Attach a file to a ticket: an image, a PDF or plain text."""
+    """Attach a file to a ticket: an image, a PDF or plain text.
+
+    As `multipart/form-data` in the field `file`; its name ends in .gif, .jpg, .jpeg, .pjpg,
+    .pjpeg, .tif, .tiff, .png, .pdf or .txt.
+    """
     ticket = await _lock_open(call)
     await _check_room(call, ticket, new)
     now, name = call.clock.seconds(), call.identity.username
@@ -92,7 +105,10 @@ async def upload_ticket_attachment(call: Call, new: NewAttachment) -> None:
 
 @endpoint("POST", f"{_ONE}/close", scopes=_WRITE, grant=_MAY_WRITE, events=("ticket_update",))
 async def close_ticket(call: Call) -> None:
-    """Close a support ticket that is closable."""
+    """Close a support ticket that is closable.
+
+    Some are closed by support only; their `closable` is false.
+    """
     ticket = await _lock_open(call)
     if not ticket.closable:
         raise invalid(rules.NOT_CLOSABLE)
@@ -101,7 +117,10 @@ async def close_ticket(call: Call) -> None:
 
 @endpoint("GET", f"{_ONE}/replies", scopes=_READ, grant=_MAY_READ, returns=Page(TicketReplyRow))
 async def list_ticket_replies(call: Call) -> bytes:
-    """List the replies to a support ticket."""
+    """List the replies to a support ticket.
+
+    The oldest first.
+    """
     ticket_id = call.number("ticketId")
     if not await queries.exists(call.db, call.account_id, ticket_id):
         raise not_found()
@@ -119,7 +138,10 @@ async def list_ticket_replies(call: Call) -> bytes:
     events=("ticket_update",),
 )
 async def create_ticket_reply(call: Call, body: ReplyToTicket) -> bytes:
-    """Reply to a support ticket."""
+    """Reply to a support ticket.
+
+    A closed ticket takes none.
+    """
     ticket = await _lock_open(call)
     name = call.identity.username
     new = NewReply(body.description, name, await _gravatar_id(call), from_staff=False)

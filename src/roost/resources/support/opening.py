@@ -29,7 +29,7 @@ async def _named(call: Call, field: str, entity_id: int) -> Entity:
     if kind is None or not 0 < entity_id <= MAX_ID:
         raise invalid(f"{field} is not valid", field)
     if kind.grantable:
-        await require(Read(kind.name), call.identity, {"id": entity_id}, call.db)
+        await require(Read(kind.name), call.identity, {f"{kind.name}Id": entity_id}, call.db)
     found = await labels(call.db, kind, call.account_id, [entity_id])
     if entity_id not in found:
         raise invalid(f"{field} is not valid", field)

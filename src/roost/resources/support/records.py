@@ -5,11 +5,34 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.resources.entities.records import Entity
+from roost.web.formats import Created, Id, Timestamp, example
 
 TicketStatus = Literal["new", "open", "closed"]
 TicketKind = Literal["support", "important", "abuse"]
 
 
+@example(
+    {
+        "id": 100001,
+        "attachments": ["screenshot.png"],
+        "closed": None,
+        "closable": True,
+        "description": "Since this morning nothing answers.",
+        "entity": {
+            "id": 100001,
+            "label": "web-1",
+            "type": "compute",
+            "url": "/v4/compute/instances/100001",
+        },
+        "gravatar_id": "9e26471d35a78862c17e467d87cddedf",
+        "opened": "2030-01-31T12:00:00",
+        "opened_by": "ada",
+        "status": "open",
+        "summary": "No connection",
+        "updated": "2030-01-31T12:30:00",
+        "updated_by": "support",
+    },
+)
 class TicketRow(TypedDict):
     """What a user asked of support, or support of an account.
 
@@ -17,29 +40,60 @@ class TicketRow(TypedDict):
     the ticket was opened; a VLAN has no id. `updated_by` is null until something happens to it.
     """
 
-    id: int
+    id: Id
     attachments: list[str]
-    closed: str | None
+    """The names of the files that were attached."""
+    closed: Timestamp | None
+    """When it was closed (UTC); null while it is open."""
     closable: bool
+    """Whether you may close it."""
     description: str
+    """What was asked, as Markdown."""
     entity: Entity | None
+    """What it is about, as that was called when the ticket was opened; null when nothing was named.
+    """
     gravatar_id: str
-    opened: str
+    """The MD5 of the opener's email address, for a picture."""
+    opened: Timestamp
+    """When it was opened (UTC)."""
     opened_by: str
+    """The user who opened it."""
     status: TicketStatus
+    """`new` until support has answered."""
     summary: str
-    updated: str
+    """The title."""
+    updated: Timestamp
+    """When something last happened to it (UTC)."""
     updated_by: str | None
+    """Who did that; null until something has happened."""
 
 
+@example(
+    {
+        "id": 100002,
+        "created": "2030-01-31T12:30:00",
+        "created_by": "support",
+        "description": "We look into it.",
+        "friendly_name": "support",
+        "from_compute": True,
+        "from_staff": True,
+        "gravatar_id": "9e26471d35a78862c17e467d87cddedf",
+    },
+)
 class TicketReplyRow(TypedDict):
     """One answer; `from_compute` and `from_staff` are both true when staff wrote it."""
 
-    id: int
-    created: str
+    id: Id
+    created: Created
     created_by: str
+    """Who wrote it."""
     description: str
+    """The reply, as Markdown."""
     friendly_name: str
+    """The writer's name for people."""
     from_compute: bool
+    """True when staff wrote it."""
     from_staff: bool
+    """True when staff wrote it."""
     gravatar_id: str
+    """The MD5 of the writer's email address, for a picture."""

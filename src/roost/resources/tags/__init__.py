@@ -1,1 +1,4 @@
-"""Tags: labels that users put on their entities."""
+"""Tags.
+
+Labels that users put on their entities.
+"""

@@ -22,10 +22,15 @@ class CreateTag(Body):
     model_config = ConfigDict(json_schema_extra={"examples": _EXAMPLES})
 
     label: Label
+    """The tag."""
     domains: Ids = []
+    """Domains to put it on."""
     computes: Ids = []
+    """Compute instances to put it on."""
     nodebalancers: Ids = []
+    """NodeBalancers to put it on; there are none yet."""
     volumes: Ids = []
+    """Volumes to put it on."""
 
     def wanted(self) -> dict[str, Ids]:
         """The ids of each field that names entities."""

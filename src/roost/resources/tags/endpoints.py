@@ -27,7 +27,10 @@ _ONE = "/tags/{tagLabel:path}"
     filters=TAGS.columns,
 )
 async def list_tags(call: Call) -> bytes:
-    """List tags."""
+    """List tags.
+
+    All that anything in the account has or had, until they are deleted.
+    """
     return await call.collection(TAGS, call.account_id)
 
 
@@ -41,7 +44,10 @@ async def list_tags(call: Call) -> bytes:
     events=("tag_create",),
 )
 async def create_tag(call: Call, body: CreateTag) -> TagRow:
-    """Create a tag, or put one on more entities."""
+    """Create a tag, or put one on more entities.
+
+    All entities must be yours and be changeable by you, else nothing is made.
+    """
     await queries.claim(call.db, call.account_id, [body.label])
     await put_on(call, body)
     await _tell(call, "tag_create", body.label)
@@ -57,7 +63,10 @@ async def create_tag(call: Call, body: CreateTag) -> TagRow:
     filters=FILTERS,
 )
 async def list_tagged(call: Call) -> bytes:
-    """List what has a tag."""
+    """List what has a tag.
+
+    Things of several kinds in one list; `type` says how to read `data`.
+    """
     label = call.text("tagLabel")
     if not await queries.exists(call.db, call.account_id, label):
         raise not_found()
@@ -67,7 +76,10 @@ async def list_tagged(call: Call) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Unrestricted(), events=("tag_delete",))
 async def delete_tag(call: Call) -> None:
-    """Delete a tag and take it off everything."""
+    """Delete a tag and take it off everything.
+
+    The things themselves stay.
+    """
     label = call.text("tagLabel")
     if not await queries.delete(call.db, call.account_id, label):
         raise not_found()

@@ -3,18 +3,36 @@
 from collections.abc import Collection
 from typing import Annotated
 
+from pydantic import AfterValidator, Field
+
 from roost.errors import forbidden
+from roost.resources.entities.kind import ResourceKind
 from roost.resources.tags import queries
 from roost.web.call import Call
-from roost.web.fields import Length
+from roost.web.fields import Length, Pattern
 
-Label = Annotated[str, Length(3, 50)]
-Tags = list[Label]
-"""The field `tags` of a body that creates or updates something."""
+MAX_TAGS = 100
+"""Of one entity."""
+
+
+def _once(labels: list[str]) -> list[str]:
+    return list(dict.fromkeys(labels))
+
+
+Label = Annotated[
+    str, Length(3, 50), Pattern(r"[^\x00-\x1f\x7f]*", "Must not contain control characters")
+]
+Tags = Annotated[
+    list[Label],
+    Length(0, MAX_TAGS),
+    AfterValidator(_once),
+    Field(description="Labels of your own choice, a set; for unrestricted users only."),
+]
+"""The field `tags` of a body that creates or updates something, in the order sent."""
 
 
 async def use_tags(call: Call, tags: Tags | None) -> None:
-    """Make the tags of a body exist; before the row that is to have them is locked.
+    """Make the tags of something new exist; before the row that is to have them is locked.
 
     Raises 403: tags need an unrestricted user (spec B, Tags; Compute instances rule 1).
     """
@@ -23,6 +41,23 @@ async def use_tags(call: Call, tags: Tags | None) -> None:
     if call.identity.restricted:
         raise forbidden()
     await queries.claim(call.db, call.account_id, tags)
+
+
+async def change_tags(
+    call: Call, kind: ResourceKind, entity_id: int, tags: Tags | None
+) -> Tags | None:
+    """The same for something that may have tags already: what to write, None to keep those.
+
+    Restricted users can neither set nor clear tags, but send whole records back: tags as they are
+    mean none.
+    """
+    if tags is None or not call.identity.restricted:
+        await use_tags(call, tags)
+        return tags
+    held = await queries.find_held(call.db, kind, call.account_id, entity_id)
+    if held is None or set(held) == set(tags):
+        return None
+    raise forbidden()
 
 
 async def hold_tags(call: Call, tags: Collection[str]) -> None:

@@ -120,6 +120,34 @@ async def lock(db: Queries, kind: ResourceKind, account_id: int, ids: Collection
     return {row["id"] for row in rows}
 
 
+async def find_held(
+    db: Queries, kind: ResourceKind, account_id: int, entity_id: int
+) -> list[str] | None:
+    """The tags of one of the account's entities; None when there is none."""
+    tags: list[str] | None = await db.fetchval(
+        f"select tags from {kind.tags_table} where account_id = $1 and id = $2",
+        account_id,
+        entity_id,
+    )
+    return tags
+
+
+async def find_full(
+    db: Queries, kind: ResourceKind, ids: Collection[int], label: str, most: int
+) -> set[int]:
+    """Those of the ids that have so many tags that another one is too many."""
+    rows = await db.fetch(
+        f"""
+        select id from {kind.tags_table}
+        where id = any($1) and cardinality(tags) >= $3 and not tags @> array[$2::text]
+        """,
+        list(ids),
+        label,
+        most,
+    )
+    return {row["id"] for row in rows}
+
+
 async def add(db: Queries, kind: ResourceKind, ids: Collection[int], label: str) -> None:
     """Tag entities that are locked; those which have the tag keep it once."""
     await db.execute(

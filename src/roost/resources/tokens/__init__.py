@@ -1,0 +1,4 @@
+"""Personal access tokens.
+
+Tokens of your own, for programs.
+"""

@@ -20,15 +20,20 @@ Label = Annotated[str, Length(1, 100)]
 
 
 class CreateToken(Body):
-    """POST /profile/tokens. Without scopes the token may what the one in use may."""
+    """POST /profile/tokens. Without scopes the token may what the one in use may, and without an
+    expiry it ends with that one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}, _NEW]})
 
     label: Label = "Personal access token"
-    scopes: Annotated[str, Length(1, 1000), AfterValidator(known_scopes)] | None = None
+    """The name of the token."""
+    scopes: Annotated[str, Length(0, 1000), AfterValidator(known_scopes)] | None = None
+    """What it may do: `*`, or scopes with a space between them; omitted or empty, what the token in
+    use may. It cannot be more than that."""
     expiry: (
         Annotated[str, Pattern(EXPIRY_PATTERN, EXPIRY_REASON), AfterValidator(real_time)] | None
     ) = None
+    """When it ends (UTC); omitted for never."""
 
 
 class UpdateToken(Body):
@@ -37,3 +42,4 @@ class UpdateToken(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": _LABEL}]})
 
     label: Label | None = None
+    """The new name."""

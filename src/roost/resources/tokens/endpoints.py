@@ -4,7 +4,7 @@ from datetime import datetime
 
 import orjson
 
-from roost.errors import invalid_fields, not_found
+from roost.errors import invalid, invalid_fields, not_found
 from roost.resources.events import log
 from roost.resources.tokens import queries
 from roost.resources.tokens.bodies import CreateToken, UpdateToken
@@ -12,7 +12,7 @@ from roost.resources.tokens.entity import TOKEN
 from roost.resources.tokens.issue import make_token
 from roost.resources.tokens.queries import TOKENS, revoke_token
 from roost.resources.tokens.records import PersonalTokenRow
-from roost.resources.tokens.rules import problems_of
+from roost.resources.tokens.rules import MAX_TOKENS, problems_of
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
 from roost.web.scopes import Scopes
@@ -30,7 +30,10 @@ _ONE = "/profile/tokens/{tokenId:int}"
     filters=TOKENS.columns,
 )
 async def list_tokens(call: Call) -> bytes:
-    """List the personal access tokens of your user."""
+    """List the personal access tokens of your user.
+
+    Those that have expired are not among them.
+    """
     return await call.collection(TOKENS, call.identity.user_id, call.clock.now())
 
 
@@ -44,14 +47,18 @@ async def list_tokens(call: Call) -> bytes:
     events=("token_create",),
 )
 async def create_token(call: Call, body: CreateToken) -> bytes:
-    """Create a personal access token, which is shown in this answer and never again."""
-    held = call.identity.scopes
-    scopes = Scopes.parse(body.scopes) if body.scopes else held
-    expiry = datetime.fromisoformat(body.expiry) if body.expiry else None
-    problems = list(problems_of(scopes, held, expiry, call.clock.now()))
+    """Create a personal access token, which is shown in this answer and never again.
+
+    It may do no more than the token in use.
+    """
+    used, user_id = call.identity, call.identity.user_id
+    scopes = Scopes.parse(body.scopes) if body.scopes else used.scopes
+    expiry = datetime.fromisoformat(body.expiry) if body.expiry else used.expiry
+    problems = list(problems_of(scopes, expiry, used, call.clock.now()))
     if problems:
         raise invalid_fields(problems)
-    user_id = call.identity.user_id
+    if await queries.count_with_lock(call.db, user_id, call.clock.now()) >= MAX_TOKENS:
+        raise invalid(f"You can have at most {MAX_TOKENS} personal access tokens.")
     made = await make_token(call.db, call.clock, user_id, body.label, scopes, expiry)
     await _tell(call, "token_create", made.id, body.label)
     row: PersonalTokenRow = orjson.loads(await _view(call, made.id))
@@ -60,7 +67,10 @@ async def create_token(call: Call, body: CreateToken) -> bytes:
 
 @endpoint("GET", _ONE, scopes=_READ, returns=PersonalTokenRow)
 async def view_token(call: Call) -> bytes:
-    """View one of your user's personal access tokens."""
+    """View one of your user's personal access tokens.
+
+    Without the token itself.
+    """
     return await _view(call, call.number("tokenId"))
 
 
@@ -74,7 +84,10 @@ async def view_token(call: Call) -> bytes:
     events=("token_update",),
 )
 async def update_token(call: Call, body: UpdateToken) -> bytes:
-    """Rename one of your user's personal access tokens."""
+    """Rename one of your user's personal access tokens.
+
+    Scopes and expiry never change; make another token for that.
+    """
     token_id = call.number("tokenId")
     former = await _lock(call)
     label = body.label or former
@@ -85,10 +98,14 @@ async def update_token(call: Call, body: UpdateToken) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, events=("token_delete",))
 async def delete_token(call: Call) -> None:
-    """Revoke one of your user's personal access tokens at once."""
+    """Revoke one of your user's personal access tokens at once.
+
+    Nothing can be done with it from then on.
+    """
     token_id = call.number("tokenId")
     label = await _lock(call)
     await revoke_token(call.db, token_id, call.clock.seconds())
+    await call.revoke()
     await _tell(call, "token_delete", token_id, label)
 
 

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from roost.store import Queries
+from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
 from roost.web.auth import Identity, TokenKind
+from roost.web.revocation_queries import CHANNEL
 from roost.web.scopes import Scopes
-
-TOKEN_CHANNEL = "roost_token"  # noqa: S105  (a channel's name)
 
 TOKENS = Listing(
     record="t.id, t.scopes, t.created, t.label, t.prefix as token, t.expiry",
@@ -38,7 +37,9 @@ async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
             u.restricted, u.user_type, u.rights, u.account_access, t.id as token_id,
             t.kind as token_kind, t.scopes, t.expiry
         from token t join api_user u on u.id = t.user_id join account a on a.id = u.account_id
-        where t.hash = $1 and t.revoked is null
+        where t.hash = $1 and t.revoked is null and (t.app_id is null or exists (
+            select from authorized_app p join oauth_client c on c.id = p.client_id
+            where p.id = t.app_id and p.revoked is null and c.status = 'active'))
         """,
         hashed,
     )
@@ -90,6 +91,17 @@ async def create_token(
     return token_id
 
 
+async def count_with_lock(db: Queries, user_id: int, now: datetime) -> int:
+    """A user's personal tokens that are good; one more is made by one transaction at a time."""
+    await db.execute("select from api_user where id = $1 for no key update", user_id)
+    count: int = await db.fetchval(
+        f"select count(*) from {TOKENS.source} where {TOKENS.scope}",  # noqa: S608 - constants
+        user_id,
+        now,
+    )
+    return count
+
+
 async def list_tokens(db: Queries) -> list[TokenRow]:
     """The tokens of all kinds and accounts that are not revoked."""
     rows = await db.fetch(
@@ -109,7 +121,7 @@ async def revoke_token(db: Queries, token_id: int, now: datetime) -> bool:
         now,
     )
     if revoked:
-        await db.execute("select pg_notify($1, '')", TOKEN_CHANNEL)
+        await notify(db, CHANNEL)
     return bool(revoked)
 
 

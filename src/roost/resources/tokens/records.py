@@ -2,13 +2,29 @@
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Created, Id, Timestamp, example
 
+
+@example(
+    {
+        "id": 100001,
+        "scopes": "volumes:read_write events:read_only",
+        "created": "2030-01-31T12:00:00",
+        "label": "ci",
+        "token": "5f1c8e0b7a2d4c6e",
+        "expiry": None,
+    },
+)
 class PersonalTokenRow(TypedDict):
     """`token` is the whole token in the answer that creates it, then its first 16 characters."""
 
-    id: int
+    id: Id
     scopes: str
-    created: str
+    """What it may do: `*`, or scopes with a space between them."""
+    created: Created
     label: str
+    """The name of the token."""
     token: str
-    expiry: str | None
+    """The whole token in the answer that creates it, its first 16 characters afterwards."""
+    expiry: Timestamp | None
+    """When it ends (UTC); null for never."""

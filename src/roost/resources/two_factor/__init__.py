@@ -1,0 +1,4 @@
+"""Two-factor authentication.
+
+A code of an authenticator beside the password.
+"""

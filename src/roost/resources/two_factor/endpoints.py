@@ -1,20 +1,24 @@
 """What the API offers: two-factor authentication of the caller's user (reference: Profile)."""
 
 from roost.resources.two_factor import codes, factor
-from roost.resources.two_factor.bodies import ConfirmTfa
+from roost.resources.two_factor.bodies import ConfirmTfa, DisableTfa
 from roost.resources.two_factor.records import TfaScratchRow, TfaSecretRow
-from roost.web.auth import UserType
+from roost.web.auth import TokenKind, UserType
 from roost.web.call import Call
 from roost.web.registry import Rate, endpoint
 
 _WRITE = ("account:read_write",)
-_PROXIES: tuple[UserType, ...] = ("proxy",)
-"""They never log in, so that they have nothing to log in with."""
+_REFUSED: tuple[UserType | TokenKind, ...] = ("proxy", "oauth")
+"""Proxy users never log in, so that they have nothing to log in with; and how users log in is no
+business of an app that they let in."""
 
 
-@endpoint("POST", "/profile/tfa-enable", scopes=_WRITE, refuses=_PROXIES, returns=TfaSecretRow)
+@endpoint("POST", "/profile/tfa-enable", scopes=_WRITE, refuses=_REFUSED, returns=TfaSecretRow)
 async def enable_tfa(call: Call) -> TfaSecretRow:
-    """Begin to use two-factor authentication: get a secret for your authenticator."""
+    """Begin to use two-factor authentication: get a secret for your authenticator.
+
+    Nothing changes until a code is confirmed, which must be within an hour.
+    """
     secret, expiry = await factor.begin(call)
     uri = codes.otpauth_uri(secret, call.identity.username)
     return {
@@ -29,18 +33,32 @@ async def enable_tfa(call: Call) -> TfaSecretRow:
     "POST",
     "/profile/tfa-enable-confirm",
     scopes=_WRITE,
-    refuses=_PROXIES,
+    refuses=_REFUSED,
     body=ConfirmTfa,
     returns=TfaScratchRow,
     events=("tfa_enabled",),
     rate=Rate(10, 60),
 )
 async def confirm_tfa(call: Call, body: ConfirmTfa) -> TfaScratchRow:
-    """Enable two-factor authentication with a code of your authenticator."""
+    """Enable two-factor authentication with a code of your authenticator.
+
+    From then on logging in takes a code. The answer shows a code for emergencies, once.
+    """
     return {"scratch": await factor.confirm(call, body.tfa_code)}
 
 
-@endpoint("POST", "/profile/tfa-disable", scopes=_WRITE, refuses=_PROXIES, events=("tfa_disabled",))
-async def disable_tfa(call: Call) -> None:
-    """Disable two-factor authentication."""
-    await factor.disable(call)
+@endpoint(
+    "POST",
+    "/profile/tfa-disable",
+    scopes=_WRITE,
+    refuses=_REFUSED,
+    body=DisableTfa,
+    events=("tfa_disabled",),
+    rate=Rate(10, 900),
+)
+async def disable_tfa(call: Call, body: DisableTfa) -> None:
+    """Disable two-factor authentication, with a code of your authenticator or the scratch code.
+
+    Trusted devices are forgotten too.
+    """
+    await factor.disable(call, body.tfa_code)

@@ -47,17 +47,32 @@ async def confirm(call: Call, code: str) -> str:
     return scratch
 
 
-async def disable(call: Call) -> None:
-    """Forget the second factor, and the devices that were trusted because of it."""
+async def disable(call: Call, code: str | None) -> None:
+    """Forget the second factor, and the devices that were trusted because of it.
+
+    Raises 400 for a factor that is enabled without its one-time code or the scratch code.
+    """
     user_id = call.identity.user_id
-    former = await queries.lock(call.db, user_id)
-    await queries.save(call.db, user_id, _OFF)
-    await devices.forget_all(call.db, user_id)
-    if former.enabled:
+    enabled = await is_enabled(call.db, user_id)
+    if enabled and code is None:
+        raise invalid("tfa_code is required", "tfa_code")
+    if enabled and not await verify_second_factor(
+        call.db, call.get(Box), user_id, code or "", call.clock.now()
+    ):
+        raise invalid("Invalid token. Two-factor auth not disabled. Please try again.", "tfa_code")
+    await forget(call.db, user_id)
+    if enabled:
         await _tell(call, "tfa_disabled")
 
 
+async def forget(db: Queries, user_id: int) -> None:
+    """The same for a user who has lost both, as an operator does."""
+    await queries.save(db, user_id, _OFF)
+    await devices.forget_all(db, user_id)
+
+
 async def is_enabled(db: Queries, user_id: int) -> bool:
+    """Nobody changes it until the transaction ends."""
     return (await queries.lock(db, user_id)).enabled
 
 

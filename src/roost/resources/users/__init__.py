@@ -1,1 +1,4 @@
-"""The users of an account, and what restricted ones may do."""
+"""Users.
+
+The users of an account, and what restricted ones may do.
+"""

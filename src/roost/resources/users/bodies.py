@@ -28,8 +28,12 @@ class CreateUser(Body):
     )
 
     username: Username
+    """3 to 32 ASCII letters, digits, `-` and `_`, beginning and ending with a letter or digit;
+    unique on this server."""
     email: Email
+    """Where the user's mail goes."""
     restricted: bool = True
+    """Whether the user needs a grant for what they do; a new restricted user has none."""
 
 
 class UpdateUser(Body):
@@ -42,34 +46,53 @@ class UpdateUser(Body):
     )
 
     username: Username | None = None
+    """The new name."""
     email: Email | None = None
+    """Where the user's mail goes."""
     restricted: bool | None = None
+    """Whether the user needs a grant for what they do."""
 
 
 class UpdateGlobal(Body):
     """Rights on the account as a whole; `account_access` null takes it away."""
 
     account_access: Permission | None = None
+    """What the user may do with the account; null takes it away."""
     add_computes: bool | None = None
+    """May create compute instances."""
     add_longview: bool | None = None
+    """May create Longview clients."""
     add_domains: bool | None = None
+    """May create domains."""
     add_stackscripts: bool | None = None
+    """May create StackScripts."""
     add_nodebalancers: bool | None = None
+    """May create NodeBalancers."""
     add_images: bool | None = None
+    """May create images."""
     add_volumes: bool | None = None
+    """May create volumes."""
     add_firewalls: bool | None = None
+    """May create firewalls."""
     add_databases: bool | None = None
+    """May create databases."""
     add_vpcs: bool | None = None
+    """May create VPCs."""
     longview_subscription: bool | None = None
+    """May change the Longview plan."""
     cancel_account: bool | None = None
+    """May cancel the account."""
     child_account_access: bool | None = None
+    """May act in child accounts; for parent accounts."""
 
 
 class ChangeGrant(Body):
     """One entity; permissions null takes the grant away."""
 
     id: Annotated[int, Between(1, 2**63 - 1)]
+    """The id of the entity."""
     permissions: Permission | None
+    """What the user may do with it."""
 
 
 class UpdateGrants(Body):
@@ -91,13 +114,24 @@ class UpdateGrants(Body):
     )
 
     global_: UpdateGlobal | None = Field(default=None, alias="global")
+    """Rights on the account as a whole."""
     compute: list[ChangeGrant] = []
+    """Grants on compute instances; those that are not named stay."""
     database: list[ChangeGrant] = []
+    """Grants on databases; those that are not named stay."""
     domain: list[ChangeGrant] = []
+    """Grants on domains; those that are not named stay."""
     firewall: list[ChangeGrant] = []
+    """Grants on firewalls; those that are not named stay."""
     image: list[ChangeGrant] = []
+    """Grants on images; those that are not named stay."""
     longview: list[ChangeGrant] = []
+    """Grants on Longview clients; those that are not named stay."""
     nodebalancer: list[ChangeGrant] = []
+    """Grants on NodeBalancers; those that are not named stay."""
     stackscript: list[ChangeGrant] = []
+    """Grants on StackScripts; those that are not named stay."""
     volume: list[ChangeGrant] = []
+    """Grants on volumes; those that are not named stay."""
     vpc: list[ChangeGrant] = []
+    """Grants on VPCs; those that are not named stay."""

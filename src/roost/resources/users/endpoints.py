@@ -5,7 +5,6 @@ from asyncpg import UniqueViolationError
 from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.account import queries as accounts
 from roost.resources.events import log
-from roost.resources.tokens.queries import TOKEN_CHANNEL
 from roost.resources.users import grants, queries
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
 from roost.resources.users.caller import lock_users
@@ -13,7 +12,7 @@ from roost.resources.users.entity import USER
 from roost.resources.users.queries import BY_NAME, USERS, UserFacts
 from roost.resources.users.records import GrantsRow, UserRow
 from roost.resources.users.restricting import check_others, restrict
-from roost.store import notify
+from roost.resources.users.rules import RESERVED_NAMES
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
 from roost.web.registry import Maybe, Page, endpoint
@@ -33,7 +32,10 @@ _ONE = "/account/users/{username}"
     filters=USERS.columns,
 )
 async def list_users(call: Call) -> bytes:
-    """List users."""
+    """List users.
+
+    Everybody who can use the account.
+    """
     return await call.collection(USERS, call.account_id)
 
 
@@ -42,12 +44,18 @@ async def list_users(call: Call) -> bytes:
     "/account/users",
     scopes=_WRITE,
     grant=Unrestricted(),
+    refuses=("oauth",),
     body=CreateUser,
     returns=UserRow,
     events=("user_create",),
 )
 async def create_user(call: Call, body: CreateUser) -> bytes:
-    """Create a user."""
+    """Create a user.
+
+    The user has no password at first: the operator sets one. A restricted user has no grants
+    until they are given some.
+    """
+    _check_name(body.username)
     await lock_users(call)
     try:
         user_id = await accounts.create_user(
@@ -66,7 +74,10 @@ async def create_user(call: Call, body: CreateUser) -> bytes:
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Unrestricted(), returns=UserRow)
 async def view_user(call: Call) -> bytes:
-    """View a user."""
+    """View a user.
+
+    Whether they are restricted and when they last logged in.
+    """
     return await call.record(call.text("username"), BY_NAME, call.account_id)
 
 
@@ -81,11 +92,19 @@ async def view_user(call: Call) -> bytes:
     events=("user_update",),
 )
 async def update_user(call: Call, body: UpdateUser) -> bytes:
-    """Update a user; restricting one takes all grants away."""
+    """Update a user.
+
+    Restricting one takes all grants away. The last unrestricted user stays unrestricted.
+    """
     user = await _lock(call)
     renamed = body.username not in (None, user.username)
-    if user.user_type == "proxy" and (renamed or body.email not in (None, user.email)):
+    moved = body.email not in (None, user.email)
+    if user.user_type == "proxy" and (renamed or moved):
         raise forbidden()
+    if call.identity.by_app and moved:
+        raise forbidden()
+    if renamed and body.username is not None:
+        _check_name(body.username)
     if body.restricted and not user.restricted:
         await restrict(call.db, call.account_id, user)
     try:
@@ -98,7 +117,11 @@ async def update_user(call: Call, body: UpdateUser) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Unrestricted(), events=("user_delete",))
 async def delete_user(call: Call) -> None:
-    """Delete a user with all tokens."""
+    """Delete a user with all tokens.
+
+    What the user made stays. The last unrestricted user cannot be deleted, nor can you delete
+    yourself.
+    """
     user = await _lock(call)
     if user.user_type == "proxy":
         raise forbidden()
@@ -111,7 +134,10 @@ async def delete_user(call: Call) -> None:
 
 @endpoint("GET", f"{_ONE}/grants", scopes=_READ, grant=Unrestricted(), returns=Maybe(GrantsRow))
 async def view_user_grants(call: Call) -> str | Reply:
-    """View a user's grants; 204 for an unrestricted user, who needs none."""
+    """View a user's grants; 204 for an unrestricted user, who needs none.
+
+    `global` rights, and permissions on each entity of the account.
+    """
     user = await queries.find(call.db, call.account_id, call.text("username"))
     if user is None:
         raise not_found()
@@ -129,7 +155,10 @@ async def view_user_grants(call: Call) -> str | Reply:
     events=("user_update",),
 )
 async def update_user_grants(call: Call, body: UpdateGrants) -> str | Reply:
-    """Update a user's grants."""
+    """Update a user's grants.
+
+    Only what is named changes.
+    """
     user = await _lock(call)
     await grants.change(call, user, body)
     await _tell(call, "user_update", user.id, user.username)
@@ -144,12 +173,17 @@ async def _lock(call: Call) -> UserFacts:
     return user
 
 
+def _check_name(username: str) -> None:
+    if username.lower() in RESERVED_NAMES:
+        raise invalid("This username is reserved", "username")
+
+
 def _taken() -> ApiError:
     return invalid("This username is taken", "username")
 
 
 async def _tell(call: Call, action: str, user_id: int, username: str) -> None:
-    """The event, and all processes: what they remember of the user is old."""
+    """The event, and all processes: what they remember of the user is void."""
     entity = USER.entity(user_id, username)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
-    await notify(call.db, TOKEN_CHANNEL)
+    await call.revoke()

@@ -1,73 +1,162 @@
 """Records of users and their grants (reference: User, Grants)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from roost.web.auth import UserType
+from roost.web.formats import Timestamp, example
 from roost.web.grant_queries import Permission
 
 
 class LastLogin(TypedDict):
-    login_datetime: str
+    """When a user last came in, or tried to."""
+
+    login_datetime: Timestamp
+    """When (UTC)."""
     status: Literal["successful", "failed"]
+    """Whether it succeeded."""
 
 
+@example(
+    {
+        "username": "ada",
+        "email": "ada@example.com",
+        "restricted": True,
+        "ssh_keys": ["laptop"],
+        "tfa_enabled": True,
+        "verified_phone_number": None,
+        "password_created": "2030-01-01T08:00:00",
+        "last_login": {"login_datetime": "2030-01-31T12:00:00", "status": "successful"},
+        "user_type": "default",
+    },
+)
 class UserRow(TypedDict):
     """Somebody who uses the account; ssh_keys are labels."""
 
     username: str
+    """The name to log in with; unique on this server."""
     email: str
+    """Where mail for the user goes."""
     restricted: bool
+    """Whether the user needs a grant for what they do."""
     ssh_keys: list[str]
+    """The labels of the user's SSH keys."""
     tfa_enabled: bool
+    """Whether logging in takes a second factor."""
     verified_phone_number: str | None
-    password_created: str | None
+    """The number that the user has confirmed; null when none."""
+    password_created: Timestamp | None
+    """When the password was set (UTC); null while there is none."""
     last_login: LastLogin | None
+    """The last login or attempt; null before the first."""
     user_type: UserType
+    """`parent`, `child` and `proxy` where accounts manage others, else `default`."""
 
 
 class GlobalGrants(TypedDict):
     """Rights on the account as a whole; nulls are none."""
 
     account_access: Permission | None
+    """What the user may do with the account, its users' events and its billing; null for nothing.
+    """
     add_computes: bool
+    """Whether the user may create compute instances."""
     add_longview: bool
+    """Whether the user may create Longview clients."""
     add_domains: bool
+    """Whether the user may create domains."""
     add_stackscripts: bool
+    """Whether the user may create StackScripts."""
     add_nodebalancers: bool
+    """Whether the user may create NodeBalancers."""
     add_images: bool
+    """Whether the user may create images."""
     add_volumes: bool
+    """Whether the user may create volumes."""
     add_firewalls: bool
+    """Whether the user may create firewalls."""
     add_databases: bool
+    """Whether the user may create databases."""
     add_vpcs: bool
+    """Whether the user may create VPCs."""
     longview_subscription: bool
+    """Whether the user may change the Longview plan."""
     cancel_account: bool
+    """Whether the user may cancel the account."""
     child_account_access: bool | None
+    """Whether the user may act in child accounts; null where the account is no parent."""
 
 
 class EntityGrant(TypedDict):
     """What the user may do with one entity; null is nothing."""
 
     id: int
+    """The id of the entity."""
     label: str
+    """Its label."""
     permissions: Permission | None
+    """What the user may do with it; null for nothing."""
 
 
-GrantsRow = TypedDict(
-    "GrantsRow",
+# This key is a Python keyword, so it is named outside of a class body.
+_Global = TypedDict(
+    "_Global",
+    {"global": Annotated[GlobalGrants, Field(description="Rights on the account as a whole.")]},
+)
+
+
+@example(
     {
-        "global": GlobalGrants,
-        "compute": list[EntityGrant],
-        "database": list[EntityGrant],
-        "domain": list[EntityGrant],
-        "firewall": list[EntityGrant],
-        "image": list[EntityGrant],
-        "longview": list[EntityGrant],
-        "nodebalancer": list[EntityGrant],
-        "stackscript": list[EntityGrant],
-        "volume": list[EntityGrant],
-        "vpc": list[EntityGrant],
+        "global": {
+            "account_access": "read_only",
+            "add_computes": True,
+            "add_longview": False,
+            "add_domains": False,
+            "add_stackscripts": False,
+            "add_nodebalancers": False,
+            "add_images": False,
+            "add_volumes": False,
+            "add_firewalls": False,
+            "add_databases": False,
+            "add_vpcs": False,
+            "longview_subscription": False,
+            "cancel_account": False,
+            "child_account_access": None,
+        },
+        "compute": [{"id": 100001, "label": "web-1", "permissions": "read_write"}],
+        "database": [],
+        "domain": [],
+        "firewall": [],
+        "image": [],
+        "longview": [],
+        "nodebalancer": [],
+        "stackscript": [],
+        "volume": [{"id": 100001, "label": "data", "permissions": None}],
+        "vpc": [],
     },
 )
-"""Grants of a restricted user, with every entity of the account."""
+class GrantsRow(_Global):
+    """Grants of a restricted user, with every entity of the account."""
+
+    compute: list[EntityGrant]
+    """The account's compute instances."""
+    database: list[EntityGrant]
+    """The account's databases."""
+    domain: list[EntityGrant]
+    """The account's domains."""
+    firewall: list[EntityGrant]
+    """The account's firewalls."""
+    image: list[EntityGrant]
+    """The account's images."""
+    longview: list[EntityGrant]
+    """The account's Longview clients."""
+    nodebalancer: list[EntityGrant]
+    """The account's NodeBalancers."""
+    stackscript: list[EntityGrant]
+    """The account's StackScripts."""
+    volume: list[EntityGrant]
+    """The account's volumes."""
+    vpc: list[EntityGrant]
+    """The account's VPCs."""

@@ -1,0 +1,4 @@
+"""Volumes.
+
+Block storage that outlives the instance that it is attached to.
+"""

@@ -40,10 +40,17 @@ class CreateVolume(Body):
     )
 
     label: Label
+    """1 to 32 letters, digits, `-` and `_`, a letter first and none of `--` and `__`; unique in the
+    account."""
     size: Annotated[int, Between(rules.MIN_SIZE, rules.MAX_SIZE)] = rules.DEFAULT_SIZE
+    """GiB."""
     region: str | None = None
+    """The region that is to hold it; can be left out with a `compute_id`."""
     compute_id: Id | None = None
+    """The instance to attach it to; omitted, it is attached to none."""
     config_id: Id | None = None
+    """The config of that instance that is to name it; omitted, its only config,
+    or the one that was booted last."""
     tags: Tags = []
 
     @field_validator("region")
@@ -80,6 +87,7 @@ class UpdateVolume(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": "data", "tags": ["old"]}]})
 
     label: Label | None = None
+    """The new name."""
     tags: Tags | None = None
 
 
@@ -91,8 +99,12 @@ class AttachVolume(Body):
     )
 
     compute_id: Id
+    """The instance, in the same region."""
     config_id: Id | None = None
+    """The config of that instance that is to name it; omitted, its only config,
+    or the one that was booted last."""
     persist_across_boots: bool = True
+    """Whether the config names it, so that the next boot finds it too."""
 
     @field_validator("persist_across_boots")
     @classmethod
@@ -108,6 +120,7 @@ class CloneVolume(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": "data-copy"}]})
 
     label: Label
+    """The name of the copy."""
 
 
 class ResizeVolume(Body):
@@ -116,3 +129,4 @@ class ResizeVolume(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"size": 40}]})
 
     size: int
+    """GiB; more than it has, 10240 at most."""

@@ -1,6 +1,6 @@
 """Making volumes: empty ones, and clones."""
 
-from roost.errors import invalid
+from roost.errors import invalid, out_of_scope
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
@@ -51,9 +51,14 @@ async def create(call: Call, body: CreateVolume) -> str:
 
 
 async def _instance(call: Call, body: CreateVolume) -> tuple[InstanceFacts | None, Turn]:
-    """What the volume is to be attached to, if anything, and behind which jobs there."""
+    """What the volume is to be attached to, if anything, and behind which jobs there.
+
+    401 for a token that may not attach.
+    """
     if body.compute_id is None:
         return None, FIRST
+    if not call.identity.scopes.allow(("computes:read_write",)):
+        raise out_of_scope()
     instance = await attaching.lock_instance(call, body.compute_id)
     if body.region not in (None, instance.region):
         raise invalid(attaching.ELSEWHERE)

@@ -5,7 +5,7 @@ from asyncpg import UniqueViolationError
 from roost.errors import invalid
 from roost.resources.compute.locks import check_exists
 from roost.resources.events import log
-from roost.resources.tags.labels import use_tags
+from roost.resources.tags.labels import change_tags, use_tags
 from roost.resources.volumes import changes, creation, locks, queries
 from roost.resources.volumes.bodies import (
     AttachVolume,
@@ -19,7 +19,7 @@ from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
 from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Read, Write, require
+from roost.web.grants import Global, Listed, Read, Write, require
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("volumes:read_only",)
@@ -32,12 +32,15 @@ _ONE = "/volumes/{volumeId:int}"
     "GET",
     "/volumes",
     scopes=_READ,
-    grant=Read("volume"),
+    grant=Listed("volume"),
     returns=Page(VolumeRow),
     filters=VOLUMES.columns,
 )
 async def list_volumes(call: Call) -> bytes:
-    """List volumes."""
+    """List volumes.
+
+    Those of the account; restricted users see those that are granted to them.
+    """
     return await call.collection(VOLUMES, call.account_id)
 
 
@@ -52,14 +55,20 @@ async def list_volumes(call: Call) -> bytes:
     rate=Rate(25, 60),
 )
 async def create_volume(call: Call, body: CreateVolume) -> str:
-    """Create a volume."""
+    """Create a volume.
+
+    In a region, or attached to an instance. It is `active` once it can be used.
+    """
     await use_tags(call, body.tags)
     return await creation.create(call, body)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("volume"), returns=VolumeRow)
 async def view_volume(call: Call) -> bytes:
-    """View a volume."""
+    """View a volume.
+
+    Its `compute_id` says where it is attached.
+    """
     return await call.record(call.number("volumeId"), VOLUMES, call.account_id)
 
 
@@ -74,11 +83,14 @@ async def view_volume(call: Call) -> bytes:
     events=("volume_update",),
 )
 async def update_volume(call: Call, body: UpdateVolume) -> bytes:
-    """Update a volume."""
-    await use_tags(call, body.tags)
+    """Update a volume.
+
+    A guest that has it keeps the old path until it is plugged in anew.
+    """
+    tags = await change_tags(call, VOLUME, call.number("volumeId"), body.tags)
     volume = await locks.lock(call)
     try:
-        await queries.update(call.db, volume.id, body.label, body.tags, call.clock.now())
+        await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
     entity = VOLUME.entity(volume.id, body.label or volume.label)
@@ -88,7 +100,10 @@ async def update_volume(call: Call, body: UpdateVolume) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("volume"), events=("volume_delete",))
 async def delete_volume(call: Call) -> None:
-    """Delete a volume."""
+    """Delete a volume.
+
+    All that is on it is lost. Detach it first.
+    """
     await changes.delete(call)
 
 
@@ -103,14 +118,21 @@ async def delete_volume(call: Call) -> None:
     events=("volume_attach",),
 )
 async def attach_volume(call: Call, body: AttachVolume) -> bytes:
-    """Attach a volume to a compute instance."""
+    """Attach a volume to a compute instance.
+
+    Both must be in the same region, and the volume attached to nothing. A guest that runs
+    finds it at once, and the config names it for the next boots.
+    """
     await changes.attach(call, body)
     return await _record(call)
 
 
 @endpoint("POST", f"{_ONE}/detach", scopes=_BOTH, grant=Write("volume"), events=("volume_detach",))
 async def detach_volume(call: Call) -> None:
-    """Detach a volume from its compute instance."""
+    """Detach a volume from its compute instance.
+
+    Unmount it first: a guest that still uses it keeps it, and the event fails. Its data stay.
+    """
     await changes.detach(call)
 
 
@@ -125,7 +147,11 @@ async def detach_volume(call: Call) -> None:
     events=("volume_clone",),
 )
 async def clone_volume(call: Call, body: CloneVolume) -> str:
-    """Clone a volume."""
+    """Clone a volume.
+
+    The copy has the size and the data of this moment, and is attached to nothing. The source
+    must be `active`; users need to see it.
+    """
     await require(Read(VOLUME.name), call.identity, call.params, call.db)
     source, _, turn = await locks.lock_turn(call, own=False)
     return await creation.clone(call, source, turn, body.label)
@@ -142,7 +168,11 @@ async def clone_volume(call: Call, body: CloneVolume) -> str:
     events=("volume_resize",),
 )
 async def resize_volume(call: Call, body: ResizeVolume) -> bytes:
-    """Resize a volume."""
+    """Resize a volume.
+
+    It must be `active`, and can only grow. The guest sees the new size when its event is
+    finished; grow the file system then.
+    """
     await changes.resize(call, body.size)
     return await _record(call)
 
@@ -156,7 +186,10 @@ async def resize_volume(call: Call, body: ResizeVolume) -> bytes:
     filters=VOLUMES.columns,
 )
 async def list_volumes_of_instance(call: Call) -> bytes:
-    """List the volumes of a compute instance."""
+    """List the volumes of a compute instance.
+
+    Those that are attached to it.
+    """
     compute_id = await check_exists(call)
     return await call.collection(VOLUMES_OF_INSTANCE, call.account_id, compute_id)
 

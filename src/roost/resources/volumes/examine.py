@@ -1,5 +1,6 @@
-"""A volume looked at closely: its row and its instance's are locked, data planes and jobs asked."""
+"""A volume looked at closely: its row and its instance's, the data planes, and the jobs."""
 
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 
 from roost.jobs.queue import JobQueue
@@ -8,7 +9,7 @@ from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.compute.entity import resource_of as compute_resource
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.fsck import Installation
+from roost.resources.fsck import ChangedError, Installation, unchanged
 from roost.resources.volumes import attaching, queries
 from roost.resources.volumes.drift import Drift, compare
 from roost.resources.volumes.engine import VolumeEngine, VolumeState
@@ -17,35 +18,84 @@ from roost.store import Queries
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """Drift that is certain until the end of the transaction."""
+class Rows:
+    """What the database says; without a row the data are nobody's."""
 
     row: VolumeFacts | None
+    instance: InstanceFacts | None
+    """To which the volume is attached."""
+    boots_with: bool
+    """Whether the instance's guest has the volume while it runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A difference between rows and data, as long as the rows do not change."""
+
+    rows: Rows
     state: VolumeState | None
     owner: int | None
     """The instance whose guest runs and should have the volume."""
     drift: Drift
 
+    @property
+    def row(self) -> VolumeFacts | None:
+        return self.rows.row
 
-async def examine(
-    db: Queries, installation: Installation, engine: VolumeEngine, region: str, volume_id: int
-) -> Case | None:
-    """None when all is well, or a job is about to change it. Raises EngineError."""
-    queue = installation.get(JobQueue)
-    instance = await _lock_instance(db, volume_id)
-    row = await queries.lock_any(db, volume_id)
-    if row is not None and row.region != region:
-        row = None
-    if row is not None and row.compute_id != (instance and instance.id):
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Of a volume, or of what the engine of a region has under its id."""
+
+    installation: Installation
+    region: str
+    engine: VolumeEngine
+    volume_id: int
+
+    async def confirmed(self) -> Case | None:
+        """None when all is well, or a job is about to change it. Raises EngineError."""
+        case = await self._look()
+        with suppress(ChangedError):
+            if case is not None:
+                async with self.holding(case):
+                    return case
         return None
-    if row is not None and await queue.busy(db, *await attaching.resources(db, volume_id)):
-        return None
-    if instance is not None and await queue.busy(db, compute_resource(instance.id)):
-        return None
-    state = await engine.inspect(volume_id)
-    owner = await _owner(db, installation, row, instance)
-    drift = compare(row, state, owner)
-    return None if drift is None else Case(row, state, owner, drift)
+
+    def holding(self, case: Case) -> AbstractAsyncContextManager[Queries]:
+        """A transaction until whose end the rows are so. Raises ChangedError."""
+        return unchanged(self.installation.store, self._read, case.rows)
+
+    async def _look(self) -> Case | None:
+        async with self.installation.store.transaction() as db:
+            rows = await self._read(db)
+        if rows is None:
+            return None
+        state = await self.engine.inspect(self.volume_id)
+        owner = await self._owner(rows)
+        drift = compare(rows.row, state, owner)
+        return None if drift is None else Case(rows, state, owner, drift)
+
+    async def _owner(self, rows: Rows) -> int | None:
+        if rows.instance is None or not rows.boots_with:
+            return None
+        engine = self.installation.get(InstanceEngines).holding(rows.instance)
+        guest = await engine.inspect(rows.instance.id)
+        return rows.instance.id if guest is not None and guest.power == "running" else None
+
+    async def _read(self, db: Queries) -> Rows | None:
+        """The rows, locked; None while a job works on them."""
+        queue = self.installation.get(JobQueue)
+        instance = await _lock_instance(db, self.volume_id)
+        row = await queries.lock_any(db, self.volume_id)
+        if row is None or row.region != self.region:
+            return Rows(None, None, False)
+        if row.compute_id != (instance and instance.id):
+            return None
+        if await queue.busy(db, *await attaching.resources(db, row.id)):
+            return None
+        if instance is not None and await queue.busy(db, compute_resource(instance.id)):
+            return None
+        return Rows(row, instance, await _boots_with(db, row, instance))
 
 
 async def _lock_instance(db: Queries, volume_id: int) -> InstanceFacts | None:
@@ -55,16 +105,8 @@ async def _lock_instance(db: Queries, volume_id: int) -> InstanceFacts | None:
     return await computes.lock_any(db, found.compute_id)
 
 
-async def _owner(
-    db: Queries,
-    installation: Installation,
-    row: VolumeFacts | None,
-    instance: InstanceFacts | None,
-) -> int | None:
+async def _boots_with(db: Queries, row: VolumeFacts, instance: InstanceFacts | None) -> bool:
     """Configs change while a guest runs: one that none names by now may be in it or not."""
-    if row is None or instance is None or not row.made:
-        return None
-    if not await slots.boots_with(db, instance.id, row.id, unnamed=not row.persist_across_boots):
-        return None
-    guest = await installation.get(InstanceEngines).holding(instance).inspect(instance.id)
-    return instance.id if guest is not None and guest.power == "running" else None
+    if instance is None or not row.made:
+        return False
+    return await slots.boots_with(db, instance.id, row.id, unnamed=not row.persist_across_boots)

@@ -1,6 +1,7 @@
 """`roost fsck` of volumes: every row against its data, and against the guest that has it."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +15,7 @@ from roost.resources.volumes.drift import DriftKind
 from roost.resources.volumes.effects import take_from_instance
 from roost.resources.volumes.engine import VolumeEngine, VolumeState
 from roost.resources.volumes.engines import VolumeEngines
-from roost.resources.volumes.examine import Case, examine
+from roost.resources.volumes.examine import Case, Examination
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
 
@@ -44,106 +45,126 @@ async def _check_region(
     held = {state.id for state in await engine.list()}
     rows = {row.id for row in await queries.in_region(installation.store, region)}
     for volume_id in sorted(held | rows):
-        async with installation.store.transaction() as db:
-            case = await examine(db, installation, engine, region, volume_id)
+        examination = Examination(installation, region, engine, volume_id)
+        case = await examination.confirmed()
         if case is not None:
             text = f"volume {volume_id} of region {region} {case.drift.text}"
-            yield Finding(text, partial(_repair, installation, region, engine, volume_id))
+            yield Finding(text, partial(_repair, examination))
 
 
-async def _repair(
-    installation: Installation, region: str, engine: VolumeEngine, volume_id: int
-) -> str:
+async def _repair(examination: Examination) -> str:
     done: list[str] = []
     for _ in range(_ROUNDS):
-        async with installation.store.transaction() as db:
-            case = await examine(db, installation, engine, region, volume_id)
-            if case is None:
-                break
-            bench = _Bench(db, installation.get(JobQueue), engine, volume_id)
-            done.append(await _REMEDIES[case.drift.kind](bench, case))
+        case = await examination.confirmed()
+        if case is None:
+            break
+        done.append(await _REMEDIES[case.drift.kind](_Mending(examination, case)))
     return ", ".join(done) or "it is well by now"
 
 
 @dataclass(frozen=True, slots=True)
-class _Bench:
-    """What a remedy works with; the row is locked."""
+class _Mending:
+    """What a remedy works with. It asks the engine for something only while it holds no rows."""
 
-    db: Queries
-    queue: JobQueue
-    engine: VolumeEngine
-    volume_id: int
+    examination: Examination
+    case: Case
+
+    @property
+    def volume_id(self) -> int:
+        return self.examination.volume_id
+
+    @property
+    def engine(self) -> VolumeEngine:
+        return self.examination.engine
+
+    @property
+    def queue(self) -> JobQueue:
+        return self.examination.installation.get(JobQueue)
+
+    @property
+    def row(self) -> VolumeFacts:
+        assert self.case.row is not None
+        return self.case.row
+
+    @property
+    def state(self) -> VolumeState:
+        assert self.case.state is not None
+        return self.case.state
+
+    def holding(self) -> AbstractAsyncContextManager[Queries]:
+        """A transaction that holds the rows. Raises ChangedError."""
+        return self.examination.holding(self.case)
 
 
-async def _delete_data(bench: _Bench, case: Case) -> str:
-    await _take_from_guest(bench, case)
-    await bench.engine.delete(bench.volume_id)
+async def _delete_data(mending: _Mending) -> str:
+    await _take_from_guest(mending)
+    await mending.engine.delete(mending.volume_id)
     return "deleted the data"
 
 
-async def _abandon(bench: _Bench, case: Case) -> str:
+async def _abandon(mending: _Mending) -> str:
     """A creation that nobody goes on with ends like one that failed."""
-    row = _row(case)
-    if row.compute_id is not None:
-        await take_from_instance(bench.db, row.id, row.compute_id, bench.queue.clock.now())
-    await state_queries.set_deleting(bench.db, row.id)
-    return await _delete(bench, case)
-
-
-async def _delete(bench: _Bench, case: Case) -> str:
-    row = _row(case)
-    actor, args = log.Actor(row.account_id, None), VolumeArgs(volume_id=row.id)
-    await jobs.enqueue(bench.queue, bench.db, jobs.DELETE, args, row.label, actor)
+    row, now = mending.row, mending.queue.clock.now()
+    async with mending.holding() as db:
+        if row.compute_id is not None:
+            await take_from_instance(db, row.id, row.compute_id, now)
+        await state_queries.set_deleting(db, row.id)
+        await _enqueue_delete(db, mending)
     return "a job deletes it"
 
 
-async def _settle(bench: _Bench, case: Case) -> str:
-    await state_queries.set_status(bench.db, bench.volume_id, "active", bench.queue.clock.now())
+async def _delete(mending: _Mending) -> str:
+    async with mending.holding() as db:
+        await _enqueue_delete(db, mending)
+    return "a job deletes it"
+
+
+async def _enqueue_delete(db: Queries, mending: _Mending) -> None:
+    row = mending.row
+    actor, args = log.Actor(row.account_id, None), VolumeArgs(volume_id=row.id)
+    await jobs.enqueue(mending.queue, db, jobs.DELETE, args, row.label, actor)
+
+
+async def _settle(mending: _Mending) -> str:
+    now = mending.queue.clock.now()
+    async with mending.holding() as db:
+        await state_queries.set_status(db, mending.volume_id, "active", now)
     return "set its status to active"
 
 
-async def _lament(bench: _Bench, case: Case) -> str:
+async def _lament(mending: _Mending) -> str:
     raise UnrepairableError("put the data back, or delete the volume")
 
 
-async def _fit(bench: _Bench, case: Case) -> str:
+async def _fit(mending: _Mending) -> str:
     """Data never shrink."""
-    row, state = _row(case), _state(case)
+    row, state = mending.row, mending.state
     if state.size < row.size:
-        await bench.engine.resize(row.spec)
+        await mending.engine.resize(row.spec)
         return f"made them {row.size} GiB"
-    await state_queries.set_size(bench.db, row.id, state.size)
+    async with mending.holding() as db:
+        await state_queries.set_size(db, row.id, state.size)
     return f"set its size to {state.size} GiB"
 
 
-async def _take_away(bench: _Bench, case: Case) -> str:
-    await _take_from_guest(bench, case)
+async def _take_away(mending: _Mending) -> str:
+    await _take_from_guest(mending)
     return "took it from there"
 
 
-async def _plug(bench: _Bench, case: Case) -> str:
-    assert case.owner is not None
-    await bench.engine.plug(bench.volume_id, _row(case).label, case.owner)
+async def _plug(mending: _Mending) -> str:
+    assert mending.case.owner is not None
+    await mending.engine.plug(mending.volume_id, mending.row.label, mending.case.owner)
     return "plugged it in"
 
 
-async def _take_from_guest(bench: _Bench, case: Case) -> None:
-    guest = _state(case).compute_id
+async def _take_from_guest(mending: _Mending) -> None:
+    guest = mending.state.compute_id
     if guest is not None:
-        await bench.engine.unplug(bench.volume_id, guest)
+        await mending.engine.unplug(mending.volume_id, guest)
 
 
-def _row(case: Case) -> VolumeFacts:
-    assert case.row is not None
-    return case.row
-
-
-def _state(case: Case) -> VolumeState:
-    assert case.state is not None
-    return case.state
-
-
-_REMEDIES: dict[DriftKind, Callable[[_Bench, Case], Awaitable[str]]] = {
+_REMEDIES: dict[DriftKind, Callable[[_Mending], Awaitable[str]]] = {
     "orphan": _delete_data,
     "unborn": _abandon,
     "undead": _delete,

@@ -51,6 +51,8 @@ class VolumeFacts:
     """What a clone is copied from, until it is there."""
     deleting: bool
     """Whether a job removes it. It is shown to nobody any more, and its label is free."""
+    version: int
+    """Another one after each change of the row."""
 
     @property
     def spec(self) -> VolumeSpec:
@@ -74,7 +76,7 @@ class NewVolume:
 
 _FACTS = """
     select id, account_id, label, region, engine, size, status, compute_id, persist_across_boots,
-        made, source_id, deleting
+        made, source_id, deleting, xmin as version
     from volume
 """
 

@@ -4,21 +4,47 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.web.formats import Created, Id, TagLabels, Updated, example
+
 VolumeStatus = Literal["creating", "active", "resizing"]
 
 
+@example(
+    {
+        "id": 100001,
+        "label": "data",
+        "filesystem_path": "/dev/disk/by-id/scsi-0Roost_Volume_data",
+        "status": "active",
+        "size": 20,
+        "region": "us-lake",
+        "compute_id": 100001,
+        "compute_label": "web-1",
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:05",
+        "tags": ["production"],
+        "hardware_type": "nvme",
+    },
+)
 class VolumeRow(TypedDict):
     """Block storage that can be attached to a compute instance; size in GiB."""
 
-    id: int
+    id: Id
     label: str
+    """The name that you gave it; unique in the account."""
     filesystem_path: str
+    """Where an instance that it is attached to finds it as a block device."""
     status: VolumeStatus
+    """`creating` until it can be used, `resizing` while it grows, else `active`."""
     size: int
+    """GiB. It can only grow."""
     region: str
+    """The id of the region that holds it; only instances of that region can have it."""
     compute_id: int | None
+    """The instance that it is attached to; null when it is attached to none."""
     compute_label: str | None
-    created: str
-    updated: str
-    tags: list[str]
+    """The label of that instance; null when it is attached to none."""
+    created: Created
+    updated: Updated
+    tags: TagLabels
     hardware_type: Literal["hdd", "nvme"]
+    """The kind of storage behind it."""

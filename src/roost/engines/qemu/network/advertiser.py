@@ -8,6 +8,7 @@ from roost.engines.processes import Process, find_process, search_process
 from roost.engines.qemu.network.config import BRIDGE
 from roost.engines.qemu.network.namespace import namespace_path
 from roost.engines.qemu.programs import run
+from roost.threads import DISK
 
 _PID_FILE = "dnsmasq.pid"
 _STOP_SECONDS = 5.0
@@ -15,7 +16,7 @@ _STOP_SECONDS = 5.0
 
 async def ensure_advertiser(directory: Path, name: str, prefix: IPv6Network) -> None:
     """Start dnsmasq for the namespace `name` unless it runs; its pid file is in `directory`."""
-    if find_advertiser(directory) is not None:
+    if await DISK.run(find_advertiser, directory) is not None:
         return
     await run(
         "Router advertisements could not be started",
@@ -35,7 +36,7 @@ async def ensure_advertiser(directory: Path, name: str, prefix: IPv6Network) -> 
 
 
 async def stop_advertiser(directory: Path) -> None:
-    process = find_advertiser(directory)
+    process = await DISK.run(find_advertiser, directory)
     if process is not None:
         process.kill(signal.SIGTERM)
         if not await process.gone(_STOP_SECONDS):

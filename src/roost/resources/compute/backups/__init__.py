@@ -1,0 +1,4 @@
+"""Backups.
+
+Copies of an instance's disks, made each day or when you ask.
+"""

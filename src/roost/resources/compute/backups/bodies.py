@@ -14,6 +14,7 @@ class TakeSnapshot(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"label": "before-the-upgrade"}]})
 
     label: Annotated[str, Length(1, 255)]
+    """The name of the snapshot."""
 
 
 class RestoreBackup(Body):
@@ -24,4 +25,7 @@ class RestoreBackup(Body):
     )
 
     compute_id: Annotated[int, Between(1, 2**63 - 1)]
+    """The instance to restore to, in the backup's region; it may be another than the backup's."""
     overwrite: bool = False
+    """Whether all disks and configs that the instance has are deleted first; else those of the
+    backup are added, as far as there is room."""

@@ -18,13 +18,19 @@ _ONE = f"{_ALL}/{{backupId:int}}"
 
 @endpoint("GET", _ALL, scopes=_READ, grant=Read("compute"), returns=BackupsRow)
 async def list_backups(call: Call) -> str:
-    """List the backups of a compute instance."""
+    """List the backups of a compute instance.
+
+    Those of the schedule and the snapshots, also those that are being made.
+    """
     return await queries.all_of(call.db, await check_exists(call))
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=BackupRow)
 async def view_backup(call: Call) -> bytes:
-    """View a backup."""
+    """View a backup.
+
+    Its `status` says how far it is.
+    """
     return await _view(call, call.number("backupId"))
 
 
@@ -41,7 +47,8 @@ async def view_backup(call: Call) -> bytes:
 async def take_snapshot(call: Call, body: TakeSnapshot) -> bytes:
     """Take a snapshot of a compute instance.
 
-    It takes the place of the snapshot before it.
+    All disks are copied as of one moment, while the guest runs. When the copy is whole, it
+    takes the place of the snapshot before it. Backups must be enabled.
     """
     instance, turn = await lock_turn(call)
     return await _view(call, await changes.take_snapshot(call, instance, turn, body.label))
@@ -55,7 +62,10 @@ async def take_snapshot(call: Call, body: TakeSnapshot) -> bytes:
     events=("backups_enable",),
 )
 async def enable_backups(call: Call) -> None:
-    """Enable the backups of a compute instance."""
+    """Enable the backups of a compute instance.
+
+    From now on one is made each day, at the hours of the schedule; it costs extra.
+    """
     await changes.enable(call, await lock(call))
 
 
@@ -69,7 +79,7 @@ async def enable_backups(call: Call) -> None:
 async def cancel_backups(call: Call) -> None:
     """Cancel the backups of a compute instance.
 
-    All that were made are deleted.
+    All that were made are deleted, snapshots too.
     """
     await changes.cancel(call, *await lock_turn(call))
 
@@ -84,7 +94,11 @@ async def cancel_backups(call: Call) -> None:
     events=("backups_restore",),
 )
 async def restore_backup(call: Call, body: RestoreBackup) -> None:
-    """Restore a backup to a compute instance."""
+    """Restore a backup to a compute instance.
+
+    The disks and configs of the backup are added to the instance, or with `overwrite` take the
+    place of all that it has; it is powered off then and stays so.
+    """
     backup_id = call.number("backupId")
     found = await queries.find(call.db, backup_id)
     own = found is not None and found.compute_id == call.number("computeId")

@@ -5,6 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.resources.compute.disks.engine import Filesystem
+from roost.web.formats import Created, Id, Timestamp, Updated, example
 
 BackupType = Literal["auto", "snapshot"]
 BackupStatus = Literal[
@@ -22,35 +23,100 @@ class BackupDiskRow(TypedDict):
     """A disk that a backup holds; `size` in MB."""
 
     size: int
+    """MB."""
     filesystem: Filesystem
+    """What is on the disk."""
     label: str
+    """The label of the disk when the backup was made."""
 
 
+@example(
+    {
+        "id": 100007,
+        "type": "snapshot",
+        "status": "successful",
+        "available": True,
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:01:40",
+        "finished": "2030-01-31T12:01:40",
+        "label": "before-the-upgrade",
+        "configs": ["My Debian 12 Disk Profile"],
+        "disks": [{"size": 25088, "filesystem": "ext4", "label": "Debian 12 Disk"}],
+        "region": "us-lake",
+    },
+)
 class BackupRow(TypedDict):
     """Copies of an instance's disks as of one moment; `configs` are labels."""
 
-    id: int
+    id: Id
     type: BackupType
+    """`auto` for those of the schedule, `snapshot` for those that users take."""
     status: BackupStatus
+    """How far it is; only a `successful` one can be restored."""
     available: bool
-    created: str
-    updated: str
-    finished: str | None
+    """Whether it can be restored."""
+    created: Created
+    updated: Updated
+    finished: Timestamp | None
+    """When it was complete (UTC); null until then."""
     label: str | None
+    """The label of a snapshot; null for those of the schedule."""
     configs: list[str]
+    """The labels of the configs that the instance had."""
     disks: list[BackupDiskRow]
+    """The disks that it holds."""
     region: str
+    """The region that holds it; it can be restored there only."""
 
 
 class SnapshotsRow(TypedDict):
     """The snapshot that there is, and the one that is being taken."""
 
     current: BackupRow | None
+    """The snapshot that can be restored; null when there is none."""
     in_progress: BackupRow | None
+    """The one that is being taken; null when none is."""
 
 
+@example(
+    {
+        "automatic": [
+            {
+                "id": 100006,
+                "type": "auto",
+                "status": "successful",
+                "available": True,
+                "created": "2030-01-31T02:10:00",
+                "updated": "2030-01-31T02:11:30",
+                "finished": "2030-01-31T02:11:30",
+                "label": None,
+                "configs": ["My Debian 12 Disk Profile"],
+                "disks": [{"size": 25088, "filesystem": "ext4", "label": "Debian 12 Disk"}],
+                "region": "us-lake",
+            }
+        ],
+        "snapshot": {
+            "current": {
+                "id": 100007,
+                "type": "snapshot",
+                "status": "successful",
+                "available": True,
+                "created": "2030-01-31T12:00:00",
+                "updated": "2030-01-31T12:01:40",
+                "finished": "2030-01-31T12:01:40",
+                "label": "before-the-upgrade",
+                "configs": ["My Debian 12 Disk Profile"],
+                "disks": [{"size": 25088, "filesystem": "ext4", "label": "Debian 12 Disk"}],
+                "region": "us-lake",
+            },
+            "in_progress": None,
+        },
+    },
+)
 class BackupsRow(TypedDict):
     """All backups of an instance."""
 
     automatic: list[BackupRow]
+    """Backups of the schedule, newest first."""
     snapshot: SnapshotsRow
+    """The snapshots that users took: one at most, and the next one."""

@@ -1,0 +1,4 @@
+"""Configs.
+
+What an instance boots with: a kernel, disks and volumes at slots, network interfaces.
+"""

@@ -25,7 +25,9 @@ class Device(Body):
     """A disk or a volume at a slot."""
 
     disk_id: Id | None = None
+    """A disk of the instance."""
     volume_id: Id | None = None
+    """A volume that is attached to the instance, or to none."""
 
     @model_validator(mode="after")
     def _check_one(self) -> "Device":
@@ -38,13 +40,21 @@ class Devices(Body):
     """What is at each slot; null for nothing."""
 
     sda: Device | None = None
+    """What the guest finds as /dev/sda."""
     sdb: Device | None = None
+    """What the guest finds as /dev/sdb."""
     sdc: Device | None = None
+    """What the guest finds as /dev/sdc."""
     sdd: Device | None = None
+    """What the guest finds as /dev/sdd."""
     sde: Device | None = None
+    """What the guest finds as /dev/sde."""
     sdf: Device | None = None
+    """What the guest finds as /dev/sdf."""
     sdg: Device | None = None
+    """What the guest finds as /dev/sdg."""
     sdh: Device | None = None
+    """What the guest finds as /dev/sdh."""
 
     def taken(self) -> Iterator[tuple[Slot, Device]]:
         """The slots that are not empty, in their order."""
@@ -65,10 +75,15 @@ class HelpersBody(Body):
     """What is set up inside the guest; what is omitted keeps its value."""
 
     updatedb_disabled: bool | None = None
+    """Keep the index of file names from being built at night."""
     distro: bool | None = None
+    """Set up the console and what else the distribution needs."""
     modules_dep: bool | None = None
+    """Make the list of modules that fits the kernel."""
     network: bool | None = None
+    """Write the network's configuration into the guest; omitted, the account's setting."""
     devtmpfs_automount: bool | None = None
+    """Let the kernel mount /dev."""
 
     def over(self, former: Helpers) -> Helpers:
         """All five: those of the body, else the former ones."""
@@ -108,15 +123,25 @@ class CreateConfig(_Fields):
     model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
 
     label: Label
+    """The name of the config."""
     virt_mode: VirtMode = "paravirt"
+    """How devices are shown to the guest; `fullvirt` has only the slots sda to sdd."""
     devices: Devices
+    """The disks and volumes by their slots."""
     kernel: str = rules.DEFAULT_KERNEL
+    """The id of the kernel."""
     comments: Annotated[str, Length(0, MAX_COMMENTS)] | None = None
+    """Notes of your own."""
     memory_limit: Megabytes = 0
+    """MB that the guest gets; 0 for all that the plan has."""
     run_level: RunLevel = "default"
+    """`single` and `binbash` boot into a shell for repairs."""
     root_device: str = rules.DEFAULT_ROOT
+    """The device that holds the root file system."""
     interfaces: list[Interface] = []
+    """The network interfaces, eth0 first: three at most; empty for one public interface."""
     helpers: HelpersBody = Field(default_factory=HelpersBody)
+    """What is set up inside the guest when it boots."""
 
     @field_validator("devices")
     @classmethod
@@ -140,15 +165,25 @@ class UpdateConfig(_Fields):
     model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
 
     label: Label | None = None
+    """The new name."""
     virt_mode: VirtMode | None = None
+    """How devices are shown to the guest; `fullvirt` has only the slots sda to sdd."""
     devices: Devices | None = None
+    """The disks and volumes by their slots, in place of all that it names."""
     kernel: str | None = None
+    """The id of the kernel."""
     comments: Annotated[str, Length(0, MAX_COMMENTS)] | None = None
+    """Notes of your own."""
     memory_limit: Megabytes | None = None
+    """MB that the guest gets; 0 for all that the plan has."""
     run_level: RunLevel | None = None
+    """`single` and `binbash` boot into a shell for repairs."""
     root_device: str | None = None
+    """The device that holds the root file system."""
     interfaces: list[Interface] | None = None
+    """The network interfaces, in place of all that it has; three at most."""
     helpers: HelpersBody | None = None
+    """What is set up inside the guest when it boots."""
 
 
 def check_slots(devices: Devices, virt_mode: VirtMode) -> None:

@@ -25,13 +25,19 @@ _ONE = f"{_ALL}/{{configId:int}}"
     filters=CONFIGS.columns,
 )
 async def list_configs(call: Call) -> bytes:
-    """List the configs of a compute instance."""
+    """List the configs of a compute instance.
+
+    A config says which disks, volumes and interfaces the guest finds when it boots.
+    """
     return await call.collection(CONFIGS, call.account_id, await check_exists(call))
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=ConfigRow)
 async def view_config(call: Call) -> bytes:
-    """View a config."""
+    """View a config.
+
+    With its interfaces.
+    """
     return await _view(call, call.number("configId"))
 
 
@@ -46,7 +52,10 @@ async def view_config(call: Call) -> bytes:
     events=("compute_config_create",),
 )
 async def create_config(call: Call, body: CreateConfig) -> bytes:
-    """Create a config."""
+    """Create a config.
+
+    It is used when the instance is booted with it.
+    """
     instance = await lock(call)
     check_open(instance)
     return await _view(call, await changes.create(call, instance, body))
@@ -63,7 +72,11 @@ async def create_config(call: Call, body: CreateConfig) -> bytes:
     events=("compute_config_update",),
 )
 async def update_config(call: Call, body: UpdateConfig) -> bytes:
-    """Update a config."""
+    """Update a config.
+
+    `devices` and `interfaces` are replaced as a whole. A guest that runs finds the changes at
+    its next boot, except volumes, which it finds at once.
+    """
     instance, config = await lock_config(call)
     await changes.update(call, instance, config, body)
     return await _view(call, config.id)
@@ -71,7 +84,10 @@ async def update_config(call: Call, body: UpdateConfig) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("compute_config_delete",))
 async def delete_config(call: Call) -> None:
-    """Delete a config."""
+    """Delete a config.
+
+    Disks and volumes stay. A guest that runs with it goes on running.
+    """
     instance, config = await lock_config(call)
     await changes.delete(call, instance, config)
 

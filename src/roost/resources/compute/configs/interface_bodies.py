@@ -22,8 +22,11 @@ class UpdateInterface(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE_INTERFACE})
 
     primary: bool | None = None
+    """Whether the guest's default route is here; no VLAN can be."""
     ipv4: InterfaceIpv4 | None = None
+    """Addresses in a VPC; for this purpose only."""
     ip_ranges: list[str] | None = None
+    """IPv4 networks that a VPC routes here, in place of those before."""
 
 
 class OrderInterfaces(Body):
@@ -32,3 +35,4 @@ class OrderInterfaces(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.ORDER})
 
     ids: list[Annotated[int, Between(1, 2**63 - 1)]]
+    """All interfaces of the config, eth0 first."""

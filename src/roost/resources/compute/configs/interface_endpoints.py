@@ -32,7 +32,10 @@ ACTIVE = "The Compute runs with this config: shut it down first."
 
 @endpoint("GET", _ALL, scopes=_READ, grant=Read("compute"), returns=Array(InterfaceRow))
 async def list_interfaces(call: Call) -> str:
-    """List the interfaces of a config."""
+    """List the interfaces of a config.
+
+    eth0 first.
+    """
     await check_exists(call)
     config = await find_config(call)
     return await interface_queries.records(call.db, INTERFACES.record_text, config.id)
@@ -40,7 +43,10 @@ async def list_interfaces(call: Call) -> str:
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=InterfaceRow)
 async def view_interface(call: Call) -> bytes:
-    """View an interface."""
+    """View an interface.
+
+    One network interface of a config.
+    """
     return await _view(call, call.number("interfaceId"))
 
 
@@ -55,7 +61,10 @@ async def view_interface(call: Call) -> bytes:
     events=_EVENTS,
 )
 async def add_interface(call: Call, body: AddInterface) -> bytes:
-    """Add an interface to a config, after those that it has."""
+    """Add an interface to a config, after those that it has.
+
+    Three at most. A guest that runs finds it at its next boot.
+    """
     instance, config = await lock_config(call)
     changes.check_vlans(call, instance, (body,), "purpose")
     others = await interface_queries.of_config(call.db, config.id)
@@ -78,7 +87,10 @@ async def add_interface(call: Call, body: AddInterface) -> bytes:
     events=_EVENTS,
 )
 async def update_interface(call: Call, body: UpdateInterface) -> bytes:
-    """Update an interface."""
+    """Update an interface.
+
+    A guest that runs finds the changes at its next boot.
+    """
     instance, config, interface = await _lock(call)
     others = await interface_queries.of_config(call.db, config.id)
     problem = updating_problem(others, interface, body)
@@ -92,7 +104,10 @@ async def update_interface(call: Call, body: UpdateInterface) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=_EVENTS)
 async def delete_interface(call: Call) -> None:
-    """Delete an interface."""
+    """Delete an interface.
+
+    Those after it move up: eth2 becomes eth1. A guest that runs keeps it until its next boot.
+    """
     instance, config, interface = await _lock(call)
     if config.active:
         raise invalid(ACTIVE)
@@ -110,7 +125,10 @@ async def delete_interface(call: Call) -> None:
     events=_EVENTS,
 )
 async def order_interfaces(call: Call, body: OrderInterfaces) -> None:
-    """Order the interfaces of a config."""
+    """Order the interfaces of a config.
+
+    `ids` must name each of them once. A guest that runs finds the new order at its next boot.
+    """
     instance, config = await lock_config(call)
     held = await interface_queries.of_config(call.db, config.id)
     if sorted(body.ids) != sorted(interface.id for interface in held):

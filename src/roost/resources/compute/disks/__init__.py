@@ -1,0 +1,4 @@
+"""Disks.
+
+The disks of an instance, which are deleted with it.
+"""

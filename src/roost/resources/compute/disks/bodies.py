@@ -24,14 +24,24 @@ class CreateDisk(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
 
     image: str | None = None
+    """The image to copy onto it; omitted for an empty disk."""
     size: Size
+    """MB; all disks together must fit the plan."""
     label: Label | None = Field(default=None, validate_default=True)
+    """The name of the disk; with an image it may be left out."""
     filesystem: Filesystem = "ext4"
+    """What to put on an empty disk; a disk with an image is ext4."""
     root_pass: RootPassword | None = Field(default=None, validate_default=True)
+    """The password of root; needed with an image."""
     authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
+    """Public SSH keys that root accepts, each a line of an authorized_keys file."""
     authorized_users: list[str] = []
+    """Users of the account whose SSH keys root accepts."""
     stackscript_id: Annotated[int, Between(1, 2**63 - 1)] | None = None
+    """The StackScript to run at the first boot. There are none yet, so it is refused."""
     stackscript_data: dict[str, object] | None = None
+    """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
+    StackScripts yet, so it is refused."""
 
     @field_validator("image")
     @classmethod
@@ -81,6 +91,7 @@ class UpdateDisk(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
 
     label: Label | None = None
+    """The new name."""
 
 
 class ResizeDisk(Body):
@@ -89,6 +100,7 @@ class ResizeDisk(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
 
     size: Size
+    """MB. All disks together must fit the plan; a smaller disk must still hold its files."""
 
 
 class SetPassword(Body):
@@ -97,6 +109,7 @@ class SetPassword(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.PASSWORD})
 
     password: RootPassword
+    """The new password of root; weak ones are refused."""
 
 
 def _image(info: ValidationInfo, image_id: str | None) -> ImageEntry | None:

@@ -27,13 +27,19 @@ _ONE = f"{_ALL}/{{diskId:int}}"
     filters=DISKS.columns,
 )
 async def list_disks(call: Call) -> bytes:
-    """List the disks of a compute instance."""
+    """List the disks of a compute instance.
+
+    Without the room that is free: the plan's size less the sizes of the disks.
+    """
     return await call.collection(DISKS, call.account_id, await check_exists(call))
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=DiskRow)
 async def view_disk(call: Call) -> bytes:
-    """View a disk."""
+    """View a disk.
+
+    Its `status` is `not ready` while a job works on it.
+    """
     return await _view(call, call.number("diskId"))
 
 
@@ -48,7 +54,11 @@ async def view_disk(call: Call) -> bytes:
     events=("disk_create",),
 )
 async def create_disk(call: Call, body: CreateDisk) -> bytes:
-    """Create a disk."""
+    """Create a disk.
+
+    Empty, or copied from an image. It must fit into what the plan has left; a config must name
+    it before a guest finds it.
+    """
     instance, turn = await lock_turn(call)
     check_open(instance)
     return await _view(call, await changes.create(call, instance, turn, body))
@@ -65,7 +75,10 @@ async def create_disk(call: Call, body: CreateDisk) -> bytes:
     events=("disk_update",),
 )
 async def update_disk(call: Call, body: UpdateDisk) -> bytes:
-    """Update a disk."""
+    """Update a disk.
+
+    Only the label can be changed here.
+    """
     instance, disk = await _lock(call)
     label, now = body.label or disk.label, call.clock.now()
     await queries.set_label(call.db, disk.id, label, now)
@@ -75,7 +88,10 @@ async def update_disk(call: Call, body: UpdateDisk) -> bytes:
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("disk_delete",))
 async def delete_disk(call: Call) -> None:
-    """Delete a disk."""
+    """Delete a disk.
+
+    All that is on it is lost. The instance must not run with it.
+    """
     instance, disk, turn = await _lock_turn(call)
     await changes.delete(call, instance, disk, turn)
 
@@ -89,7 +105,10 @@ async def delete_disk(call: Call) -> None:
     events=("disk_duplicate",),
 )
 async def clone_disk(call: Call) -> bytes:
-    """Clone a disk."""
+    """Clone a disk.
+
+    The copy is a disk of the same instance and must fit into what the plan has left.
+    """
     instance, disk, turn = await _lock_turn(call)
     return await _view(call, await changes.clone(call, instance, disk, turn))
 
@@ -104,7 +123,11 @@ async def clone_disk(call: Call) -> bytes:
     events=("disk_resize",),
 )
 async def resize_disk(call: Call, body: ResizeDisk) -> None:
-    """Resize a disk."""
+    """Resize a disk.
+
+    With its file system, where there is one. The guest must be off; a file system that does
+    not fit lets the job fail, and nothing changes.
+    """
     instance, disk, turn = await _lock_turn(call)
     await changes.resize(call, instance, disk, turn, body.size)
 

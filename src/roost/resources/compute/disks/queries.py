@@ -37,6 +37,8 @@ class DiskFacts:
     setup: bytes | None
     """Sealed: what a guest that boots from the disk applies."""
     password_revision: int
+    version: int
+    """Another one after each change of the row."""
 
     @property
     def spec(self) -> DiskSpec:
@@ -60,7 +62,8 @@ class DiskFacts:
 
 
 _COLUMNS = """
-    id, compute_id, label, status, size, filesystem, image, made, setup, password_revision
+    id, compute_id, label, status, size, filesystem, image, made, setup, password_revision,
+    xmin as version
 """
 
 

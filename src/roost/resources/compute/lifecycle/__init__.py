@@ -1,0 +1,4 @@
+"""Instance actions.
+
+What happens to an instance as a whole: rebuild, rescue, resize, clone.
+"""

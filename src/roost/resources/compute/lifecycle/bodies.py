@@ -22,14 +22,24 @@ class RebuildInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.REBUILD})
 
     image: str | None = Field(default=None, validate_default=True)
+    """The image to make it of; always needed."""
     root_pass: RootPassword
+    """The password of root; weak ones are refused."""
     authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
+    """Public SSH keys that root accepts, each a line of an authorized_keys file."""
     authorized_users: list[str] = []
+    """Users of the account whose SSH keys root accepts."""
     booted: bool = True
+    """Whether it is booted once it is made."""
     metadata: Metadata | None = None
+    """What cloud-init is told."""
     stackscript_id: Id | None = None
+    """The StackScript to run at the first boot. There are none yet, so it is refused."""
     stackscript_data: dict[str, object] | None = None
+    """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
+    StackScripts yet, so it is refused."""
     type: str | None = None
+    """A plan to change to; omitted, it keeps its own."""
 
     @field_validator("image")
     @classmethod
@@ -68,6 +78,7 @@ class RescueInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.RESCUE})
 
     devices: RescueDevices | None = None
+    """The disks and volumes by their slots; sdh is the rescue system's own."""
 
 
 class MutateInstance(Body):
@@ -76,6 +87,7 @@ class MutateInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.MUTATE})
 
     allow_auto_disk_resize: bool = True
+    """Whether the disk takes all room of the plan, where there is only one beside swap."""
 
 
 class ResizeInstance(Body):
@@ -84,8 +96,11 @@ class ResizeInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
 
     type: str
+    """The id of the plan to change to."""
     allow_auto_disk_resize: bool = True
+    """Whether the disk takes all room of the plan, where there is only one beside swap."""
     migration_type: Literal["warm", "cold"] = "cold"
+    """Accepted as other clouds have it; a guest that runs is always powered off for a while."""
 
     @field_validator("type")
     @classmethod
@@ -99,6 +114,7 @@ class ResetPassword(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.PASSWORD})
 
     root_pass: RootPassword
+    """The new password of root; weak ones are refused."""
 
 
 def _plan(value: str, info: ValidationInfo) -> str:

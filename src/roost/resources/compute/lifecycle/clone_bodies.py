@@ -10,7 +10,7 @@ from roost.resources.compute.lifecycle import examples
 from roost.resources.compute.lifecycle.bodies import UNKNOWN_PLAN
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Length, refuse
+from roost.web.fields import DEPRECATED, Length, refuse
 
 _ONLY_NEW = "Must be left out when cloning to an existing Compute"
 
@@ -21,15 +21,25 @@ class CloneInstance(Body):
     model_config = ConfigDict(json_schema_extra={"examples": examples.CLONE})
 
     compute_id: Id | None = None
+    """An instance of yours that the disks and configs are added to; omitted, a new one is made."""
     region: str | None = Field(default=None, validate_default=True)
+    """The region of the new instance, which needs one."""
     type: str | None = Field(default=None, validate_default=True)
+    """The plan of the new instance, which needs one."""
     label: Label | None = None
-    group: Annotated[str, Length(0, 50)] | None = None
+    """The name of the new instance."""
+    group: Annotated[Annotated[str, Length(0, 50)] | None, DEPRECATED] = None
+    """A group of your own choice; use tags instead."""
     backups_enabled: bool = False
+    """Whether the new instance is backed up."""
     disks: list[Id] | None = None
+    """More disks to copy than those of the configs."""
     configs: list[Id] | None = None
+    """The configs to copy; omitted, all."""
     private_ip: bool = False
+    """Whether the new instance has a private IPv4 address too."""
     metadata: Metadata | None = None
+    """What cloud-init is told."""
 
     @field_validator("region")
     @classmethod

@@ -8,10 +8,10 @@ from roost.resources.compute.creation import place
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
 from roost.resources.compute.lifecycle.user_data import check_user_data
-from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.queries import INSTANCES, InstanceFacts
 from roost.secrets import Box
 from roost.web.call import Call
-from roost.web.grants import Read, Write, require
+from roost.web.grants import Write, require
 
 
 async def lock_both(
@@ -19,13 +19,12 @@ async def lock_both(
 ) -> tuple[InstanceFacts, InstanceFacts | None]:
     """The instance of the path, and the one to clone it to, in the order of their ids.
 
-    403 without read access to the source or write access to the target, 404 when the account has
-    no such source, 400 when it has no such target.
+    403 without write access to both, as a copy lets its owner read all of the source; 400 when the
+    account has no target of this id.
     """
     source_id = call.number("computeId")
-    await require(Read(COMPUTE.name), call.identity, call.params, call.db)
-    if not await instances.exists(call.db, call.account_id, source_id):
-        raise not_found()
+    await require(Write(COMPUTE.name), call.identity, call.params, call.db)
+    await call.record(source_id, INSTANCES, call.account_id)
     if target_id == source_id:
         raise invalid("Must be another Compute", "compute_id")
     if target_id is not None:

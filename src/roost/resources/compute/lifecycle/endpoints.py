@@ -38,6 +38,8 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     """Clone a compute instance.
 
     With a `compute_id` its disks and configs are added to that instance, else to a new one.
+    Source and target are `cloning` until all is copied; the clone is offline then. Users need
+    to see the source, and read_write on an instance that is added to.
     """
     return await _record(call, await cloning.clone(call, body))
 
@@ -54,7 +56,7 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
 async def mutate_instance(call: Call, body: MutateInstance) -> None:
     """Upgrade a compute instance.
 
-    Its plan becomes the successor of the plan that it has.
+    Its plan becomes the successor of the plan that it has; see resize.
     """
     await resizing.mutate(call, await lock_idle(call), body.allow_auto_disk_resize)
 
@@ -76,7 +78,7 @@ async def _hash(call: Call, body: ResetPassword) -> str:
 async def reset_instance_password(call: Call, hashed: str) -> None:
     """Reset the root password of a compute instance.
 
-    It must be shut down; the next boot applies the password.
+    It must be off and have one disk beside swap; the next boot applies the password.
     """
     await passwords.reset(call, await lock_idle(call), hashed)
 
@@ -94,7 +96,8 @@ async def reset_instance_password(call: Call, hashed: str) -> None:
 async def rebuild_instance(call: Call, body: RebuildInstance) -> bytes:
     """Rebuild a compute instance.
 
-    All its disks and configs are deleted, and made anew from an image.
+    All its disks and configs are deleted, and made anew from an image. Addresses, backups,
+    tags and volumes stay.
     """
     instance = await lock_idle(call)
     await rebuilding.rebuild(call, instance, body)
@@ -113,7 +116,8 @@ async def rebuild_instance(call: Call, body: RebuildInstance) -> bytes:
 async def rescue_instance(call: Call, body: RescueInstance) -> None:
     """Boot a compute instance into the rescue system.
 
-    The next boot or reboot leaves it.
+    A small system of its own, in which disks can be mended; root logs in with the password and
+    keys of the first disk that has any. The next boot or reboot leaves it.
     """
     await rescuing.rescue(call, await lock_idle(call), body.devices)
 
@@ -135,7 +139,8 @@ async def rescue_instance(call: Call, body: RescueInstance) -> None:
 async def resize_instance(call: Call, body: ResizeInstance) -> None:
     """Resize a compute instance to another plan.
 
-    One that runs is powered off, and booted again.
+    Its disks must fit into the plan. A guest that runs is powered off, and booted again with
+    the new memory and processors.
     """
     instance = await lock_idle(call)
     await resizing.resize(call, instance, body)
