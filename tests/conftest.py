@@ -1,13 +1,13 @@
 """Fixtures and rules of the whole test run."""
 
 import os
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
 
 from roost.settings import Settings
 from roost.store import Store
-from tests.support import database
+from tests.support import database, transactions
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,6 +28,21 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be: {report.longreprtext}"
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def watched_transactions() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        transactions.install(patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def quick_transactions(watched_transactions: None) -> Iterator[None]:
+    """A test fails when what it has set off does slow work in a write's transaction."""
+    transactions.violations.clear()
+    yield
+    assert [each for each in transactions.violations if not transactions.is_known(each)] == []
 
 
 @pytest.fixture(scope="session")

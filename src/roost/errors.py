@@ -40,6 +40,9 @@ class Problem:
 class ShownError(Exception):
     """A fault whose text a user may read; of other exceptions only the log tells."""
 
+    lasting = False
+    """Whether another attempt soon would meet it again."""
+
 
 def shown(error: Exception) -> str:
     """What a user is told of a fault."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import hmac
 import os
 import tempfile
 from pathlib import Path
@@ -43,6 +44,7 @@ class Box:
 
     def __init__(self, key: bytes) -> None:
         self._cipher = AESGCM(key)
+        self._marks = hmac.digest(key, b"marks", hashlib.sha256)
 
     @classmethod
     def from_file(cls, path: Path) -> "Box":
@@ -56,6 +58,10 @@ class Box:
                 with contextlib.suppress(FileExistsError):
                     os.link(draft.name, path)
         return cls(path.read_bytes())
+
+    def mark(self, purpose: bytes, data: bytes) -> bytes:
+        """What only those who have the key can make of the data: HMAC-SHA256."""
+        return hmac.digest(self._marks, purpose + b"\0" + data, hashlib.sha256)
 
     def seal(self, plain: bytes) -> bytes:
         nonce = os.urandom(_NONCE_BYTES)

@@ -8,6 +8,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 _ADDRESS = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+$"
 
+_ADDRESS_OF_DOMAIN = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$"
+
 
 class Settings(BaseSettings):
     """Every setting with its default; `docs/operating.md` explains them."""
@@ -20,6 +22,12 @@ class Settings(BaseSettings):
         default=None,
         pattern=r"^https?://[^/?#]+$",
         description="where browsers and OAuth clients reach the server; default: as they asked",
+    )
+    admin_email: str = Field(
+        default="admin@localhost.localdomain",
+        max_length=128,
+        pattern=_ADDRESS_OF_DOMAIN,
+        description="of the account and the user that the first start makes",
     )
     engines: Literal["auto", "simulated", "local"] = "auto"
     catalog: Path | None = None
@@ -65,6 +73,9 @@ class Settings(BaseSettings):
     )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
+    sms_command: Path | None = Field(
+        default=None, description="program that sends text messages: number as argument, text in"
+    )
     smtp_url: SecretStr | None = Field(
         default=None, description="smtp://, smtp+starttls:// or smtps://[user:password@]host[:port]"
     )

@@ -1,15 +1,18 @@
 """Threads for work that blocks: named pools of a fixed size, one for each sort of work.
 
 asyncio's own pool is shared by everything that uses it, so that one kind of slow work there delays
-all others. Nothing that waits for the network runs in a thread, as a thread cannot be cancelled:
-the process would wait for it when it stops.
+all others, and a process that ends waits for it. These threads die with the process, whatever they
+do. Nothing that waits for the network runs in a thread, as a thread cannot be cancelled: it would
+keep its place.
 """
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextvars import copy_context
+from queue import SimpleQueue
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -20,13 +23,38 @@ class Threads:
     """At most `size` calls at the same time; others wait for their turn."""
 
     def __init__(self, name: str, size: int) -> None:
-        self._pool = ThreadPoolExecutor(size, thread_name_prefix=name)
+        self._name = name
+        self._size = size
+        self._started = 0
+        self._idle = threading.Semaphore(0)
+        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `work` returns. When this is cancelled, work that has begun goes on to its end."""
         context = copy_context()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, lambda: context.run(work, *args, **kwargs))
+        future: Future[T] = Future()
+
+        def do() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(context.run(work, *args, **kwargs))
+                except BaseException as error:
+                    future.set_exception(error)
+
+        self._work.put(do)
+        if not self._idle.acquire(blocking=False) and self._started < self._size:
+            self._start()
+        return await asyncio.wrap_future(future)
+
+    def _start(self) -> None:
+        self._started += 1
+        name = f"{self._name}-{self._started}"
+        threading.Thread(target=self._serve, name=name, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            self._work.get()()
+            self._idle.release()
 
 
 DISK = Threads("disk", 8)

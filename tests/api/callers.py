@@ -137,5 +137,11 @@ CALLERS = (
 )
 """Beside these, a stranger: somebody who may everything in another account."""
 
-UNPREPARED = ("confirm_tfa", "explain_request")
+UNPREPARED = (
+    "confirm_tfa",
+    "enroll_in_beta",
+    "explain_request",
+    "send_phone_code",
+    "verify_phone_number",
+)
 """They refuse the example for a reason of their own, as nothing was prepared for it."""

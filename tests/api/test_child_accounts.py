@@ -71,7 +71,8 @@ async def test_record(family: Family) -> None:
     assert (page["page"], page["pages"], page["results"]) == (1, 1, 1)
     (row,) = page["data"]
     assert row["euuid"] == family.proxy.euuid
-    assert row == {**await family.child.get("/account"), "billing_source": "external"}
+    assert row == await family.child.get("/account")
+    assert row["billing_source"] == "external"
     assert await family.parent.get(family.path) == row
 
 
@@ -123,6 +124,14 @@ async def test_filters(family: Family, roost: Roost, new_account: NewAccount) ->
     for field in ("euuid", "tax_id", "balance", "active_since"):
         answer = await family.parent.send("GET", PATH, headers={"X-Filter": f'{{"{field}": "x"}}'})
         assert answer.problems == [("X-Filter", f"Cannot filter on {field}")]
+
+
+async def test_a_proxy_token_ends_with_the_token_that_makes_it(
+    family: Family, nobody: Client, roost: Roost, new_token: NewToken
+) -> None:
+    soon = roost.clock.seconds() + timedelta(minutes=3)
+    short = nobody.as_user(await new_token(family.parent_account, expiry=soon))
+    assert (await short.post(f"{family.path}/token"))["expiry"] == soon.isoformat()
 
 
 async def create_token(family: Family) -> Json:
@@ -252,8 +261,9 @@ async def test_what_child_users_can_not_do(family: Family, nobody: Client) -> No
 
 
 async def test_company_of_a_parent(family: Family) -> None:
-    """Rule 3: it can't be changed."""
-    company = (await family.parent.get("/account"))["company"]
+    """Rule 3: it can't be changed, once there is one."""
+    assert (await family.parent.get("/account"))["company"] == ""
+    company = (await family.parent.put("/account", {"company": "Heron"}))["company"]
     answer = await family.parent.send("PUT", "/account", {"company": "Another", "city": "Oslo"})
     assert [field for field, _ in answer.problems] == ["company"]
     account = await family.parent.get("/account")

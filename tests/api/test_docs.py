@@ -1,34 +1,82 @@
 """The documentation page and the OpenAPI document's own address."""
 
-import html
+import gzip
+import json
+import re
+import zlib
+from importlib.resources import files
 
 import aiohttp
 import pytest
+from multidict import CIMultiDictProxy
 
 from roost.app.groups import ENDPOINT_MODULES
+from roost.web.openapi import build_document
 from roost.web.registry import Registry
 from tests.support.server import RunningRoost
 
-
-@pytest.fixture
-async def page(running: RunningRoost) -> tuple[str, str]:
-    async with aiohttp.ClientSession() as session, session.get(f"{running.url}/docs") as response:
-        assert response.status == 200
-        return await response.text(), response.headers["Content-Security-Policy"]
+PARTS = ("/docs", "/docs/docs.js", "/docs/scalar.js")
 
 
-def test_every_operation_is_on_the_page(page: tuple[str, str]) -> None:
-    for endpoint in Registry(ENDPOINT_MODULES):
-        assert f'<article id="{endpoint.name}">' in page[0]
-        assert html.escape(endpoint.summary) in page[0]
+async def get(
+    running: RunningRoost, path: str, **headers: str
+) -> tuple[int, CIMultiDictProxy[str], bytes]:
+    """Status, headers and the body as it was sent."""
+    async with (
+        aiohttp.ClientSession(auto_decompress=False) as session,
+        session.get(
+            running.url + path, headers={"Accept-Encoding": "identity", **headers}
+        ) as response,
+    ):
+        return response.status, response.headers, await response.read()
 
 
-def test_fields_of_bodies_are_explained(page: tuple[str, str]) -> None:
-    assert "<td><code>interfaces[].purpose</code> *</td>" in page[0]
-    assert "at least 3 characters, at most 64 characters" in page[0]
-    assert "one of public, vlan, vpc" in page[0]
+@pytest.mark.parametrize("path", ["/v4/openapi.json", "/v4beta/openapi.json"])
+async def test_the_document_is_served_to_everyone(running: RunningRoost, path: str) -> None:
+    status, headers, body = await get(running, path)
+    assert status == 200
+    assert headers["Content-Type"] == "application/json"
+    assert headers["Access-Control-Allow-Origin"] == "*"
+    assert json.loads(body) == json.loads(build_document(Registry(ENDPOINT_MODULES)))
 
 
-def test_the_page_runs_no_scripts(page: tuple[str, str]) -> None:
-    assert "<script" not in page[0]
-    assert page[1].startswith("default-src 'none'")
+async def test_the_page_loads_nothing_from_elsewhere(running: RunningRoost) -> None:
+    status, headers, body = await get(running, "/docs")
+    policy = headers["Content-Security-Policy"]
+    assert status == 200
+    assert policy.startswith("default-src 'none'; script-src 'self';")
+    assert "http" not in policy
+    assert "unsafe-eval" not in policy
+    assert re.findall(r'(?:src|href)="([^"]*)"', body.decode()) == [
+        "data:,",
+        "/v4/openapi.json",
+        "/docs/scalar.js",
+        "/docs/docs.js",
+    ]
+
+
+@pytest.mark.parametrize("path", [*PARTS, "/v4/openapi.json"])
+async def test_files_are_compressed_and_kept(running: RunningRoost, path: str) -> None:
+    _, plain_headers, plain = await get(running, path)
+    _, headers, packed = await get(running, path, **{"Accept-Encoding": "br, gzip"})
+    assert "Content-Encoding" not in plain_headers
+    assert headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed) == plain
+    etag = headers["ETag"]
+    again, _, nothing = await get(running, path, **{"If-None-Match": etag})
+    assert (again, nothing) == (304, b"")
+
+
+async def test_a_file_that_is_none_of_the_page_is_not_there(running: RunningRoost) -> None:
+    for path in ("/docs/docs.html", "/docs/scalar.LICENSE", "/docs/../web/docs.py"):
+        assert (await get(running, path))[0] == 404
+
+
+def test_the_library_is_the_one_that_its_licence_names() -> None:
+    static = files("roost.web") / "static"
+    script = (static / "scalar.js").read_bytes()
+    licence = (static / "scalar.LICENSE").read_text()
+    version = re.search(rb"@scalar/api-reference ([0-9.]+)", script)
+    assert version is not None
+    assert version[1].decode() in licence
+    assert len(zlib.compress(script)) < 1_100_000

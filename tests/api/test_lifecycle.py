@@ -136,6 +136,7 @@ async def test_rescue(client: Client, roost: Roost) -> None:
     await client.post(f"{path}/rescue", {"devices": devices})
     event = await quiet(client, path)
     assert (event["action"], event["status"]) == ("compute_reboot", "finished")
+    assert event["message"] == "The instance boots in rescue mode."
     assert (await client.get(path))["status"] == "running"
     console = (await engine_of(roost).console(compute_id, 4000)).decode()
     assert "Virtio SCSI HBA: sda sdc\n" in console

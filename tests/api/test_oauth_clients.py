@@ -57,6 +57,18 @@ async def test_the_life_of_a_client(client: Client) -> None:
     assert updated == ["oauth_client_update"] * 2
 
 
+async def test_clients_are_listed_by_age(client: Client) -> None:
+    ids = [(await client.post(CLIENTS, body(label=f"app{n}")))["id"] for n in range(12)]
+    assert [row["id"] for row in (await client.get(CLIENTS))["data"]] == ids
+
+
+async def test_the_other_spelling_of_a_reset(client: Client) -> None:
+    path = f"{CLIENTS}/{(await client.post(CLIENTS, body()))['id']}"
+    secrets = {(await client.post(f"{path}/reset{c}secret"))["secret"] for c in "-_"}
+    assert len(secrets) == 2
+    assert (await actions(client))[:2] == ["oauth_client_secret_reset"] * 2
+
+
 async def test_events_name_the_client(client: Client) -> None:
     made = await client.post(CLIENTS, body())
     (event,) = (await client.get("/account/events"))["data"]
@@ -148,6 +160,11 @@ async def test_web_redirects_are_kept_as_sent(client: Client, uri: str) -> None:
         "https://me:pw@app.example.com/done",
         "https://app.example.com\\@evil.example/done",
         "https://app.example.com:port/done",
+        "https://app.example.com:0/done",
+        "https://app.example.com:65536/done",
+        "http://a:\u0661\u0662/",
+        "http://[:::]/",
+        "http://[1::2::3]/",
         "https://app.example.com/a b",
         "https://app.example.com/\n",
         "https://app.example.com/done\r\nX: y",

@@ -1,8 +1,10 @@
 """The login page: passwords, second factors, sessions, and forms that nobody else can send."""
 
+import hmac
 import random
 import re
 from datetime import datetime
+from urllib.parse import urlencode
 
 import pytest
 
@@ -10,7 +12,7 @@ from roost.app.roost import Roost
 from roost.oauth import login, passwords
 from roost.oauth.passwords import PasswordChecker
 from roost.resources.users.queries import set_password
-from roost.secrets import hash_password, hash_token, verify_password
+from roost.secrets import Box, hash_password, hash_token, verify_password
 from tests.api.conftest import Account, NewAccount
 from tests.support.browser import FORM, Browser, Page, open_browser
 from tests.support.client import Client, until
@@ -159,6 +161,57 @@ async def test_forms_of_other_sites_do_nothing(
     assert await sessions(roost.store, user.user_id) == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "passes"),
+    [
+        ("Origin", "https://evil.example", False),
+        ("Origin", "http://127.0.0.1:1", False),
+        ("Origin", "null", True),
+        ("Sec-Fetch-Site", "cross-site", False),
+        ("Sec-Fetch-Site", "same-site", False),
+        ("Sec-Fetch-Site", "same-origin", True),
+    ],
+)
+async def test_what_browsers_say_of_a_forms_origin(
+    browser: Browser, user: Account, name: str, value: str, passes: bool
+) -> None:
+    """Other ports of this host are other sites too."""
+    form = (await browser.get("/login")).forms[0]
+    data = urlencode({**form.fields, "username": user.username, "password": PASSWORD}).encode()
+    page = await browser.send("POST", "/login", data, {**FORM, name: value})
+    assert page.status == (303 if passes else 403)
+    assert await is_in(browser) == passes
+
+
+async def test_the_own_origin_passes(browser: Browser, user: Account) -> None:
+    form = (await browser.get("/login")).forms[0]
+    data = urlencode({**form.fields, "username": user.username, "password": PASSWORD}).encode()
+    headers = {**FORM, "Origin": browser.url}
+    assert (await browser.send("POST", "/login", data, headers)).status == 303
+
+
+async def test_who_knows_the_cookie_cannot_make_a_form(
+    browser: Browser, roost: Roost, user: Account
+) -> None:
+    """As somebody who set it would; the token in forms needs the key of the server."""
+    browser.keep(SESSION, "known")
+    guesses = [
+        hmac.digest(b"known", b"csrf", "sha256").hex(),
+        Box(bytes(32)).mark(b"csrf", b"known").hex(),
+    ]
+    for guess in guesses:
+        fields = {"csrf": guess, "username": user.username, "password": PASSWORD}
+        assert (await browser.post("/login", fields)).status == 403
+    right = roost.services.get(Box).mark(b"csrf", b"known").hex()
+    fields = {"csrf": right, "username": user.username, "password": PASSWORD}
+    assert (await browser.post("/login", fields)).status == 303
+
+
+async def test_names_are_known_in_any_capitalisation(browser: Browser, user: Account) -> None:
+    assert (await browser.log_in(user.username.upper(), PASSWORD)).status == 303
+    assert f"<strong>{user.username}</strong>" in (await browser.get("/login")).text
+
+
 async def test_a_form_works_only_in_the_browser_that_got_it(
     browser: Browser, running: RunningRoost, roost: Roost, user: Account
 ) -> None:
@@ -253,14 +306,20 @@ async def test_a_login_leads_back_to_the_consent_page(
     assert left.location == asked.location
 
 
-async def test_logins_are_recorded(browser: Browser, client: Client, user: Account) -> None:
+async def test_logins_are_recorded(
+    browser: Browser, client: Client, roost: Roost, user: Account
+) -> None:
     await browser.log_in(user.username, "wrong")
     path = f"/account/users/{user.username}"
     row = await until(lambda: client.get(path), lambda row: row["last_login"] is not None)
     assert row["last_login"]["status"] == "failed"
-    assert (await client.get("/account/logins"))["results"] == 0
+    await roost.usage.flush()  # The first use of the client's token is a login too.
+    before = (await client.get("/account/logins"))["data"]
+    assert {row["status"] for row in before} == {"successful"}
+    shown = (await client.get("/profile/logins"))["data"]
+    assert [row["status"] for row in shown if row not in before] == ["failed"]
     await browser.log_in(user.username, PASSWORD)
-    (row,) = (await client.get("/account/logins"))["data"]
+    (row,) = (await client.get("/account/logins"))["data"][len(before) :]
     assert (row["username"], row["ip"], row["status"]) == (
         user.username,
         "127.0.0.1",

@@ -100,7 +100,6 @@ async def test_other_parameters_are_sent_once(user_browser: Browser, app: App) -
         ({"response_type": "id_token"}, "unsupported_response_type"),
         ({"response_type": "code token"}, "unsupported_response_type"),
         ({"response_type": "token"}, "unauthorized_client"),
-        ({"scope": ""}, "invalid_scope"),
         ({"scope": "nonsense"}, "invalid_scope"),
         ({"scope": "computes:write"}, "invalid_scope"),
         ({"scope": "computes:read_only nonsense:read_only"}, "invalid_scope"),
@@ -167,3 +166,27 @@ async def test_a_client_that_is_deleted_meanwhile(
     page = await user_browser.get(AUTHORIZE, **wish(app))
     await client.delete(f"/account/oauth-clients/{app.id}")
     must_stay(await user_browser.submit(page, decision="allow"))
+
+
+async def test_without_scopes_an_app_learns_who_the_user_is(
+    user_browser: Browser, client: Client, app: App
+) -> None:
+    """As the URL of the reference's Python client asks; the page says what it is."""
+    params = {name: value for name, value in wish(app).items() if name != "scope"}
+    page = await user_browser.get(AUTHORIZE, **params)
+    assert "Account: users, contact data" in page.text
+    assert "See and change" not in page.text
+    assert (await allow(user_browser, {**params, "scope": ""})).answer["code"]
+    (row,) = (await client.get("/profile/apps"))["data"]
+    assert row["scopes"] == "account:read_only"
+
+
+async def test_a_client_whose_address_cannot_be_used_any_more(
+    user_browser: Browser, roost: Roost, app: App
+) -> None:
+    """Addresses that were registered before the rules for them were as strict."""
+    for uri in ("http://a:\u0661\u0662/", "https://[:::]/", "https://app.example.com:99999/"):
+        await roost.store.execute(
+            "update oauth_client set redirect_uri = $2 where id = $1", app.id, uri
+        )
+        must_stay(await user_browser.get(AUTHORIZE, **wish(app)))

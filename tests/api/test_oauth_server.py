@@ -11,7 +11,7 @@ from roost.oauth import login
 from roost.oauth.consent import CODE_LIFE
 from roost.oauth.issue import REFRESH_LIFE
 from roost.oauth.sessions import SECOND_FACTOR_LIFE, SESSION_LIFE
-from roost.oauth.throttle import MAX_PER_USER, WINDOW
+from roost.oauth.throttle import MAX_TOGETHER, WINDOW
 from tests.support.browser import FORM, Browser, Page, open_browser
 from tests.support.client import Client, Json, until
 from tests.support.lab import Lab, running_lab
@@ -122,7 +122,7 @@ async def test_the_second_factor_must_come_soon(lab: Lab, visitor: Browser) -> N
 
 
 async def test_a_locked_user_waits_a_quarter_of_an_hour(lab: Lab, visitor: Browser) -> None:
-    for _ in range(MAX_PER_USER):
+    for _ in range(MAX_TOGETHER):
         assert (await visitor.log_in("admin", "wrong")).error == login.WRONG
     assert (await visitor.log_in("admin", PASSWORD)).error == login.TOO_OFTEN
     await pass_time(lab, WINDOW - MOMENT)

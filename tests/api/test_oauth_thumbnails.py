@@ -3,16 +3,22 @@
 import io
 import struct
 import zlib
+from pathlib import Path
 
+import aiohttp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from roost.errors import ApiError
+from roost.resources.account.queries import find_operator
 from roost.resources.oauth_clients.thumbnails import decode_thumbnail
-from tests.support.client import Answer, Client
+from tests.support.apps import let_in
+from tests.support.client import Answer, Client, Contract
+from tests.support.oauth import register
 from tests.support.pictures import picture
+from tests.support.server import running_roost, simulated
 
 CLIENTS = "/account/oauth-clients"
 NO_IMAGE = [(None, "The body must be a PNG or JPEG image")]
@@ -49,6 +55,26 @@ async def test_everybody_sees_it(client: Client, nobody: Client, path: str) -> N
     assert url == f"/v4{path}/thumbnail"
     await client.delete(path)
     assert (await nobody.send("GET", f"{path}/thumbnail")).status == 404
+
+
+async def test_its_address_is_whole_where_that_is_known(tmp_path: Path, database_url: str) -> None:
+    """In the records of clients and of apps."""
+    settings = simulated(tmp_path, database_url, public_url="https://cloud's.example.com")
+    async with running_roost(settings) as running, aiohttp.ClientSession() as session:
+        async with session.get(f"{running.url}/v4/openapi.json") as response:
+            contract = Contract(await response.json())
+        client = Client(session, contract, running.url).as_user(running.token)
+        app = await register(client)
+        path = f"{CLIENTS}/{app.id}"
+        await upload(client, path, picture())
+        user_id = await find_operator(running.roost.store)
+        assert user_id is not None
+        await let_in(running.roost, user_id, app.id)
+        whole = f"https://cloud's.example.com/v4{path}/thumbnail"
+        assert (await client.get(path))["thumbnail_url"] == whole
+        for listing in (CLIENTS, "/profile/apps"):
+            (row,) = (await client.get(listing))["data"]
+            assert row["thumbnail_url"] == whole
 
 
 async def test_a_change_is_an_event(client: Client, path: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import re
 
 import pytest
@@ -10,6 +11,7 @@ from roost.app.roost import Roost
 from tests.api.conftest import Account
 from tests.support.browser import FORM, Browser
 from tests.support.client import Client
+from tests.support.forms import FormPart, form
 from tests.support.oauth import (
     AUTHORIZE,
     TOKEN,
@@ -29,6 +31,7 @@ from tests.support.oauth import (
 
 pytestmark = pytest.mark.spec("B auth 1", "B auth 3", "B account 8")
 
+PART = b'--x\r\nContent-Disposition: form-data; name="code"\r\n\r\nb\r\n'
 SCOPES = "computes:read_only events:read_only"
 
 
@@ -199,3 +202,54 @@ async def test_the_consent_page_names_no_secret(
     assert cookie is not None
     assert cookie not in page.text
     assert app.secret not in page.text
+
+
+async def test_a_form_may_have_parts(user_browser: Browser, client: Client, app: App) -> None:
+    """As `curl -F` sends it."""
+    code = await code_for(user_browser, app)
+    fields = {**app.login, "code": code}
+    content_type, data = form(*(FormPart(None, v.encode(), k) for k, v in fields.items()))
+    page = await user_browser.send("POST", TOKEN, data, {"Content-Type": content_type})
+    assert page.status == 200
+    assert await works(client, json.loads(page.text))
+
+
+@pytest.mark.parametrize(
+    ("content_type", "data"),
+    [
+        ("multipart/form-data", b""),
+        ("multipart/form-data; boundary=x", b"--x\r\nnonsense"),
+        (
+            "multipart/form-data; boundary=x",
+            PART.replace(b'"\r', b'"; filename="a"\r') + b"--x--\r\n",
+        ),
+        (
+            "multipart/form-data; boundary=x",
+            PART.replace(b"b\r\n", b"\xff\r\n") + b"--x--\r\n",
+        ),
+        (
+            "multipart/form-data; boundary=x",
+            PART * 51 + b"--x--\r\n",
+        ),
+        ("multipart/form-data; boundary=x", b"x" * 70_000),
+        ("multipart/mixed; boundary=x", b"--x--\r\n"),
+    ],
+)
+async def test_forms_in_parts_that_are_none(
+    browser: Browser, content_type: str, data: bytes
+) -> None:
+    page = await browser.send("POST", TOKEN, data, {"Content-Type": content_type})
+    assert (page.status, json.loads(page.text)["error"]) == (400, "invalid_request")
+
+
+async def test_a_code_is_void_when_the_clients_address_changes(
+    user_browser: Browser, client: Client, app: App
+) -> None:
+    code = await code_for(user_browser, app)
+    path = f"/account/oauth-clients/{app.id}"
+    await client.put(path, {"redirect_uri": "https://new.example.com/done"})
+    fields = {**app.login, "code": code}
+    assert await refused(user_browser, fields) == "invalid_grant"
+    assert await refused(user_browser, {**fields, "redirect_uri": WEB}) == "invalid_grant"
+    await client.put(path, {"redirect_uri": WEB})
+    assert (await ask_tokens(user_browser, fields))[0] == 200

@@ -66,6 +66,23 @@ async def test_the_first_use_of_a_token_is_a_login(
     assert user["last_login"]["login_datetime"] == login["datetime"]
 
 
+async def test_the_login_has_the_time_of_the_use(
+    roost: Roost, account: Account, new_token: NewToken
+) -> None:
+    """Not that of the batch which writes it."""
+    await new_token(account)
+    clock = Clock()
+    usage = TokenUsage(roost.store, clock)
+    used = clock.now()
+    usage.add(await token_of(roost, account), "view_profile", "192.0.2.1")
+    clock.advance(timedelta(minutes=16))
+    await usage.flush()
+    when = await roost.store.fetchval(
+        "select last_login from api_user where id = $1", account.user_id
+    )
+    assert when == used.replace(microsecond=0)
+
+
 async def test_a_new_day_is_noted_anew(roost: Roost, account: Account, new_token: NewToken) -> None:
     await new_token(account)
     token_id, clock = await token_of(roost, account), Clock()

@@ -65,17 +65,43 @@ async def test_enabling_and_disabling(client: Client, roost: Roost, account: Acc
 
     again = await client.send("POST", ENABLE)
     assert again.problems == [(None, "Two-factor authentication is already enabled.")]
-    assert await client.post(DISABLE) == {}
+    assert await client.post(DISABLE, {"tfa_code": confirmed["scratch"]}) == {}
     assert (await client.get("/profile"))["two_factor_auth"] is False
     assert await client.post(DISABLE) == {}
+    assert await client.post(DISABLE, {"tfa_code": "000000"}) == {}
     assert await events(client) == ["tfa_disabled", "tfa_enabled"]
 
 
-async def test_the_profile_disables_too(client: Client, roost: Roost) -> None:
+async def test_disabling_asks_for_a_code(client: Client, roost: Roost) -> None:
+    secret, scratch = await enabled(client, roost)
+    used = code_of(secret, roost.clock.now(), -1)
+    wrong = "Invalid token. Two-factor auth not disabled. Please try again."
+    for body, reason in (
+        (None, "tfa_code is required"),
+        ({}, "tfa_code is required"),
+        ({"tfa_code": None}, "tfa_code is required"),
+        ({"tfa_code": used}, wrong),
+        ({"tfa_code": scratch.lower()}, wrong),
+        ({"tfa_code": "12345"}, "Length must be 6-32 characters"),
+    ):
+        answer = await client.send("POST", DISABLE, body)
+        assert (answer.status, answer.problems) == (400, [("tfa_code", reason)])
+        assert (await client.get("/profile"))["two_factor_auth"] is True
+    assert await client.post(DISABLE, {"tfa_code": code_of(secret, roost.clock.now())}) == {}
+    assert (await client.get("/profile"))["two_factor_auth"] is False
+
+
+async def test_the_profile_only_shows_it(client: Client, roost: Roost) -> None:
+    field = "two_factor_auth"
+    assert (await client.put("/profile", {field: False}))[field] is False
+    answer = await client.send("PUT", "/profile", {field: True})
+    assert answer.problems == [(field, "Enable two-factor authentication with tfa-enable")]
     await enabled(client, roost)
-    assert (await client.put("/profile", {"two_factor_auth": True}))["two_factor_auth"] is True
-    assert (await client.put("/profile", {"two_factor_auth": False}))["two_factor_auth"] is False
-    assert (await events(client))[:2] == ["profile_update", "tfa_disabled"]
+    assert (await client.put("/profile", {field: True}))[field] is True
+    answer = await client.send("PUT", "/profile", {field: False, "timezone": "UTC"})
+    assert answer.problems == [(field, "Disable two-factor authentication with tfa-disable")]
+    profile = await client.get("/profile")
+    assert (profile[field], profile["timezone"]) == (True, "GMT")
 
 
 @pytest.mark.parametrize(
@@ -160,11 +186,11 @@ async def test_no_code_lets_in_without_a_second_factor(
 async def test_disabling_forgets_trusted_devices(
     client: Client, roost: Roost, account: Account
 ) -> None:
-    await enabled(client, roost)
+    _, scratch = await enabled(client, roost)
     now = roost.clock.now()
     device = await remember_device(roost.store, account.user_id, "browser", "192.0.2.7", now)
     assert await is_trusted(roost.store, account.user_id, device, "192.0.2.7", now)
-    await client.post(DISABLE)
+    await client.post(DISABLE, {"tfa_code": scratch})
     assert not await is_trusted(roost.store, account.user_id, device, "192.0.2.7", now)
     assert (await client.get("/profile/devices"))["data"] == []
 

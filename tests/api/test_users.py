@@ -2,13 +2,18 @@
 
 import asyncio
 import uuid
+from datetime import timedelta
 
 import pytest
 
 from roost.app.roost import Roost
 from roost.resources.account.setup import make_parent
+from roost.resources.tokens.issue import make_token
+from roost.web.scopes import Scopes
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
+from tests.support.apps import let_in
 from tests.support.client import Client, Json, until
+from tests.support.oauth import register
 
 pytestmark = pytest.mark.spec("B account 10")
 
@@ -111,6 +116,75 @@ async def test_names_are_unique_in_the_whole_cloud(
     assert await names(client) == [account.username, name]
     assert len(await events(client)) == 1
     assert await events(stranger) == []
+
+
+async def test_names_differ_by_more_than_case(
+    client: Client, stranger: Client, account: Account
+) -> None:
+    name = fresh()
+    await client.post(USERS, {"username": name, "email": "a@example.com"})
+    for other in (client, stranger):
+        answer = await other.send(
+            "POST", USERS, {"username": name.upper(), "email": "b@example.com"}
+        )
+        assert (answer.status, answer.problems) == (400, TAKEN)
+    renamed = await client.put(f"{USERS}/{name}", {"username": name.upper()})
+    assert renamed["username"] == name.upper()
+    assert await names(client) == [account.username, name.upper()]
+
+
+@pytest.mark.parametrize("name", ["admin", "Root", "SUPPORT", "postmaster"])
+async def test_names_that_are_the_operators(client: Client, account: Account, name: str) -> None:
+    reserved = [("username", "This username is reserved")]
+    answer = await client.send("POST", USERS, {"username": name, "email": "a@example.com"})
+    assert (answer.status, answer.problems) == (400, reserved)
+    path = f"{USERS}/{account.username}"
+    answer = await client.send("PUT", path, {"username": name})
+    assert (answer.status, answer.problems) == (400, reserved)
+    assert await names(client) == [account.username]
+
+
+async def test_a_reserved_name_that_a_user_has_may_be_sent_back(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    """The first user is called admin."""
+    await roost.store.execute("update api_user set username = 'noc' where id = $1", account.user_id)
+    row = await client.get(f"{USERS}/noc")
+    assert await client.put(f"{USERS}/noc", {**row, "email": "n@example.com"}) == {
+        **row,
+        "email": "n@example.com",
+    }
+
+
+async def test_what_an_app_that_was_let_in_may_not(
+    client: Client, nobody: Client, roost: Roost, account: Account
+) -> None:
+    """Make users or tokens, say where letters go, or change how users log in."""
+    app = await register(client)
+    app_id = await let_in(roost, account.user_id, app.id)
+    expiry = roost.clock.seconds() + timedelta(hours=2)
+    scopes = Scopes.parse("*")
+    made = await make_token(
+        roost.store, roost.clock, account.user_id, "app", scopes, expiry, "oauth", app_id
+    )
+    by_app, profile = nobody.as_user(made.text), await client.get("/profile")
+    user = f"{USERS}/{account.username}"
+    for method, path, body in (
+        ("POST", USERS, {"username": fresh(), "email": "a@example.com", "restricted": False}),
+        ("POST", "/profile/tokens", {}),
+        ("POST", "/profile/tfa-enable", None),
+        ("POST", "/profile/tfa-enable-confirm", {"tfa_code": "123456"}),
+        ("POST", "/profile/tfa-disable", {"tfa_code": "123456"}),
+        ("PUT", "/profile", {"email": "thief@example.com"}),
+        ("PUT", user, {"email": "thief@example.com"}),
+    ):
+        answer = await by_app.send(method, path, body)
+        assert (answer.status, answer.problems) == (403, [(None, "Unauthorized")]), path
+    assert await by_app.put("/profile", profile) == profile
+    row = await client.get(user)
+    assert await by_app.put(user, {**row, "email": None}) == row
+    assert await client.get("/profile") == profile
+    assert await names(client) == [account.username]
 
 
 async def test_of_two_creations_at_once_one_succeeds(client: Client, stranger: Client) -> None:

@@ -162,6 +162,20 @@ async def test_grants_go_with_the_volume(client: Client, user: Restricted) -> No
     await until(lambda: client.get(user.path), lambda grants: grants["volume"] == [])
 
 
+async def test_creating_attached_needs_both_scopes(
+    nobody: Client, client: Client, account: Account, new_token: NewToken
+) -> None:
+    instance = await made(client)
+    half = nobody.as_user(await new_token(account, "volumes:read_write"))
+    body = {"label": "half", "compute_id": instance["id"]}
+    answer = await half.send("POST", VOLUMES, body)
+    reason = "Your OAuth token is not authorized to use this endpoint."
+    assert (answer.status, answer.problems) == (401, [(None, reason)])
+    await half.post(VOLUMES, {"label": "half", "region": instance["region"]})
+    both = nobody.as_user(await new_token(account, "volumes:read_write computes:read_write"))
+    assert (await both.post(VOLUMES, {**body, "label": "both"}))["compute_id"] == instance["id"]
+
+
 @pytest.mark.parametrize("scopes", ["volumes:read_write", "computes:read_write"])
 async def test_attach_and_detach_need_both_scopes(
     nobody: Client, client: Client, account: Account, new_token: NewToken, scopes: str

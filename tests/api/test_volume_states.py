@@ -13,6 +13,7 @@ from tests.support.volumes import (
     detached,
     made_volume,
     plugged,
+    rested,
     running_instance,
     slow,
     volume_body,
@@ -205,6 +206,32 @@ async def test_a_copy_can_be_given_up(client: Client, roost: Roost) -> None:
     event = (await whole_events(client, volume["id"]))[0]
     assert (event["action"], event["status"]) == ("volume_clone", "failed")
     assert event["message"] == "The volume was deleted."
+
+
+async def test_rate_and_remaining_time_of_a_copy(client: Client, roost: Roost) -> None:
+    source = await made_volume(client, label="source", size=10)
+    async with slow(roost, "volume_copy", seconds=3):
+        copy = await client.post(f"{VOLUMES}/{source['id']}/clone", {"label": "copy"})
+        copying = await until(
+            lambda: newest(client, "volume_clone"), lambda event: event["time_remaining"]
+        )
+        hours, minutes, seconds = map(int, copying["time_remaining"].split(":"))
+        assert (hours, minutes) == (0, 0)
+        assert seconds <= 3
+        assert float(copying["rate"].removesuffix(" MB/s")) > 10 * 1024 / 20
+    done = await until(
+        lambda: newest(client, "volume_clone"), lambda event: event["status"] == "finished"
+    )
+    await rested(client, copy["id"])
+    assert done["time_remaining"] is None
+    rate = float(done["rate"].removesuffix(" MB/s"))
+    assert abs(rate - 10 * 1024 / done["duration"]) < 0.01 * rate
+    made = await newest(client, "volume_create")
+    assert (made["rate"], made["time_remaining"]) == (None, None)
+
+
+async def newest(client: Client, action: str) -> Json:
+    return (await client.get("/account/events", filter={"action": action}))["data"][0]
 
 
 async def test_progress_of_a_copy(client: Client, roost: Roost) -> None:

@@ -9,9 +9,12 @@ from click.testing import CliRunner, Result
 
 from roost.app.roost import open_store
 from roost.cli import main
+from roost.clock import Clock
+from roost.resources.account.queries import find_user
+from roost.resources.devices.trust import remember_device
 from roost.secrets import verify_password
 from roost.settings import Settings
-from tests.cli.process import Json, Server, ran, wait_until
+from tests.cli.process import Json, Server, ran
 
 PASSWORD = "correct-Horse7battery"
 
@@ -116,10 +119,7 @@ def test_parent_and_child(server: Server) -> None:
     (head,) = fetch(server, "/account/users", parent_token)["data"]
     assert head["user_type"] == "parent"
 
-    def refused() -> bool:
-        return server.send("PUT", "/account", {}, token=child_token)[0] == 403
-
-    wait_until(refused)
+    assert server.send("PUT", "/account", {}, token=child_token)[0] == 403
     assert server.send("PUT", "/account", {}, token=parent_token)[0] == 200
 
 
@@ -154,6 +154,49 @@ def test_password(server: Server) -> None:
     assert fetch(server, f"/account/users/{user}", token)["password_created"] is not None
 
 
+async def factor_and_devices(state: Path, user: str) -> tuple[bool, int]:
+    """Whether a user has a second factor, and how many devices they trust."""
+    enabled = await value(state, "select tfa_enabled from api_user where username = $1", user)
+    count = await value(
+        state,
+        "select count(*) from trusted_device d join api_user u on u.id = d.user_id"
+        " where u.username = $1",
+        user,
+    )
+    assert isinstance(enabled, bool)
+    assert isinstance(count, int)
+    return enabled, count
+
+
+async def protect(state: Path, user: str) -> None:
+    """Give a user a second factor and a device that they trust."""
+    async with open_store(Settings(state=state)) as store:
+        user_id = await find_user(store, user)
+        assert user_id is not None
+        await store.execute("update api_user set tfa_enabled = true where id = $1", user_id)
+        await remember_device(store, user_id, "browser", "192.0.2.1", Clock().now())
+
+
+def test_a_new_password_ends_trust_in_devices(server: Server) -> None:
+    _, user, _ = opened(server, "--email", "a@example.com")
+    asyncio.run(protect(server.state, user))
+    assert asyncio.run(factor_and_devices(server.state, user)) == (True, 1)
+    told(server, "user", "password", user.upper(), text=PASSWORD + "\n")
+    assert asyncio.run(factor_and_devices(server.state, user)) == (True, 0)
+
+
+def test_a_user_who_has_lost_the_second_factor(server: Server) -> None:
+    _, user, token = opened(server, "--email", "a@example.com")
+    asyncio.run(protect(server.state, user))
+    assert fetch(server, "/profile", token)["two_factor_auth"] is True
+    assert told(server, "user", "tfa-disable", user) == ""
+    assert asyncio.run(factor_and_devices(server.state, user)) == (False, 0)
+    assert fetch(server, "/profile", token)["two_factor_auth"] is False
+    done = invoke(server, "user", "tfa-disable", "nobody")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "there is no user nobody" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -179,3 +222,34 @@ def test_password_of_nobody_and_of_a_proxy_user(server: Server) -> None:
         done = invoke(server, "user", "password", user, text=PASSWORD)
         assert done.exit_code == 1
         assert f"there is no user {user} who could log in" in done.stderr
+
+
+def limit(server: Server, account_id: str, name: str) -> list[str]:
+    lines = told(server, "account", "limit", "show", account_id).splitlines()
+    assert lines[0].split() == ["LIMIT", "USED", "ALLOWED", "SET", "BY"]
+    return next(line.split()[1:] for line in lines if line.split()[0] == name)
+
+
+def test_an_operator_raises_a_limit_and_takes_it_back(server: Server) -> None:
+    account_id, _, token = opened(server, "--email", "ada@example.com")
+    assert limit(server, account_id, "users") == ["1", "500", "catalogue"]
+    told(server, "account", "limit", "set", account_id, "tags", "1")
+    assert limit(server, account_id, "tags") == ["0", "1", "account"]
+    answers = [
+        server.send("POST", "/tags", token=token, body={"label": label}) for label in ("one", "two")
+    ]
+    assert [status for status, _ in answers] == [200, 400]
+    told(server, "account", "limit", "set", account_id, "users", "2")
+    told(server, "account", "limit", "reset", account_id, "tags")
+    assert limit(server, account_id, "tags") == ["1", "5000", "catalogue"]
+    assert limit(server, account_id, "users") == ["1", "2", "account"]
+    told(server, "account", "limit", "reset", account_id)
+    assert limit(server, account_id, "users") == ["1", "500", "catalogue"]
+
+
+def test_limits_are_of_accounts_and_things_that_exist(server: Server) -> None:
+    for words in (("show", "1"), ("set", "1", "tags", "5"), ("reset", "1")):
+        done = invoke(server, "account", "limit", *words)
+        assert (done.exit_code, "there is no account 1" in done.stderr) == (1, True)
+    assert invoke(server, "account", "limit", "set", "1", "clouds", "5").exit_code == 2
+    assert invoke(server, "account", "limit", "set", "1", "tags", "-1").exit_code == 2

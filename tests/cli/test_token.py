@@ -34,11 +34,24 @@ def test_life_of_a_token(server: Server) -> None:
     assert (user, label, prefix, scopes, expires) == ("admin", "ci", token[:16], "*", "never")
     assert datetime.fromisoformat(created).microsecond == 0
     ran("token", "revoke", "--state", server.state, number)
-    wait_until(lambda: not may_list(server, token))
+    assert not may_list(server, token)
     assert listed(server, token) == []
     again = roost("token", "revoke", "--state", server.state, number)
     assert again.returncode == 1
     assert f"there is no token {number}, or it is revoked already" in again.stderr
+
+
+def test_the_first_user_is_found_whatever_the_name(tmp_path: Path) -> None:
+    """And has the address that the operator gave."""
+    server = Server.start(tmp_path / "state", "--admin-email", "ops@example.com")
+    try:
+        row = server.send("GET", "/account")[1]
+        assert row["email"] == "ops@example.com"
+        user = server.send("PUT", "/account/users/admin", {"username": "grace"})[1]
+        assert (user["username"], user["email"]) == ("grace", "ops@example.com")
+        assert listed(server, create(server, "--label", "ci", "--scopes", "*"))[1] == "grace"
+    finally:
+        server.end()
 
 
 def test_scopes_and_expiry(server: Server) -> None:

@@ -17,7 +17,7 @@ from roost.engines.qemu.diskfiles import DiskFile
 from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.guests import Guest
 from roost.resources.compute.disks.engine import DiskSpec, Filesystem
-from roost.resources.compute.engine import DiskDevice, EngineError, NoDisksError
+from roost.resources.compute.engine import DiskDevice, EngineError, FullError, NoDisksError
 from tests.engines.harness import ignore, root_disk
 from tests.engines.qemu_host import QemuHarness, open_qemu, output
 
@@ -343,7 +343,7 @@ async def test_a_full_disk_is_told_in_plain_words(small_disk: Path) -> None:
         disks.copy(disk, spec(disk_id=ID + 1), ignore),
         backups.save(7, [disk], ignore),
     ):
-        with pytest.raises(EngineError) as failed:
+        with pytest.raises(FullError) as failed:
             await attempt
         assert str(failed.value).endswith("the host's disk is full")
         assert shutil.disk_usage(small_disk).free > free - MB

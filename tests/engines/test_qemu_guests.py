@@ -1,9 +1,12 @@
 """Real guests: reachable by their addresses, held to them, and safe on their disks."""
 
 import asyncio
+import os
 import shutil
 import stat
-from collections.abc import AsyncIterator, Sequence
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Address, IPv6Address
@@ -11,14 +14,16 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
-from roost.engines.qemu import instances, launch
+from roost.engines.qemu import guests, instances, launch
 from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.prerequisites import check
 from roost.resources.compute.disks.engine import DiskSpec
-from roost.resources.compute.engine import EngineError, InstanceSpec
+from roost.resources.compute.engine import EngineError, InstanceSpec, VolumeDevice
+from roost.resources.volumes.engine import VolumeSpec
 from roost.secrets import hash_guest_password
 from tests.engines.harness import root_disk, until
 from tests.engines.qemu_host import QemuHarness, open_qemu, output, processes_with
@@ -290,3 +295,94 @@ async def test_this_host_meets_the_prerequisites(harness: QemuHarness, tmp_path:
     assert problem is not None
     assert "overlaps" in problem
     await harness.engine.delete(harness.spec(100_010).id)
+
+
+async def test_guests_that_run_already_are_adopted(harness: QemuHarness) -> None:
+    """Another process's: its log says which, and the end of one is told at once."""
+    spec = harness.spec(100_077)
+    await boot(harness, spec)
+    other = harness.reopen()
+    with capture_logs() as logs:
+        async with aclosing(other.endings()) as endings:
+            ended = asyncio.ensure_future(anext(endings))
+            await until(partial(_told, logs), bool)
+            assert not ended.done()
+            await harness.crash(spec.id)
+            async with asyncio.timeout(1):
+                assert await ended == spec.id
+    [line] = [line for line in logs if line["event"] == "guests_adopted"]
+    assert spec.id in line["guests"]
+    await harness.engine.delete(spec.id)
+
+
+async def _told(logs: Sequence[Mapping[str, object]]) -> bool:
+    return any(line["event"] == "guests_adopted" for line in logs)
+
+
+async def test_a_restart_of_the_host_is_no_crash(
+    harness: QemuHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a guest was started in is kept beside it; nothing had a chance to note that it went."""
+    spec = harness.spec(100_078)
+    await boot(harness, spec)
+    await harness.crash(spec.id)
+    state = await harness.engine.inspect(spec.id)
+    assert state is not None
+    assert not state.interrupted
+    monkeypatch.setattr(guests, "host_start", lambda: "another boot of the kernel")
+    state = await harness.engine.inspect(spec.id)
+    assert state is not None
+    assert state.interrupted
+    await harness.engine.start(spec)
+    await harness.crash(spec.id)
+    state = await harness.engine.inspect(spec.id)
+    assert state is not None
+    assert not state.interrupted
+    await harness.engine.delete(spec.id)
+
+
+async def test_the_host_tells_what_it_has_left(harness: QemuHarness) -> None:
+    host = await harness.engine.host()
+    [folder] = host.folders
+    assert folder.path == str(harness.state_dir)
+    assert 0 < folder.free < folder.size
+    assert 0 < host.memory_free < host.memory
+
+
+async def test_no_look_at_processes_happens_on_the_event_loop(
+    harness: QemuHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a search among all processes, nor one for open files; one for all volumes."""
+    loop, looks = threading.get_ident(), list[str]()
+    listing, links = os.listdir, Path.iterdir
+
+    def watched(path: str | Path) -> None:
+        if str(path).startswith("/proc"):
+            assert threading.get_ident() != loop
+            looks.append(str(path))
+
+    def listdir(path: str) -> list[str]:
+        watched(path)
+        return listing(path)
+
+    def iterdir(path: Path) -> Iterator[Path]:
+        watched(path)
+        return links(path)
+
+    volumes = [VolumeSpec(100_080 + number, 1) for number in range(3)]
+    for volume in volumes:
+        await harness.volumes.create(volume)
+    devices = tuple(VolumeDevice(None, volume.id, "v") for volume in volumes)
+    spec, other = harness.spec(100_079), harness.spec(100_089)
+    await boot(harness, other)
+    await harness.engine.disks.make(root_disk(harness, spec.id))
+    monkeypatch.setattr(os, "listdir", listdir)
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    await harness.engine.start(replace(spec, devices=(*spec.devices, *devices)))
+    files = [path for path in looks if path.endswith("/fd")]
+    assert len(files) == len(set(files)) > 0
+    assert [state.compute_id for state in await harness.volumes.list()][:3] == [spec.id] * 3
+    for each in (spec, other):
+        await harness.engine.delete(each.id)
+    for volume in volumes:
+        await harness.volumes.delete(volume.id)

@@ -25,6 +25,10 @@ class PermanentError(ShownError):
     pass
 
 
+class LastingError(ShownError):
+    lasting = True
+
+
 Action = Callable[[Run[Nothing]], Awaitable[Verdict]]
 
 
@@ -103,8 +107,8 @@ async def failing(_run: Run[Nothing]) -> Verdict:
 
 @pytest.mark.parametrize(
     "action",
-    [raising(Fatal("no")), raising(PermanentError("no")), failing],
-    ids=["fatal", "permanent", "verdict"],
+    [raising(Fatal("no")), raising(PermanentError("no")), raising(LastingError("no")), failing],
+    ids=["fatal", "permanent", "lasting", "verdict"],
 )
 async def test_some_failures_are_final_at_once(noted: Store, action: Action) -> None:
     kind = JobKind(
@@ -114,6 +118,14 @@ async def test_some_failures_are_final_at_once(noted: Store, action: Action) -> 
     job, said = await run(bench, kind)
     assert (job.status, job.error, said) == ("failed", "no", UNDONE)
     assert bench.metric("roost_job_retries_total", kind="k") == 0
+
+
+async def test_an_undo_is_retried_whatever_the_fault(noted: Store) -> None:
+    broken = steps(raising(Fatal("no")), undo=raising(LastingError("full"), 2))
+    kind = JobKind("k", Nothing, broken, retry=QUICK, on_failed=on_failed)
+    job, said = await run(Bench(noted, kind), kind)
+    assert (job.status, job.error, job.undo_error) == ("failed", "no", None)
+    assert said == ["a", "b", "attempt 3", "undo a", "resource failed"]
 
 
 async def test_a_step_may_have_its_own_retry(noted: Store) -> None:

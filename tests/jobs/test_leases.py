@@ -16,6 +16,7 @@ import pytest
 from roost.jobs import JobKind, Run, Step, Verdict, lease_queries, next_step
 from roost.store import Store
 from tests.jobs.bench import Bench, until
+from tests.jobs.conftest import Logs
 from tests.jobs.notes import notes
 from tests.jobs.toy_worker import BLOCK, KINDS, LINGER, THREE, Name, Nothing, PathArgs
 
@@ -80,10 +81,10 @@ async def _renewed(store: Store, job_id: int, first: datetime) -> bool:
 
 
 async def test_a_killed_worker_is_replaced_within_its_lease(
-    noted: Store, bench: Bench, processes: Processes, tmp_path: Path
+    noted: Store, bench: Bench, processes: Processes, tmp_path: Path, logs: Logs
 ) -> None:
     gate = tmp_path / "gate"
-    job_id = await bench.enqueue(LINGER, PathArgs(path=str(gate)))
+    job_id = await bench.enqueue(LINGER, PathArgs(path=str(gate)), "x:1")
     dead = processes.start("dead")
     await noted_text(noted, job_id, "begin dead")
     first = await lease_until(noted, job_id)
@@ -98,6 +99,8 @@ async def test_a_killed_worker_is_replaced_within_its_lease(
         await bench.ended(job_id)
     assert await notes(noted, job_id) == ["begin dead", "begin here", "commit here"]
     assert bench.metric("roost_job_lost_leases_total", kind="linger") == 1
+    [told] = [line for line in logs if line["event"] == "job_lease_lapsed"]
+    assert (told["job"], told["job_kind"], told["resource"]) == (job_id, "linger", "x:1")
 
 
 async def test_a_paused_worker_writes_nothing_once_it_is_replaced(

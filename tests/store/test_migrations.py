@@ -76,6 +76,48 @@ async def test_instances_get_disks_and_a_config(empty_url: str) -> None:
         await connection.close()
 
 
+async def test_users_whose_names_differ_by_case_only(empty_url: str) -> None:
+    """Revision 0018: the oldest of each keeps it, and clients are numbered by age."""
+    await migrate.upgrade(empty_url, "0016")
+    connection = await connect(empty_url)
+    try:
+        await connection.execute(_USERS)
+        await migrate.upgrade(empty_url)
+        rows = await connection.fetch("select id, username from api_user order by id")
+        assert [tuple(row) for row in rows] == [
+            (1, "ru-ro"),
+            (2, "RU-RO-2x1"),
+            (3, "ada"),
+            (4, "Ada-4"),
+            (5, "ADA-5"),
+            (6, "ru-ro-2"),
+            (7, "a" * 32),
+            (8, "A" * 26 + "-8"),
+        ]
+        clients = await connection.fetch("select id from oauth_client order by number")
+        assert [row["id"] for row in clients] == ["old", "new"]
+        number = await connection.fetchval(
+            "insert into oauth_client (id, account_id, label, redirect_uri, public, secret_hash,"
+            " created) values ('newest', 1, '', '', true, '', now()) returning number"
+        )
+        assert number == 3
+        acts = await connection.fetch("select user_id from event order by id")
+        assert [row["user_id"] for row in acts] == [3, None]
+    finally:
+        await connection.close()
+
+
+_USERS = """
+    insert into account (id, euuid, created) overriding system value
+    values (1, gen_random_uuid(), now());
+    insert into api_user (id, account_id, username, created) overriding system value
+    select n, 1, name, now() from unnest(array['ru-ro', 'RU-RO', 'ada', 'Ada', 'ADA', 'ru-ro-2',
+        repeat('a', 32), repeat('A', 32)]) with ordinality as named (name, n);
+    insert into oauth_client (id, account_id, label, redirect_uri, public, secret_hash, created)
+    values ('new', 1, '', '', true, '', '2026-01-02'), ('old', 1, '', '', true, '', '2026-01-01');
+    insert into event (account_id, username, action, status, created)
+    values (1, 'ada', 'x', 'notification', now()), (1, 'gone', 'x', 'notification', now());
+"""
 _INSTANCES = """
     insert into account (id, euuid, created) overriding system value
     values (1, gen_random_uuid(), now());

@@ -108,6 +108,10 @@ class Browser:
     async def log_in(self, username: str, password: str) -> Page:
         return await self.submit(await self.get("/login"), username=username, password=password)
 
+    def keep(self, name: str, value: str) -> None:
+        """A cookie that it got before."""
+        self._session.cookie_jar.update_cookies({name: value}, URL(self.url))
+
     def cookie(self, name: str) -> str | None:
         found = self._session.cookie_jar.filter_cookies(URL(self.url)).get(name)
         return found.value if found else None

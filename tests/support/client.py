@@ -43,7 +43,7 @@ class Contract:
             assert answer.status in (404, 405)
             return
         responses = operation["responses"]
-        response = responses.get(str(answer.status), responses["default"])
+        response = self._resolved(responses.get(str(answer.status), responses["default"]))
         if answer.status == 204:
             assert (answer.raw, "content" in response) == (b"", False)
             return
@@ -54,6 +54,12 @@ class Contract:
         body = operation.get("requestBody")
         if answer.status == 200 and body is not None and sent is not None:
             self._validate(body["content"][_JSON]["schema"], sent)
+
+    def _resolved(self, response: Json) -> Json:
+        name = response.get("$ref")
+        if name is None:
+            return response
+        return self._document["components"]["responses"][name.rpartition("/")[2]]
 
     def _find(self, method: str, path: str) -> Json | None:
         wanted = path.partition("?")[0].rstrip("/").split("/")

@@ -54,6 +54,7 @@ def simulated(state: Path, database_url: str, **more: object) -> Settings:
             "rate_limit_scale": 0,
             "access_log": False,
             "job_lease": 2,
+            "database_timeout": 30,
             **more,
         }
     )

@@ -14,7 +14,7 @@ TOKEN_FILE = "admin.token"  # noqa: S105  (a file's name)
 ADMIN = "admin"
 
 
-async def ensure_admin(store: Store, clock: Clock, state: Path) -> bool:
+async def ensure_admin(store: Store, clock: Clock, state: Path, email: str) -> bool:
     """Make account, user and token file unless there is an account; True when made now.
 
     The file is written before the commit: a crash in between leaves a file that the next start
@@ -25,8 +25,8 @@ async def ensure_admin(store: Store, clock: Clock, state: Path) -> bool:
         if await queries.has_account(connection):
             return False
         now = clock.seconds()
-        account_id = await queries.create_account(connection, new_uuid(), now)
-        user_id = await queries.create_user(connection, account_id, ADMIN, False, now)
+        account_id = await queries.create_account(connection, new_uuid(), now, email)
+        user_id = await queries.create_user(connection, account_id, ADMIN, False, now, email)
         token = await issue_token(connection, clock, user_id, ADMIN, Scopes.parse("*"))
         _write_private(state / TOKEN_FILE, token + "\n")
     return True

@@ -2,16 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Protocol
 
 import asyncpg
 
+from roost.app.engines import Binding
+from roost.app.figures import room_of
 from roost.app.name_server import NAME
 from roost.app.roost import Roost
 from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
-from roost.web.site import HealthRow
+from roost.resources.compute.engine import InstanceEngine
+from roost.web.site import HealthRow, Status
 
 _ENGINE_SECONDS = 5
 _KNOWN_SECONDS = 2
@@ -42,7 +46,7 @@ class Health:
 
 
 async def check_health(roost: Roost) -> HealthRow:
-    """Broken is: the store does not answer, nobody runs jobs, or an engine says so."""
+    """Broken is: the store does not answer. Degraded is: something else does not, or is full."""
     store, count = await _check_store(roost)
     checks: dict[tuple[str, str], Callable[[], Awaitable[EngineHealth]]] = {
         (binding.region, binding.plane): binding.engine.health for binding in roost.bindings.all()
@@ -50,15 +54,34 @@ async def check_health(roost: Roost) -> HealthRow:
     checks["all", NAME] = roost.name_server.engine.health
     answers = await asyncio.gather(*map(_check_engine, checks.values()))
     engines: dict[str, dict[str, str]] = {}
-    for (place, plane), (_, detail) in zip(checks, answers, strict=True):
+    problems = [] if store != "ok" or count else ["no worker runs jobs"]
+    for (place, plane), (ok, detail) in zip(checks, answers, strict=True):
         engines.setdefault(place, {})[plane] = detail
-    healthy = store == "ok" and count > 0 and all(ok for ok, _ in answers)
+        problems += [] if ok else [f"{place}, {plane}: {detail}"]
+    for binding in roost.bindings.instances:
+        problems += await _check_room(binding)
+    degraded: Status = "degraded" if problems else "ok"
     return {
-        "status": "ok" if healthy else "broken",
+        "status": degraded if store == "ok" else "broken",
+        "problems": problems,
         "store": store,
         "workers": count,
         "engines": engines,
     }
+
+
+async def _check_room(binding: Binding[InstanceEngine]) -> list[str]:
+    """What cannot be seen is a problem that the engine's own health tells."""
+    with suppress(ShownError):
+        host = await binding.engine.host()
+        folders = () if host is None else host.folders
+        return [
+            f"{binding.region}: {folder.path} has {folder.free >> 20} MiB of"
+            f" {folder.size >> 20} left"
+            for folder in folders
+            if room_of(folder) == "nearly full"
+        ]
+    return []
 
 
 async def _check_store(roost: Roost) -> tuple[str, int]:

@@ -22,6 +22,10 @@ NAME = "dns"
 
 
 class NameServer(DomainEngine, Protocol):
+    @property
+    def restarts(self) -> int:
+        """How often this process had to start it again."""
+
     async def start(self) -> None:
         """Answer queries, and see to it that they are answered from now on.
 

@@ -1,9 +1,11 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry
 
@@ -17,10 +19,12 @@ from roost.app.groups import (
     ENDPOINT_MODULES,
     ENTITY_KINDS,
     JOB_KINDS,
+    PROMISES,
     SCHEDULES,
 )
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
+from roost.app.messages import open_messages
 from roost.app.name_server import DnsBinding, bind_dns
 from roost.clock import Clock
 from roost.jobs.environment import Environment, WorkerSettings
@@ -36,7 +40,10 @@ from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
+from roost.resources.limits.capacity import Promises
 from roost.resources.notifications.causes import Causes
+from roost.resources.oauth_clients.thumbnails import PublicUrl
+from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
@@ -54,6 +61,7 @@ from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 
+_CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
 
@@ -126,6 +134,18 @@ class Roost:
         return registry, Api(edge)
 
 
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+async def _close(engines: Iterable[_Closable]) -> None:
+    """Let go of the engines, also of one that does not answer."""
+    closing = [asyncio.create_task(engine.close()) for engine in engines]
+    done, _ = await asyncio.wait(closing, timeout=_CLOSE_SECONDS)
+    for task in done:
+        task.result()
+
+
 def _share_of_requests(settings: Settings) -> Share:
     seconds = settings.database_timeout
     return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
@@ -152,16 +172,19 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
         clock = await LabClock.open(store) if settings.lab else Clock()
-        catalog = await DISK.run(load, settings.catalog)
+        registry = Registry(ENDPOINT_MODULES)
+        catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
         name_server = await bind_dns(settings, clock, store)
-        stack.push_async_callback(name_server.engine.close)
+        engines: list[_Closable] = [
+            name_server.engine,
+            *(binding.engine for binding in bindings.all()),
+        ]
+        stack.push_async_callback(_close, engines)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(image_store(settings))
-        for opened in bindings.all():
-            stack.push_async_callback(opened.engine.close)
         for binding in bindings.instances:
             if binding.real:
                 catalog.limit_images(binding.region, images.has, images.awaits)
@@ -198,14 +221,18 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 queue,
                 box,
                 Causes(*CAUSES),
+                Promises(*PROMISES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
-                Registry(ENDPOINT_MODULES),
+                open_messages(settings),
+                PublicUrl(settings.public_url),
+                registry,
             ),
             queue=queue,
             faults=Faults(),
             metrics=metrics,
             job_metrics=Metrics(metrics),
             usage=TokenUsage(store, clock),
-            first_start=not beside and await ensure_admin(store, clock, settings.state),
+            first_start=not beside
+            and await ensure_admin(store, clock, settings.state, settings.admin_email),
         )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import uvicorn
 
 from roost.app.crew import Crew
+from roost.app.figures import keep_figures
 from roost.app.health import Health
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
@@ -23,7 +24,7 @@ from roost.web.site import Server, build_site
 
 _KEEP_ALIVE = 75
 """Seconds of an idle connection; longer than clients keep theirs, so that they close first."""
-_GRACE = 5
+_GRACE = 4
 """Seconds that requests have to end in."""
 
 
@@ -60,9 +61,11 @@ async def serve(
         try:
             async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
                 tasks.create_task(server.serve(sockets=[listening]))
+                figures = tasks.create_task(keep_figures(roost))
                 stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
                 await stop.wait()
                 server.should_exit = True
+                figures.cancel()
                 if stop_work is not None:
                     stop_work()
         finally:

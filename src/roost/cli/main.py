@@ -11,6 +11,7 @@ _COMMANDS = {
     "account": "roost.cli.account",
     "user": "roost.cli.user",
     "token": "roost.cli.token",
+    "oauth-client": "roost.cli.oauth_client",
     "image": "roost.cli.image",
     "maintenance": "roost.cli.maintenance",
     "ticket": "roost.cli.ticket",
@@ -27,7 +28,7 @@ class _Lazy(click.Group):
         module = _COMMANDS.get(cmd_name)
         if module is None:
             return None
-        command = getattr(importlib.import_module(module), cmd_name)
+        command = getattr(importlib.import_module(module), cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 

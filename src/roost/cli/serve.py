@@ -2,11 +2,16 @@
 
 import asyncio
 import gc
+import os
 import signal
 import socket
+import sys
+import threading
+import time
 from pathlib import Path
 
 import click
+import structlog
 
 from roost.app.engines import describe
 from roost.app.first_start import TOKEN_FILE
@@ -18,11 +23,16 @@ from roost.app.served import serving
 from roost.cli.options import read_settings, roost_options, run
 from roost.settings import Settings
 
+_STOP_SECONDS = 9.5
+
+_log = structlog.get_logger(__name__)
+
 
 @click.command()
 @roost_options
 @click.option("--listen", metavar="HOST:PORT", help="Default 127.0.0.1:8080; port 0: any free.")
 @click.option("--lab", is_flag=True, default=None, help="Offer /lab: clock, latency, faults.")
+@click.option("--admin-email", help="Of the account and the user that the first start makes.")
 @click.option("--no-worker", is_flag=True, help="Answer requests only; run jobs elsewhere.")
 def serve(
     state: Path | None,
@@ -30,6 +40,7 @@ def serve(
     catalog: Path | None,
     listen: str | None,
     lab: bool | None,
+    admin_email: str | None,
     no_worker: bool,
 ) -> None:
     """Serve the API, and run jobs in the same process."""
@@ -39,6 +50,7 @@ def serve(
         catalog=catalog,
         listen=listen,
         lab=lab,
+        admin_email=admin_email,
         worker=False if no_worker else None,
     )
     configure_logs()
@@ -87,10 +99,25 @@ def _be_ready(line: str) -> None:
 
 
 def _stop_on_signals() -> asyncio.Event:
+    """Set by the first signal. Whatever does not end then is left behind as by a crash."""
     stop = asyncio.Event()
+
+    def begin() -> None:
+        if not stop.is_set():
+            stop.set()
+            threading.Thread(target=_end_at_last, daemon=True).start()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, begin)
     return stop
+
+
+def _end_at_last() -> None:
+    """Jobs that were running are taken over when their lease has lapsed."""
+    time.sleep(_STOP_SECONDS)
+    _log.error("stop_forced", seconds=_STOP_SECONDS)
+    sys.stderr.flush()
+    os._exit(1)
 
 
 def _greet(roost: Roost) -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import click
 
-from roost.app.first_start import ADMIN
 from roost.app.groups import ENDPOINT_MODULES
 from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
-from roost.resources.account.queries import find_user
+from roost.resources.account.queries import find_operator, find_user
 from roost.resources.tokens.issue import issue_token
 from roost.resources.tokens.jobs import KEPT
 from roost.resources.tokens.queries import TokenRow, list_tokens, revoke_token
@@ -34,9 +33,11 @@ def token() -> None:
 @state_option
 @click.option("--label", required=True, help="1 to 100 characters.")
 @click.option("--scopes", required=True, help='"*", or such as "computes:read_write".')
-@click.option("--user", default=ADMIN, show_default=True)
+@click.option("--user", help="Default: the first unrestricted user of the first account.")
 @click.option("--expires", type=click.IntRange(1, 36500), metavar="DAYS", help="Default: never.")
-def create(state: Path | None, label: str, scopes: str, user: str, expires: int | None) -> None:
+def create(
+    state: Path | None, label: str, scopes: str, user: str | None, expires: int | None
+) -> None:
     """Make a token and print it, once and for all."""
     if not 1 <= len(label) <= _LABEL_LENGTH:
         raise click.BadParameter(f"must be 1-{_LABEL_LENGTH} characters", param_hint="--label")
@@ -89,14 +90,15 @@ async def _uses(settings: Settings, token_id: int) -> list[str] | None:
 
 
 async def _create(
-    settings: Settings, label: str, scopes: Scopes, user: str, days: int | None
+    settings: Settings, label: str, scopes: Scopes, user: str | None, days: int | None
 ) -> str:
     clock = Clock()
     expiry = None if days is None else clock.seconds() + timedelta(days=days)
     async with open_store(settings) as store, store.transaction() as db:
-        user_id = await find_user(db, user)
+        user_id = await (find_operator(db) if user is None else find_user(db, user))
         if user_id is None:
-            raise click.ClickException(f"there is no user {user}")
+            missing = f"there is no user {user}" if user else "say whose token it is with --user"
+            raise click.ClickException(missing)
         return await issue_token(db, clock, user_id, label, scopes, expiry)
 
 

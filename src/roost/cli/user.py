@@ -9,6 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 from roost.app.roost import open_store
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
+from roost.resources.account.queries import find_user
+from roost.resources.devices.queries import forget_all
+from roost.resources.two_factor.factor import forget
 from roost.resources.users.bodies import Password
 from roost.resources.users.queries import set_password
 from roost.secrets import hash_password
@@ -28,12 +31,21 @@ def user() -> None:
 def password(state: Path | None, username: str) -> None:
     """Set the password for the login page, from a prompt or the first line of standard input.
 
-    The user is logged out everywhere; tokens stay valid.
+    The user is logged out everywhere, and no device is trusted any longer; tokens stay valid.
     """
     settings = read_served_settings(state=state)
     hashed = hash_password(_read())
     if not run(_set(settings, username, hashed)):
         raise click.ClickException(f"there is no user {username} who could log in")
+
+
+@user.command("tfa-disable")
+@state_option
+@click.argument("username")
+def disable_tfa(state: Path | None, username: str) -> None:
+    """Disable two-factor authentication of a user who has lost both device and scratch code."""
+    if not run(_disable_tfa(read_served_settings(state=state), username)):
+        raise click.ClickException(f"there is no user {username}")
 
 
 def _read() -> str:
@@ -48,5 +60,16 @@ def _read() -> str:
 
 
 async def _set(settings: Settings, username: str, hashed: str) -> bool:
-    async with open_store(settings) as store:
-        return await set_password(store, username, hashed, Clock().seconds())
+    async with open_store(settings) as store, store.transaction() as db:
+        user_id = await set_password(db, username, hashed, Clock().seconds())
+        if user_id is not None:
+            await forget_all(db, user_id)
+        return user_id is not None
+
+
+async def _disable_tfa(settings: Settings, username: str) -> bool:
+    async with open_store(settings) as store, store.transaction() as db:
+        user_id = await find_user(db, username)
+        if user_id is not None:
+            await forget(db, user_id)
+        return user_id is not None

@@ -17,7 +17,7 @@ class WorkerSettings:
     """Jobs at the same time."""
     lease: float = 10.0
     """A worker that is silent for so long has been replaced."""
-    grace: float = 5.0
+    grace: float = 3.0
     """What a running step has to end in when the worker stops."""
     retention: int = 30
     """Days for which jobs that have ended are kept."""

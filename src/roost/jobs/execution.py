@@ -15,6 +15,7 @@ from roost.jobs.model import Job
 from roost.jobs.run import Tools
 from roost.jobs.verdicts import Again, Done, Fail, Fatal, Next, Verdict, Write, next_step
 from roost.store import Queries
+from roost.waiting import NotYetError, may_leave
 
 _PROGRESS_SECONDS = 0.5
 
@@ -147,7 +148,10 @@ class Execution:
         action = step.undo if self.job.phase == "undo" and step.undo else step.action
         try:
             async with asyncio.timeout(step.timeout) as timer:
-                return await action(run)
+                with may_leave():
+                    return await action(run)
+        except NotYetError as error:
+            return Again(error.seconds, None, attempted=False)
         except TimeoutError:
             if not timer.expired():
                 raise
@@ -166,8 +170,8 @@ class Execution:
                 new = transitions.undone(job, kind, now) if undoing else forward
             case Done(write):
                 new = transitions.end(job, now) if undoing else transitions.succeed(job, now)
-            case Again(after, write):
-                new = transitions.wait(job, after, now)
+            case Again(write=write):
+                new = transitions.wait(job, verdict, now)
             case Fail(reason):
                 if undoing:
                     raise Fatal(reason)
@@ -180,8 +184,7 @@ class Execution:
         step = self._kind.undoing(job.step) if job.phase == "undo" else None
         retry = self._kind.retry_of(step.name if step else job.step)
         reason = str(error) if step else shown(error)
-        final = isinstance(error, (Fatal, *self._kind.permanent))
-        final = final or job.attempt + 1 >= retry.attempts
+        final = self._is_permanent(error) or job.attempt + 1 >= retry.attempts
         trace = error if final else None
         _log.warning("job_step_failed", step=job.step, error=repr(error), exc_info=trace)
         if not final:
@@ -191,6 +194,12 @@ class Execution:
             await self._commit(transitions.undo(job, reason))
         else:
             await self._give_up(transitions.end(job, now, reason))
+
+    def _is_permanent(self, error: Exception) -> bool:
+        """An undo is tried again whatever the fault: nothing may be left behind."""
+        if isinstance(error, (Fatal, *self._kind.permanent)):
+            return True
+        return isinstance(error, ShownError) and error.lasting and self.job.phase == "forward"
 
     async def _give_up(self, end: Job) -> None:
         """Something could not be taken back: a person has to look at it."""

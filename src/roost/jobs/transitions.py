@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from roost.jobs.kinds import AnyKind
 from roost.jobs.model import Job, Status
-from roost.jobs.verdicts import JsonObject
+from roost.jobs.verdicts import Again, JsonObject
 
 
 def advance(job: Job, kind: AnyKind, result: JsonObject | None, now: datetime) -> Job:
@@ -21,9 +21,10 @@ def succeed(job: Job, now: datetime) -> Job:
     return replace(job, status="done", percent=100, error=None, finished=now)
 
 
-def wait(job: Job, seconds: float, now: datetime) -> Job:
+def wait(job: Job, again: Again, now: datetime) -> Job:
     """The step asks to be called again; that is not a failure."""
-    return _until(replace(job, attempt=0), seconds, now)
+    attempt = 0 if again.attempted else job.attempt
+    return _until(replace(job, attempt=attempt), again.after, now)
 
 
 def retry(job: Job, reason: str, seconds: float, now: datetime) -> Job:

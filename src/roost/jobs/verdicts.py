@@ -29,6 +29,8 @@ class Next:
 class Again:
     after: float
     write: Write | None
+    attempted: bool = True
+    """False when the step did no more than wait, so that its failures go on counting."""
 
 
 @dataclass(frozen=True, slots=True)

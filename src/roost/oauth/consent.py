@@ -9,7 +9,7 @@ from starlette.responses import Response
 from roost.ids import new_token
 from roost.oauth import pages, queries
 from roost.oauth.forms import Params, raw_query, read_form, read_query
-from roost.oauth.issue import ACCESS_SECONDS, issue_access_token
+from roost.oauth.issue import ACCESS_SECONDS, REFRESH_LIFE, issue_access_token
 from roost.oauth.login import EXPIRED, path_with
 from roost.oauth.request import (
     AuthorizationRequest,
@@ -110,5 +110,6 @@ def _ask(
         wishes=wishes(wanted.scopes),
         target=wanted.redirect_uri,
         lasting=wanted.response_type == "code",
+        days=REFRESH_LIFE.days,
         error=error,
     )

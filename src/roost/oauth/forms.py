@@ -1,13 +1,17 @@
 """Parameters of queries and forms, as RFC 6749 wants them: UTF-8, each at most once."""
 
 from collections import Counter
+from collections.abc import Sequence
+from io import BytesIO
 from urllib.parse import parse_qsl
 
+from multipart import MultipartError, MultipartParser, parse_options_header
 from starlette.requests import Request
 
 MAX_FORM = 64 * 1024
 """Bytes of a form."""
 _MAX_FIELDS = 50
+_MULTIPART = "multipart/form-data"
 _FORM_TYPE = "application/x-www-form-urlencoded"
 
 
@@ -16,12 +20,8 @@ class BadFormError(Exception):
 
 
 class Params:
-    def __init__(self, text: str) -> None:
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Raises BadFormError."""
-        try:
-            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-        except ValueError:
-            raise BadFormError("too many parameters") from None
         if any("\0" in name + value for name, value in pairs):
             raise BadFormError("NUL characters are not allowed")
         self._values = dict(pairs)
@@ -41,17 +41,41 @@ def raw_query(request: Request) -> str:
 
 def read_query(request: Request) -> Params:
     """Raises BadFormError."""
-    return Params(raw_query(request))
+    return Params(_urlencoded(raw_query(request)))
 
 
 async def read_form(request: Request) -> Params:
-    """Raises BadFormError for anything but a form of a modest size."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != _FORM_TYPE:
+    """Raises BadFormError for anything but a form of a modest size, without files."""
+    media_type, options = parse_options_header(request.headers.get("content-type", ""))
+    if media_type not in (_FORM_TYPE, _MULTIPART):
         raise BadFormError(f"Content-Type must be {_FORM_TYPE}")
     raw = b""
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > MAX_FORM:
             raise BadFormError(f"the form must not be larger than {MAX_FORM} bytes")
-    return Params(raw.decode("ascii", "replace"))
+    if media_type == _MULTIPART:
+        return Params(_multipart(raw, options.get("boundary", "")))
+    return Params(_urlencoded(raw.decode("ascii", "replace")))
+
+
+def _urlencoded(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        raise BadFormError("too many parameters") from None
+
+
+def _multipart(raw: bytes, boundary: str) -> list[tuple[str, str]]:
+    """As `curl -F` sends it."""
+    if not boundary:
+        raise BadFormError("the form names no boundary")
+    try:
+        parts = MultipartParser(
+            BytesIO(raw), boundary, part_limit=_MAX_FIELDS, memory_limit=MAX_FORM, strict=True
+        ).parts()
+        if any(part.filename is not None for part in parts):
+            raise BadFormError("files are not allowed")
+        return [(part.name, part.value) for part in parts]
+    except (MultipartError, UnicodeDecodeError):
+        raise BadFormError("the form is broken") from None

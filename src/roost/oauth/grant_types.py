@@ -43,7 +43,7 @@ async def exchange_code(
         return None
     if code.used or family.public != client.public:
         return "ended" if await revoke_family(db, family.id, now) else None
-    if family.revoked or code.expiry <= now or not _fits(code, form):
+    if family.revoked or code.expiry <= now or not _fits(code, client, form):
         return None
     await queries.use_code(db, hashed)
     return await issue_pair(db, family, client, family.scopes, now)
@@ -74,10 +74,13 @@ def _required(form: Params, name: str) -> str:
     return value
 
 
-def _fits(code: Code, form: Params) -> bool:
-    """Clients of the reference name no redirect URI here; whoever does must name the right one."""
-    redirect_uri = form.get("redirect_uri")
-    if redirect_uri is not None and redirect_uri != code.redirect_uri:
+def _fits(code: Code, client: OAuthClient, form: Params) -> bool:
+    """Clients of the reference name no redirect URI here; whoever does must name the right one.
+
+    A code that went to an address which is no longer the client's is void.
+    """
+    redirect_uri = form.get("redirect_uri") or client.redirect_uri
+    if redirect_uri != code.redirect_uri or redirect_uri != client.redirect_uri:
         return False
     verifier = form.get("code_verifier")
     if code.challenge is None or verifier is None:

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from roost.oauth import cookies, pages
 from roost.oauth import session_queries as queries
 from roost.oauth.forms import Params, read_form, read_query
-from roost.oauth.session_queries import Session
+from roost.oauth.session_queries import Credentials, Session
 from roost.oauth.sessions import Visitor, begin_session, end_session, visitor_of
 from roost.oauth.site import Site, client_address
-from roost.oauth.throttle import begin_attempt, forgive
-from roost.resources.devices.trust import TRUSTED_FOR, is_trusted, remember_device
+from roost.oauth.throttle import Attempt, begin_attempt, forgive
+from roost.resources.devices.trust import TRUSTED_FOR, is_known, is_trusted, remember_device
 from roost.resources.logins.queries import record_login
 from roost.resources.two_factor.factor import verify_second_factor
 from roost.secrets import hash_token
@@ -46,10 +46,12 @@ class LoginPages:
         username, ip = form.get("username") or "", client_address(request)
         if not visitor.sent(form):
             return _ask_password(visitor, after, 403, EXPIRED, username)
-        attempt = await begin_attempt(self._site, username, ip)
-        if attempt is None:
-            return _ask_password(visitor, after, 429, TOO_OFTEN, username)
         found = await queries.find_credentials(self._site.store, username)
+        device = await self._trusted_device(visitor, found)
+        attempt = Attempt.trusted(device) if device else Attempt.password(username, ip)
+        number = await begin_attempt(self._site, attempt)
+        if number is None:
+            return _ask_password(visitor, after, 429, TOO_OFTEN, username)
         hashed = found.password_hash if found else None
         matches = await self._site.passwords.matches(hashed, form.get("password") or "")
         if found is None or hashed is None or not matches:
@@ -57,9 +59,11 @@ class LoginPages:
             if found is not None:
                 refusal.background = self._failure(found.user_id, ip)
             return refusal
-        await queries.drop_attempt(self._site.store, attempt)
-        known = not found.tfa_enabled or await self._knows_device(visitor, found.user_id, ip)
-        session = Session(found.user_id, username, hash_token(hashed), known)
+        await queries.drop_attempt(self._site.store, number)
+        if device is not None:
+            await forgive(self._site, attempt)
+        known = not found.tfa_enabled or await self._knows_device(device, found.user_id, ip)
+        session = Session(found.user_id, found.username, hash_token(hashed), known)
         return await self._enter(visitor, session, after) or _begin_again(after)
 
     async def ask_second_factor(self, request: Request) -> Response:
@@ -77,7 +81,7 @@ class LoginPages:
         if not visitor.sent(form):
             return _ask_code(visitor, after, 403, EXPIRED)
         ip = client_address(request)
-        if await begin_attempt(self._site, session.username, ip) is None:
+        if await begin_attempt(self._site, Attempt.code(session.username)) is None:
             return _ask_code(visitor, after, 429, TOO_OFTEN)
         if not await self._is_right(session.user_id, form):
             refusal = _ask_code(visitor, after, 400, WRONG_CODE)
@@ -107,7 +111,8 @@ class LoginPages:
             return None
         if session.tfa_passed:
             ip = client_address(visitor.request)
-            await forgive(self._site, session.username, ip)
+            name = session.username
+            await forgive(self._site, Attempt.password(name, ip), Attempt.code(name))
             now = self._site.clock.now()
             await record_login(self._site.store, session.user_id, ip, "successful", now)
             response = pages.redirect(after or "/login")
@@ -122,8 +127,17 @@ class LoginPages:
             now = self._site.clock.now()
             return await verify_second_factor(db, self._site.box, user_id, code, now)
 
-    async def _knows_device(self, visitor: Visitor, user_id: int, ip: str) -> bool:
+    async def _trusted_device(self, visitor: Visitor, user: Credentials | None) -> str | None:
+        """The secret of the browser's device, when the user trusts it."""
         secret = cookies.read_cookie(self._site, visitor.request, cookies.DEVICE)
+        if secret is None or user is None:
+            return None
+        now = self._site.clock.now()
+        known = await is_known(self._site.store, user.user_id, secret, now)
+        return secret if known else None
+
+    async def _knows_device(self, secret: str | None, user_id: int, ip: str) -> bool:
+        """Noted as a use of the device."""
         if secret is None:
             return False
         return await is_trusted(self._site.store, user_id, secret, ip, self._site.clock.now())

@@ -17,6 +17,9 @@ from roost.web.scopes import Scopes
 
 ResponseType = Literal["code", "token"]
 
+DEFAULT_SCOPES = "account:read_only"
+"""Of a request that names none (RFC 6749, 3.3): who the user is, and no more."""
+
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -118,12 +121,12 @@ def _challenge(client: OAuthClient, params: Params, response_type: ResponseType)
 
 
 def _scopes(params: Params) -> Scopes:
-    """Clients of the reference say `scopes`, the standard says `scope`."""
+    """Clients of the reference say `scopes`, the standard says `scope`; some say neither."""
     standard, plural = params.get("scope"), params.get("scopes")
     if standard is not None and plural is not None and standard != plural:
         raise _invalid("scope and scopes differ")
     try:
-        return Scopes.parse(standard or plural or "")
+        return Scopes.parse(standard or plural or DEFAULT_SCOPES)
     except ValueError:
         raise RefusedError("invalid_scope", "scope must be known scopes or *") from None
 

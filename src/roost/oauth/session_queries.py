@@ -9,6 +9,7 @@ from roost.store import Queries
 @dataclass(frozen=True, slots=True)
 class Credentials:
     user_id: int
+    username: str
     password_hash: str | None
     tfa_enabled: bool
 
@@ -25,8 +26,12 @@ class Session:
 
 
 async def find_credentials(db: Queries, username: str) -> Credentials | None:
+    """By the name in any capitalisation."""
     row = await db.fetchrow(
-        "select id as user_id, password_hash, tfa_enabled from api_user where username = $1",
+        """
+        select id as user_id, username, password_hash, tfa_enabled
+        from api_user where lower(username) = lower($1)
+        """,
         username,
     )
     return None if row is None else Credentials(**row)
@@ -82,11 +87,21 @@ async def add_attempt(db: Queries, username: bytes, ip: str, now: datetime) -> i
     return attempt
 
 
-async def count_attempts(db: Queries, username: bytes, ip: str, since: datetime) -> tuple[int, int]:
-    """With this user name, and from this address."""
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """With a user name from an address, with the name from anywhere, from the address at all."""
+
+    together: int
+    per_user: int
+    per_address: int
+
+
+async def count_attempts(db: Queries, username: bytes, ip: str, since: datetime) -> Attempts:
     row = await db.fetchrow(
         """
-        select (select count(*) from login_attempt where username = $1 and tried > $3) as per_user,
+        select (select count(*) from login_attempt
+                where username = $1 and ip = $2::inet and tried > $3) as together,
+            (select count(*) from login_attempt where username = $1 and tried > $3) as per_user,
             (select count(*) from login_attempt where ip = $2::inet and tried > $3)
                 as per_address
         """,
@@ -95,7 +110,7 @@ async def count_attempts(db: Queries, username: bytes, ip: str, since: datetime)
         since,
     )
     assert row is not None
-    return row["per_user"], row["per_address"]
+    return Attempts(**row)
 
 
 async def drop_attempt(db: Queries, attempt: int) -> None:

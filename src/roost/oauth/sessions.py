@@ -1,15 +1,15 @@
 """Who sits in front of the browser, and whether a form came from one of our own pages.
 
-Every browser gets a random cookie with its first page. Tokens in forms are made from it, so that
-another site can't send a form in the browser's name, not even to log it in as somebody else. The
-cookie becomes a session's id only after a login gave it a new value.
+Every browser gets a random cookie with its first page. Tokens in forms are made from it with the
+key of this installation, so that another site can't send a form in the browser's name, not even to
+log it in as somebody else, nor when it can set cookies of this host. The cookie becomes a session's
+id only after a login gave it a new value.
 """
 
-import hashlib
-import hmac
 from dataclasses import dataclass
 from datetime import timedelta
 from hmac import compare_digest
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -44,11 +44,22 @@ class Visitor:
     @property
     def csrf(self) -> str:
         """What forms for this browser must hold."""
-        return hmac.digest(self.cookie.encode(), b"csrf", hashlib.sha256).hex()
+        return self.site.box.mark(b"csrf", self.cookie.encode()).hex()
 
     def sent(self, form: Params) -> bool:
         """Whether the form was on a page that this browser got from here."""
-        return compare_digest((form.get("csrf") or "").encode(), self.csrf.encode())
+        held = compare_digest((form.get("csrf") or "").encode(), self.csrf.encode())
+        return held and not self._from_elsewhere()
+
+    def _from_elsewhere(self) -> bool:
+        """What the browser says of the page that holds the form; by our pages' policy, browsers
+        may name no origin."""
+        headers = self.request.headers
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+            return True
+        origin = headers.get("origin", "null")
+        hosts = (self.request.url.netloc, urlsplit(self.site.url(self.request)).netloc)
+        return origin != "null" and origin.partition("://")[2] not in hosts
 
     def remember(self, response: Response) -> None:
         """Let the browser keep its cookie."""

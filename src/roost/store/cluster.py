@@ -100,10 +100,6 @@ class Cluster:
         self._process = self._start(identity)
         await self._until_ready(self._process)
 
-    async def until_ready(self) -> None:
-        """Wait for the living server, which another process or an earlier one launched."""
-        await self._until_ready(None)
-
     async def stop(self) -> None:
         """Stop the server and wait until it is gone; at most 10 seconds."""
         for number, seconds in (
@@ -159,13 +155,13 @@ class Cluster:
         with self.log.open("ab") as output:
             return identity.spawn(command, output)
 
-    async def _until_ready(self, process: subprocess.Popen[bytes] | None) -> None:
+    async def _until_ready(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while True:
             server = self.postmaster()
             if server is not None and server.ready:
                 return
-            dead = server is None and (process is None or process.poll() is not None)
+            dead = server is None and process.poll() is not None
             if dead or time.monotonic() > deadline:
                 raise ClusterError(f"PostgreSQL does not start: {self._last_words()}")
             await asyncio.sleep(_POLL)

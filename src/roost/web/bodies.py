@@ -30,6 +30,15 @@ MAX_DEPTH = 64
 """Objects and arrays within each other; Python's own limit would end in an error of ours."""
 
 
+def or_null(schema: JsonSchemaValue) -> JsonSchemaValue:
+    """The schema of a value that may also be null."""
+    if _NULL in schema.get("anyOf", ()) or "null" in schema.get("type", ()):
+        return schema
+    if isinstance(schema.get("type"), str) and "enum" not in schema and "const" not in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, _NULL]}
+
+
 class Body(BaseModel):
     """Base of all request models.
 
@@ -56,9 +65,9 @@ class Body(BaseModel):
         for name, field in model.get("properties", {}).items():
             if "default" in field and field["default"] is None:
                 del field["default"]
-            if name not in required and _NULL not in field.get("anyOf", ()):
+            if name not in required:
                 outside = {key: field.pop(key) for key in _OF_FIELDS if key in field}
-                model["properties"][name] = {"anyOf": [field, _NULL], **outside}
+                model["properties"][name] = {**or_null(field), **outside}
         return described
 
     @classmethod
@@ -82,7 +91,7 @@ def read_body(model: type[B], raw: bytes, services: Services) -> B:
 
 
 def _parse(raw: bytes) -> dict[str, object]:
-    if not raw.strip():
+    if not raw:
         return {}
     try:
         data = orjson.loads(raw)
@@ -149,6 +158,8 @@ def _refusal(error: ValidationError) -> ApiError:
 
 def _location(detail: ErrorDetails) -> tuple[int | str, ...]:
     within = detail.get("ctx", {}).get("within")
+    if within == WHOLE:
+        return detail["loc"][:-1]
     return (*detail["loc"], within) if within else detail["loc"]
 
 

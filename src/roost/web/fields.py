@@ -13,6 +13,9 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from roost.ids import MAX_ID
 
+WHOLE = ""
+"""A problem that is found at one field, and is about all of them together."""
+
 
 def refuse(reason: str, within: str | None = None) -> PydanticCustomError:
     """What a validator raises to refuse a field with exactly this reason.
@@ -85,6 +88,8 @@ class Pattern:
 
     expression: str
     reason: str
+    format: str | None = None
+    """The format of JSON Schema that it is."""
 
     def __get_pydantic_core_schema__(
         self, source: type[object], handler: GetCoreSchemaHandler
@@ -101,6 +106,8 @@ class Pattern:
     ) -> JsonSchemaValue:
         described = handler(schema)
         described["pattern"] = f"^(?:{self.expression})$"
+        if self.format is not None:
+            described["format"] = self.format
         return described
 
 
@@ -113,5 +120,5 @@ _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL_PATTERN = rf"{_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+{_LABEL}"
 EMAIL_REASON = "Must be an email address"
 
-EMAIL = Pattern(EMAIL_PATTERN, EMAIL_REASON)
+EMAIL = Pattern(EMAIL_PATTERN, EMAIL_REASON, "email")
 """As in RFC 5321, without quoted names and bare hosts; put a Length before it."""

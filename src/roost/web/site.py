@@ -1,6 +1,7 @@
 """What the server offers beside the API: health, metrics and the documentation."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from starlette.applications import Starlette
@@ -15,11 +16,14 @@ from roost.errors import ApiError, ErrorBody, Problem, not_found
 from roost.web.docs import DOCUMENT_PATHS, documentation
 from roost.web.registry import Registry
 
+Status = Literal["ok", "degraded", "broken"]
+
 
 class HealthRow(TypedDict):
-    """`status` is ok when the store answers and no region's engine is broken."""
+    """`broken` is a server that cannot answer; `problems` say what is degraded."""
 
-    status: str
+    status: Status
+    problems: list[str]
     store: str
     workers: int
     engines: dict[str, dict[str, str]]
@@ -38,7 +42,7 @@ def build_site(
 
     async def show_health(request: Request) -> Response:
         row = await health()
-        return JSONResponse(row, status_code=200 if row["status"] == "ok" else 503)
+        return JSONResponse(row, status_code=503 if row["status"] == "broken" else 200)
 
     async def show_metrics(request: Request) -> Response:
         return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)

@@ -40,6 +40,10 @@ class Host(Server, Protocol):
     @property
     def listeners(self) -> tuple[Listener, ...]: ...
 
+    @property
+    def restarts(self) -> int:
+        """How often we had to start it again."""
+
     async def start(self) -> None:
         """See to it that it answers from now on."""
 
@@ -65,6 +69,10 @@ class PowerDns:
     @property
     def listening(self) -> tuple[tuple[str, int], ...]:
         return tuple((each.host, each.port) for each in self._host.listeners)
+
+    @property
+    def restarts(self) -> int:
+        return self._host.restarts
 
     async def start(self) -> None:
         """See to it that the server runs and goes on running. Raises EngineError."""

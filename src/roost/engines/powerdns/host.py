@@ -29,6 +29,11 @@ class LocalHost:
     def __init__(self, server: LocalServer) -> None:
         self._server = server
         self._task: asyncio.Task[None] | None = None
+        self._first_launches = 0
+
+    @property
+    def restarts(self) -> int:
+        return self._server.launches - self._first_launches
 
     @property
     def listeners(self) -> tuple[Listener, ...]:
@@ -43,6 +48,7 @@ class LocalHost:
     async def start(self) -> None:
         """Returns when the server answers. Raises EngineError."""
         await self._server.renew()
+        self._first_launches = self._server.launches
         self._task = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:

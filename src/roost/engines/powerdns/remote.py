@@ -18,6 +18,7 @@ class RemoteServer:
 
     def __init__(self, url: str, key_file: Path, listeners: tuple[Listener, ...]) -> None:
         self.listeners = listeners
+        self.restarts = 0
         self._url = url.rstrip("/")
         self._key_file = key_file
 

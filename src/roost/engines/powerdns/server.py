@@ -34,6 +34,8 @@ class LocalServer:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
+        self.launches = 0
+        """How often this object has started it."""
 
     def process(self) -> Process | None:
         """The server while it runs."""
@@ -77,6 +79,8 @@ class LocalServer:
             self.folder.settle_ports()
             self.folder.configure()
             if await self._launch():
+                self.launches += 1
+                _log.info("name_server_started")
                 return
             hangs = self._search() is not None
             await self._end()

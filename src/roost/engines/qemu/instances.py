@@ -29,6 +29,7 @@ from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.power import kill, power_off
 from roost.engines.qemu.prerequisites import check, qemu_version
 from roost.engines.qemu.programs import failure, faults, patiently
+from roost.engines.qemu.room import read_host
 from roost.engines.qemu.setups import make_rescue, remove_rescue, write_setup
 from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
 from roost.engines.qemu.users import open_directory
@@ -37,6 +38,7 @@ from roost.resources.compute.engine import (
     Counters,
     DiskDevice,
     Health,
+    Host,
     InstanceSpec,
     InstanceState,
     NoDisksError,
@@ -123,6 +125,10 @@ class QemuInstances:
             return Health(ok=False, detail=problem)
         version = await qemu_version()
         return Health(ok=True, detail=f"QEMU {version}, {self._accelerator.upper()}")
+
+    async def host(self) -> Host:
+        with faults("The host cannot be seen"):
+            return await DISK.run(read_host, self._state_dir)
 
     async def shut_down(self) -> None:
         running = await DISK.run(running_guests, self._state_dir)

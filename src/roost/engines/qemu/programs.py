@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from roost.resources.compute.engine import EngineError
+from roost.resources.compute.engine import EngineError, FullError
 
 _log = structlog.get_logger(__name__)
 
@@ -23,8 +23,6 @@ _KNOWN = {
     "smaller than minimum": "what it holds needs more room",
     "Filesystem has unexpected inconsistency": "its file system is damaged",
     "UNEXPECTED INCONSISTENCY": "its file system is damaged",
-    "No space left on device": "the host's disk is full",
-    "Disk quota exceeded": "the host's disk quota is used up",
     "Cannot allocate memory": "the host is out of memory",
     "Input/output error": "the host's disk does not work",
     "Read-only file system": "the host's disk is read-only",
@@ -32,6 +30,11 @@ _KNOWN = {
     "QEMU does not answer": "the instance does not answer",
     "Operation not permitted": "the host does not permit it",
     "Permission denied": "the host does not permit it",
+}
+
+_FULL = {
+    "No space left on device": "the host's disk is full",
+    "Disk quota exceeded": "the host's disk quota is used up",
 }
 
 _BUSY = {
@@ -117,6 +120,9 @@ def failure(doing: str, detail: str | OSError) -> EngineError:
     busy = _translate(text, _BUSY)
     if busy is not None:
         return BusyError(f"{doing}: {busy}")
+    full = _translate(text, _FULL)
+    if full is not None:
+        return FullError(f"{doing}: {full}")
     return EngineError(f"{doing}: {_translate(text, _KNOWN) or 'see the log of the host'}")
 
 

@@ -32,7 +32,7 @@ class SimulatedBackups:
 
         if await self._plane.transact(begin):
             return
-        await self._plane.copy_slowly("backup_save", progress)
+        await self._plane.plan.copy("backup_save", str(backup_id), progress)
 
         def end(documents: Documents) -> None:
             if begun := BACKUPS.find(documents, backup_id):
@@ -57,7 +57,7 @@ class SimulatedBackups:
         saved = await self._plane.transact(begin)
         if saved is None:
             return
-        await self._plane.copy_slowly("backup_restore", progress)
+        await self._plane.plan.copy("backup_restore", f"{target.compute_id}/{target.id}", progress)
         content, used = saved.content, saved.used
         await self._plane.transact(lambda documents: end_disk(documents, target, content, used))
 
@@ -66,7 +66,7 @@ class SimulatedBackups:
         found = await self._plane.transact(lambda documents: BACKUPS.find(documents, backup_id))
         if found is None:
             return
-        await self._plane.plan.wait("backup_delete")
+        await self._plane.plan.wait("backup_delete", str(backup_id))
         await self._plane.transact(lambda documents: BACKUPS.remove(documents, backup_id))
 
     async def list(self) -> list[BackupState]:

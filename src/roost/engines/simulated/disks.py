@@ -21,7 +21,7 @@ class SimulatedDisks:
         content = f"image {disk.image}" if disk.image else f"empty {disk.filesystem}"
         if await self._plane.transact(lambda documents: begin_disk(documents, disk)):
             return
-        await self._plane.plan.wait("disk_make")
+        await self._plane.plan.wait("disk_make", f"{disk.compute_id}/{disk.id}")
         await self._plane.transact(lambda documents: end_disk(documents, disk, content, 0))
 
     async def resize(self, disk: DiskSpec) -> None:
@@ -29,7 +29,7 @@ class SimulatedDisks:
         found = await self._plane.transact(lambda documents: _resizable(documents, disk))
         if found.size == disk.size:
             return
-        await self._plane.plan.wait("disk_resize")
+        await self._plane.plan.wait("disk_resize", f"{disk.compute_id}/{disk.id}")
 
         def resize(documents: Documents) -> None:
             DISKS.put(documents, replace(_resizable(documents, disk), size=disk.size))
@@ -50,7 +50,7 @@ class SimulatedDisks:
         copied = await self._plane.transact(begin)
         if copied is None:
             return
-        await self._plane.copy_slowly("disk_copy", progress)
+        await self._plane.plan.copy("disk_copy", f"{target.compute_id}/{target.id}", progress)
         content, used = copied.content, copied.used
         await self._plane.transact(lambda documents: end_disk(documents, target, content, used))
 
@@ -58,7 +58,7 @@ class SimulatedDisks:
         await self._plane.fail_if_planned("disk_delete")
         if await self._find(compute_id, disk_id) is None:
             return
-        await self._plane.plan.wait("disk_delete")
+        await self._plane.plan.wait("disk_delete", f"{compute_id}/{disk_id}")
 
         def delete(documents: Documents) -> None:
             _refuse_running(documents, compute_id, disk_id, "deleted")

@@ -48,6 +48,7 @@ class SimulatedDomains:
     """A DomainEngine. Its state outlives the process (`domains.sqlite3`), its answers do not."""
 
     name = "simulated"
+    restarts = 0
     operations: tuple[DomainOperation, ...] = get_args(DomainOperation)
 
     def __init__(
@@ -81,7 +82,7 @@ class SimulatedDomains:
             self._task.result()
 
     async def put_zone(self, zone: Zone) -> None:
-        await self._begin("put_zone")
+        await self._begin("put_zone", zone.name)
         _check(zone)
         held = await self._zones.read(zone.name)
         if held is not None and not _continues(held, zone):
@@ -96,14 +97,14 @@ class SimulatedDomains:
         await self._notify(zone)
 
     async def put_rrsets(self, change: ZoneChange) -> None:
-        await self._begin("put_rrsets")
+        await self._begin("put_rrsets", change.zone)
         held = _active_master(await self._zones.read(change.zone))
         _check(_edited(held, change))
         await self._zones.change(change.zone, lambda zone: _edited(_active_master(zone), change))
         await self._notify(held)
 
     async def delete_zone(self, name: str, owner: str | None = None) -> None:
-        await self._begin("delete_zone")
+        await self._begin("delete_zone", name)
         held = await self._zones.read(name)
         if held is not None and owner in (None, held.owner):
             await self._forget(name)
@@ -159,9 +160,9 @@ class SimulatedDomains:
         """Forget all zones, faults and latencies."""
         await self._state.load(b"[]")
 
-    async def _begin(self, operation: DomainOperation) -> None:
+    async def _begin(self, operation: DomainOperation, zone: str) -> None:
         await self._fail_if_planned(operation)
-        await self.plan.wait(operation)
+        await self.plan.wait(operation, zone)
 
     async def _fail_if_planned(self, operation: DomainOperation) -> None:
         reason = await self.plan.reason(operation)

@@ -5,11 +5,18 @@ The plan is kept in the state file, so that it holds for every process that uses
 
 import asyncio
 import json
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
+from typing import TypeAlias
 
 from roost.engines.simulated.state import StateFile
+from roost.waiting import NotYetError, is_leaving
+
+Progress: TypeAlias = Callable[[int], Awaitable[None]]
 
 _ALL = "*"
+_COPY_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +67,51 @@ class FaultPlan:
         body = await self._state.change("fault", operation, _used)
         return None if body is None else Fault(**json.loads(body)).reason
 
-    async def wait(self, operation: str, at_most: float | None = None, share: float = 1) -> None:
-        """Let a share of the operation take its time, but no longer than `at_most` seconds."""
-        seconds = await self.latency(operation) * share
-        await asyncio.sleep(seconds if at_most is None else min(seconds, at_most))
+    async def wait(self, operation: str, key: str, at_most: float | None = None) -> None:
+        """Let the operation on something take its time, but no longer than `at_most` seconds.
+
+        For a job that is NotYetError until the time since the first call has passed.
+        """
+        seconds = await self.latency(operation)
+        seconds = seconds if at_most is None else min(seconds, at_most)
+        if is_leaving():
+            _leave_until(seconds, await self._since(operation, key, seconds))
+        else:
+            await asyncio.sleep(seconds)
+
+    async def copy(self, operation: str, key: str, progress: Progress) -> None:
+        """The same for a copy, which tells how far it is."""
+        seconds = await self.latency(operation)
+        if is_leaving():
+            passed = await self._since(operation, key, seconds)
+            await progress(100 if passed >= seconds else int(100 * passed / seconds))
+            _leave_until(seconds, passed, pause=seconds / _COPY_STEPS)
+        else:
+            for step in range(_COPY_STEPS):
+                await progress(100 * step // _COPY_STEPS)
+                await asyncio.sleep(seconds / _COPY_STEPS)
+            await progress(100)
+
+    async def _since(self, operation: str, key: str, seconds: float) -> float:
+        """How long ago the operation began, now if it has not; once its time has passed, the
+        next call begins anew."""
+        if not seconds:
+            return 0
+        now = time.time()
+
+        def begin_or_end(body: str | None) -> str | None:
+            if body is None:
+                return str(now)
+            return None if now - float(body) >= seconds else body
+
+        began = await self._state.change("begun", f"{operation} {key}", begin_or_end)
+        return 0 if began is None else now - float(began)
+
+
+def _leave_until(seconds: float, passed: float, pause: float | None = None) -> None:
+    left = seconds - passed
+    if left > 0:
+        raise NotYetError(left if pause is None else min(left, pause))
 
 
 def _used(body: str | None) -> str | None:

@@ -41,7 +41,7 @@ class SimulatedInstances:
         if guest is not None and guest.started is not None:
             return
         await self._plane.transact(lambda documents: guests.check_devices(documents, spec))
-        await self.plan.wait("start")
+        await self.plan.wait("start", str(spec.id))
         now = self._clock.now()
         await self._plane.transact(lambda documents: guests.power_on(documents, spec, now))
 
@@ -50,14 +50,14 @@ class SimulatedInstances:
         guest = await self._find(compute_id)
         if guest is None or guest.started is None:
             return
-        await self.plan.wait("stop", at_most=grace)
+        await self.plan.wait("stop", str(compute_id), at_most=grace)
         await self._end(compute_id, guests.power_off)
 
     async def delete(self, compute_id: int) -> None:
         await self._plane.fail_if_planned("delete")
         if await self._state(compute_id) is None:
             return
-        await self.plan.wait("delete")
+        await self.plan.wait("delete", str(compute_id))
         await self._end(compute_id, guests.remove)
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
@@ -87,6 +87,9 @@ class SimulatedInstances:
 
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")
+
+    async def host(self) -> None:
+        """There is none."""
 
     async def shut_down(self) -> None:
         for state in await self.list():

@@ -6,7 +6,6 @@ from typing import Literal, TypeVar
 
 from roost.engines.simulated.faults import FaultPlan
 from roost.engines.simulated.state import Documents, StateFile
-from roost.resources.compute.disks.engine import Progress
 from roost.resources.compute.engine import EngineError
 
 Operation = Literal[
@@ -31,7 +30,6 @@ Operation = Literal[
     "volume_inspect",
 ]
 
-_COPY_STEPS = 4
 _Result = TypeVar("_Result")
 
 
@@ -50,10 +48,3 @@ class Plane:
 
     async def transact(self, work: Callable[[Documents], _Result]) -> _Result:
         return await self.state.transact(work)
-
-    async def copy_slowly(self, operation: Operation, progress: Progress) -> None:
-        """Let a copy take its time and tell how far it is."""
-        for step in range(_COPY_STEPS):
-            await progress(100 * step // _COPY_STEPS)
-            await self.plan.wait(operation, share=1 / _COPY_STEPS)
-        await progress(100)

@@ -24,7 +24,7 @@ class SimulatedVolumes:
         await self._plane.fail_if_planned("volume_create")
         if await self._plane.transact(lambda documents: _begin(documents, volume)):
             return
-        await self._plane.plan.wait("volume_create")
+        await self._plane.plan.wait("volume_create", str(volume.id))
         await self._plane.transact(lambda documents: _end(documents, volume, ""))
 
     async def copy(self, source_id: int, target: VolumeSpec, progress: Progress) -> None:
@@ -41,7 +41,7 @@ class SimulatedVolumes:
         source = await self._plane.transact(begin)
         if source is None:
             return
-        await self._plane.copy_slowly("volume_copy", progress)
+        await self._plane.plan.copy("volume_copy", str(target.id), progress)
         content = source.content
         await self._plane.transact(lambda documents: _end(documents, target, content))
 
@@ -50,7 +50,7 @@ class SimulatedVolumes:
         found = await self._plane.transact(lambda documents: _whole(documents, volume.id))
         if found.size >= volume.size:
             return
-        await self._plane.plan.wait("volume_resize")
+        await self._plane.plan.wait("volume_resize", str(volume.id))
 
         def grow(documents: Documents) -> None:
             found = _whole(documents, volume.id)
@@ -62,7 +62,7 @@ class SimulatedVolumes:
         await self._plane.fail_if_planned("volume_delete")
         if await self._find(volume_id) is None:
             return
-        await self._plane.plan.wait("volume_delete")
+        await self._plane.plan.wait("volume_delete", str(volume_id))
 
         def delete(documents: Documents) -> None:
             found = VOLUMES.find(documents, volume_id)
@@ -76,7 +76,7 @@ class SimulatedVolumes:
         await self._plane.fail_if_planned("volume_plug")
         if not await self._plane.transact(lambda docs: _to_plug(docs, volume_id, compute_id)):
             return
-        await self._plane.plan.wait("volume_plug")
+        await self._plane.plan.wait("volume_plug", str(volume_id))
 
         def plug(documents: Documents) -> None:
             if not _to_plug(documents, volume_id, compute_id):
@@ -93,7 +93,7 @@ class SimulatedVolumes:
         found = await self._find(volume_id)
         if found is None or found.compute_id != compute_id:
             return
-        await self._plane.plan.wait("volume_unplug")
+        await self._plane.plan.wait("volume_unplug", str(volume_id))
         await self._plane.transact(lambda documents: _unplug(documents, volume_id, compute_id))
 
     async def inspect(self, volume_id: int) -> VolumeState | None:

@@ -4,6 +4,7 @@ from roost.errors import not_found
 from roost.resources.apps import queries
 from roost.resources.apps.queries import APPS
 from roost.resources.apps.records import AuthorizedAppRow
+from roost.resources.oauth_clients.thumbnails import PublicUrl
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
 
@@ -24,7 +25,8 @@ async def list_authorized_apps(call: Call) -> bytes:
 
     OAuth clients that you have allowed to use your account and that still can.
     """
-    return await call.collection(APPS, call.identity.user_id, call.clock.now())
+    listing = call.get(PublicUrl).complete(APPS)
+    return await call.collection(listing, call.identity.user_id, call.clock.now())
 
 
 @endpoint("GET", _ONE, scopes=_READ, returns=AuthorizedAppRow)
@@ -34,7 +36,7 @@ async def view_authorized_app(call: Call) -> bytes:
     What it may do and until when.
     """
     scope = call.identity.user_id, call.clock.now()
-    return await call.record(call.number("appId"), APPS, *scope)
+    return await call.record(call.number("appId"), call.get(PublicUrl).complete(APPS), *scope)
 
 
 @endpoint("DELETE", _ONE, scopes=_WRITE)

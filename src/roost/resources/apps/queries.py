@@ -2,23 +2,21 @@
 
 from datetime import datetime
 
+from roost.resources.oauth_clients.thumbnails import THUMBNAIL_URL
 from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
 from roost.web.revocation_queries import CHANNEL
 
 APPS = Listing(
-    record="""
-        a.id, c.label,
-        case when c.thumbnail is not null
-            then '/v4/account/oauth-clients/' || c.id || '/thumbnail' end as thumbnail_url,
-        a.scopes, a.created, a.expiry,
+    record=f"""
+        a.id, c.label, {THUMBNAIL_URL}, a.scopes, a.created, a.expiry,
         substring(c.redirect_uri from '^https?://[^/?#]+') as website
         """,
     source="authorized_app a join oauth_client c on c.id = a.client_id",
     scope="a.user_id = $1 and a.revoked is null and (a.expiry is null or a.expiry > $2)",
     key="a.id",
     columns={
-        "label": Column("c.label", "text"),
+        "label": Column("c.label", "text", folds=True),
         "created": Column("a.created", "time"),
         "expiry": Column("a.expiry", "time"),
     },

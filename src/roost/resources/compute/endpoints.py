@@ -95,13 +95,14 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     body.tags = await change_tags(call, COMPUTE, call.number("computeId"), body.tags)
     facts = await lock(call)
     try:
-        await queries.update(call.db, facts.id, body, call.clock.now())
+        changed = await queries.update(call.db, facts.id, body, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
     if body.backups is not None and body.backups.schedule is not None:
-        await backups.set_schedule(call, facts, body.backups.schedule)
-    entity = COMPUTE.entity(facts.id, body.label or facts.label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "compute_update", entity)
+        changed = await backups.set_schedule(call, facts, body.backups.schedule) or changed
+    if changed:
+        entity = COMPUTE.entity(facts.id, body.label or facts.label)
+        await log.notify(call.db, call.clock.now(), log.Actor.of(call), "compute_update", entity)
     return await _view(call, facts.id)
 
 

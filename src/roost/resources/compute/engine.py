@@ -19,6 +19,12 @@ class EngineError(ShownError):
     """A fault of the data plane; the text is shown to the user in the event's message."""
 
 
+class FullError(EngineError):
+    """The host has no room for what was to be made or started; a person has to make some."""
+
+    lasting = True
+
+
 class NoDisksError(EngineError):
     """A guest cannot start: what it is to boot from, or a device of it, is gone."""
 
@@ -134,6 +140,26 @@ class Health:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where guests, volumes or backups are on a host; one stands for each file system. Bytes."""
+
+    path: str
+    free: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a data plane's host has left."""
+
+    folders: tuple[Folder, ...]
+    memory_free: int
+    """Bytes that programs can get without swapping."""
+    memory: int
+    """Bytes"""
+
+
 class InstanceEngine(Protocol):
     """One data plane for guests. Every method may raise EngineError."""
 
@@ -186,6 +212,9 @@ class InstanceEngine(Protocol):
         """The last `limit` bytes that the guest wrote to its serial console."""
 
     async def health(self) -> Health: ...
+
+    async def host(self) -> Host | None:
+        """None where guests take nothing of a host: there is as much as anybody wants."""
 
     async def shut_down(self) -> None:
         """Stop all guests and remove what the engine set up on the host (`roost down`)."""

@@ -2,6 +2,8 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
+from dataclasses import dataclass
+
 from roost.store import Queries
 from roost.web.grant_queries import granted_sql
 
@@ -29,6 +31,38 @@ async def set_engine(db: Queries, region: str, engine: str) -> None:
         region,
         engine,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """Instances of a region with one status, and what their plans give them."""
+
+    region: str
+    status: str
+    instances: int
+    memory: int
+    """Bytes"""
+
+
+async def promised(db: Queries) -> list[Promised]:
+    rows = await db.fetch(
+        """
+        select region, status, count(*) as instances, sum(memory)::bigint << 20 as memory
+        from compute_instance group by region, status
+        """
+    )
+    return [Promised(**row) for row in rows]
+
+
+async def promised_disk(db: Queries) -> dict[str, int]:
+    """Bytes of all disks by region."""
+    rows = await db.fetch(
+        """
+        select i.region, sum(d.size)::bigint << 20 as size
+        from compute_disk d join compute_instance i on i.id = d.compute_id group by i.region
+        """
+    )
+    return {row["region"]: row["size"] for row in rows}
 
 
 async def regions_of(db: Queries, account_id: int, grantee: int | None) -> list[str]:

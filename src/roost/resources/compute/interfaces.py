@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from ipaddress import IPv4Network, ip_interface
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -19,6 +19,13 @@ MAX_INTERFACES = 3
 ONLY_VPC = "Must be null or empty unless the purpose is vpc"
 
 
+# What these say is checked where the purpose is known.
+VlanLabel = Annotated[
+    str, Field(json_schema_extra={"maxLength": 64, "pattern": f"^(?:{VLAN_LABEL_PATTERN})?$"})
+]
+Cidr = Annotated[str, Field(json_schema_extra={"pattern": "^(?:[0-9A-Fa-f:.]+/[0-9]+)?$"})]
+
+
 class InterfaceIpv4(Body):
     """Addresses of a vpc interface."""
 
@@ -27,16 +34,20 @@ class InterfaceIpv4(Body):
     nat_1_1: str | None = None
     """A public address of the instance that is to reach it, or `any`."""
 
+    def __bool__(self) -> bool:
+        """Whether it says anything."""
+        return self.vpc is not None or self.nat_1_1 is not None
+
 
 class Interface(Body):
     """One interface; its position in the array makes it eth0, eth1 or eth2."""
 
     purpose: Purpose
     """The network: the public one (once at most), a VLAN or a VPC."""
-    label: str | None = Field(default=None, validate_default=True)
+    label: VlanLabel | None = Field(default=None, validate_default=True)
     """The VLAN, which is made if it is new; for this purpose only, which needs it. ASCII letters,
     digits and `-`, no `--`."""
-    ipam_address: str | None = None
+    ipam_address: Cidr | None = None
     """The guest's own address in the VLAN, with the prefix length; for this purpose only."""
     primary: bool = False
     """Whether the guest's default route is here: one at most, and no VLAN. Omitted everywhere, it
@@ -104,6 +115,10 @@ class Interface(Body):
         return value
 
 
+Interfaces = Annotated[list[Interface], Field(json_schema_extra={"maxItems": MAX_INTERFACES})]
+"""Those of one instance, which `check_together` checks."""
+
+
 def check_together(interfaces: Sequence[Interface]) -> None:
     """What holds among the interfaces of one instance."""
     if len(interfaces) > MAX_INTERFACES:
@@ -115,6 +130,24 @@ def check_together(interfaces: Sequence[Interface]) -> None:
     labels = [i.label for i in interfaces if i.purpose == "vlan"]
     if len(set(labels)) < len(labels):
         raise refuse("The labels of vlan interfaces must differ")
+
+
+class Described(Protocol):
+    """An interface that is wanted, or one that there is."""
+
+    @property
+    def purpose(self) -> Purpose: ...
+
+    @property
+    def primary(self) -> bool: ...
+
+
+def primary_of(interfaces: Sequence[Described]) -> int | None:
+    """The position of the primary one: the first that is no VLAN, when none is set."""
+    flags = [each.primary for each in interfaces]
+    if True in flags:
+        return flags.index(True)
+    return next((n for n, each in enumerate(interfaces) if each.purpose != "vlan"), None)
 
 
 def _is(info: ValidationInfo, purpose: Purpose) -> bool:

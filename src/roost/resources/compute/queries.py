@@ -34,12 +34,13 @@ INSTANCES = Listing(
     granted=("'compute'", "i.id"),
     columns={
         "id": Column("i.id", "int"),
-        "label": Column("i.label", "text"),
+        "label": Column("i.label", "text", folds=True),
         "region": Column("i.region", "text"),
         "image": Column("i.image", "text"),
         "group": Column('i."group"', "text"),
         "tags": Column("i.tags", "texts"),
         "ipv4": Column("i.ipv4", "texts"),
+        "created": Column("i.created", "time"),
     },
 )
 
@@ -273,16 +274,20 @@ async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:
     await db.execute("update compute_instance set ipv4 = $2 where id = $1", compute_id, addresses)
 
 
-async def update(db: Queries, compute_id: int, body: UpdateInstance, now: datetime) -> None:
-    """Change what the body names. asyncpg.UniqueViolationError for a label that is taken."""
+async def update(db: Queries, compute_id: int, body: UpdateInstance, now: datetime) -> bool:
+    """Change what the body names, save backups. False when everything is so already.
+
+    asyncpg.UniqueViolationError for a label that is taken.
+    """
     alerts = body.alerts.model_dump(exclude_none=True) if body.alerts else {}
-    await db.execute(
+    changed = await db.fetchval(
         """
         update compute_instance set label = coalesce($2, label), tags = coalesce($3, tags),
             "group" = coalesce($4, "group"),
             alerts = (alerts::jsonb || $5::jsonb)::json,
             watchdog_enabled = coalesce($6, watchdog_enabled), updated = $7
-        where id = $1
+        where id = $1 and (label <> $2 or tags <> $3 or "group" <> $4
+            or not alerts::jsonb @> $5::jsonb or watchdog_enabled <> $6) returning true
         """,
         compute_id,
         body.label,
@@ -292,6 +297,7 @@ async def update(db: Queries, compute_id: int, body: UpdateInstance, now: dateti
         body.watchdog_enabled,
         now.replace(microsecond=0),
     )
+    return changed is not None
 
 
 async def delete(db: Queries, compute_id: int) -> None:

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from roost.store import Queries
-from roost.store.paging import Listing
+from roost.store.paging import Column, Listing
 
 DEVICES = Listing(
     record="""
@@ -13,7 +13,7 @@ DEVICES = Listing(
     source="trusted_device d",
     scope="d.user_id = $1 and d.expiry > $2",
     key="d.id",
-    columns={},
+    columns={"created": Column("d.created", "time")},
 )
 
 
@@ -39,6 +39,19 @@ async def add(
         now,
         expiry,
     )
+
+
+async def exists(db: Queries, user_id: int, hashed: bytes, now: datetime) -> bool:
+    found: bool = await db.fetchval(
+        """
+        select exists (select from trusted_device
+            where user_id = $1 and hash = $2 and expiry > $3)
+        """,
+        user_id,
+        hashed,
+        now,
+    )
+    return found
 
 
 async def touch(db: Queries, user_id: int, hashed: bytes, ip: str, now: datetime) -> bool:

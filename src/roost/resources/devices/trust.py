@@ -30,6 +30,11 @@ async def remember_device(
     return secret
 
 
+async def is_known(db: Queries, user_id: int, secret: str, now: datetime) -> bool:
+    """Whether the user trusts the device of this secret; tells nobody that it was asked."""
+    return await queries.exists(db, user_id, hash_token(secret), now)
+
+
 async def is_trusted(db: Queries, user_id: int, secret: str, ip: str, now: datetime) -> bool:
     """Whether the user trusts the device of this secret; notes its use from an IP address."""
     return await queries.touch(db, user_id, hash_token(secret), ip, now.replace(microsecond=0))

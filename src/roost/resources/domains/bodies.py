@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_va
 
 from roost.resources.domains import rules
 from roost.resources.domains.dns import Dns
-from roost.resources.domains.names import check_domain
+from roost.resources.domains.names import MAX_NAME, check_domain
 from roost.resources.domains.records import DomainStatus, DomainType
 from roost.resources.tags.labels import Tags
 from roost.services import Services
@@ -17,7 +17,11 @@ EMAIL_REQUIRED = "soa_email required when type=master"
 MASTERS_REQUIRED = "You need at least one master DNS server IP address for this zone."
 UNSIGNABLE = "Only a master domain is signed here"
 
-DomainName = Annotated[str, AfterValidator(check_domain)]
+DomainName = Annotated[
+    str,
+    AfterValidator(check_domain),
+    Field(json_schema_extra={"minLength": 1, "maxLength": MAX_NAME}),
+]
 Seconds = Annotated[int, AfterValidator(rules.round_up)]
 Addresses = Annotated[list[str], AfterValidator(rules.check_addresses)]
 
@@ -161,6 +165,7 @@ class UpdateDomain(Body):
     next of 30, 120, 300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600
     and 2419200; 0 for 86400."""
     tags: Tags | None = None
+    """Labels in place of those that it has; for unrestricted users only."""
     dnssec: bool | None = None
     """Whether the zone is signed; masters only."""
 

@@ -10,6 +10,7 @@ from roost.resources.domains.names import MAX_NAME, ancestors
 from roost.resources.domains.parsing import Parsed, parse_zone_file
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.tags.labels import use_tags
 from roost.threads import COMPUTING
 from roost.web.call import Call
@@ -26,6 +27,7 @@ async def create(call: Call, body: CreateDomain) -> DomainFacts:
     new = NewDomain(account_id=call.account_id, serial=serial, **body.model_dump())
     facts = await _insert(call, new)
     await _enqueue(call, facts, "dns_zone_create")
+    await check_limits(call, queries.LIMIT)
     return facts
 
 
@@ -43,6 +45,7 @@ async def clone(call: Call, source: DomainFacts, domain: str, held: list[str]) -
     facts = await _insert(call, new)
     await record_queries.copy_all(call.db, source.id, facts.id, call.clock.now())
     await _enqueue(call, facts, "dns_zone_create")
+    await check_limits(call, queries.LIMIT)
     return facts
 
 
@@ -54,9 +57,10 @@ async def import_zone(call: Call, body: ImportDomain) -> DomainFacts:
         remote = body.remote_nameserver or ""
         queue, actor = call.get(JobQueue), log.Actor.of(call)
         await jobs.enqueue_import(queue, call.db, facts, actor, remote)
-        return facts
-    await importing.keep(call.db, facts, parsed, call.clock.now())
-    await _enqueue(call, facts, "dns_zone_import")
+    else:
+        await importing.keep(call.db, facts, parsed, call.clock.now())
+        await _enqueue(call, facts, "dns_zone_import")
+    await check_limits(call, queries.LIMIT)
     return facts
 
 

@@ -169,6 +169,7 @@ IMPORT = JobKind(
     retry=_RETRY,
     permanent=(RejectedError, TransferRefusedError),
     on_failed=_forget,
+    per_account=2,
 )
 
 KINDS = (ZONE_SYNC, RECORD_SYNC, IMPORT)

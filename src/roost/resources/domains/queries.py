@@ -8,6 +8,7 @@ from asyncpg import Record
 
 from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.records import DomainStatus, DomainType
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
@@ -22,10 +23,15 @@ DOMAINS = Listing(
     key="d.id",
     granted=("'domain'", "d.id"),
     columns={
-        "domain": Column("d.domain", "text"),
+        "domain": Column("d.domain", "text", folds=True),
         "group": Column('d."group"', "text"),
         "tags": Column("d.tags", "texts"),
+        "created": Column("d.created", "time"),
     },
+)
+
+LIMIT = LimitGroup.of(
+    LimitKind("domains", "domains", "select count(*) from domain where account_id = $1")
 )
 
 

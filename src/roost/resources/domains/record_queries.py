@@ -26,9 +26,10 @@ RECORDS = Listing(
     key="r.id",
     columns={
         "type": Column("r.type", "text"),
-        "name": Column("r.name", "text"),
-        "target": Column("r.target", "text"),
+        "name": Column("r.name", "text", folds=True),
+        "target": Column("r.target", "text", folds=True),
         "tag": Column("r.tag", "text"),
+        "created": Column("r.created", "time"),
     },
 )
 

@@ -18,12 +18,10 @@ class Actor:
 
     account_id: int
     username: str | None
-    user_id: int | None = None
-    """Of who may see the event, whatever grants they have."""
 
     @classmethod
     def of(cls, call: Call) -> "Actor":
-        return cls(call.account_id, call.identity.username, call.identity.user_id)
+        return cls(call.account_id, call.identity.username)
 
 
 async def notify(
@@ -47,9 +45,13 @@ async def schedule(
     entity: Entity,
     secondary: Entity | None = None,
     message: str = "",
+    size: int | None = None,
 ) -> int:
-    """The face of a job that is about to be enqueued; give its id to the job."""
-    return await _add(db, now, actor, action, "scheduled", entity, secondary, message)
+    """The face of a job that is about to be enqueued; give its id to the job.
+
+    `size`: MB that it copies, from which users are told its rate.
+    """
+    return await _add(db, now, actor, action, "scheduled", entity, secondary, message, size)
 
 
 async def _add(
@@ -61,18 +63,19 @@ async def _add(
     entity: Entity,
     secondary: Entity | None,
     message: str,
+    size: int | None = None,
 ) -> int:
     return await queries.add(
         db,
         actor.account_id,
         actor.username,
-        actor.user_id,
         action,
         status,
         now.replace(microsecond=0),
         entity,
         secondary,
         message,
+        size,
     )
 
 
@@ -95,7 +98,7 @@ class EventListener:
 
     async def progressed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.progress(conn, job.event_id, job.percent)
+            await queries.progress(conn, job.event_id, job.percent, self._clock.now())
 
     async def finished(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:

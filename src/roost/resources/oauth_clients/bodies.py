@@ -2,14 +2,15 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, JsonValue, ValidationInfo, field_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
 from roost.resources.oauth_clients import rules
 from roost.web.bodies import Body
 from roost.web.fields import Length, refuse
 
 Label = Annotated[str, Length(1, 512)]
-RedirectUri = Annotated[str, Length(1, 2048), AfterValidator(rules.redirect_uri)]
+_URI = Field(json_schema_extra={"format": "uri"})
+RedirectUri = Annotated[str, Length(1, 2048), AfterValidator(rules.redirect_uri), _URI]
 
 _EXAMPLES: list[JsonValue] = [
     {"label": "Status page", "redirect_uri": "https://status.example.com/signed-in"},

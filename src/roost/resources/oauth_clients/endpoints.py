@@ -7,12 +7,13 @@ import orjson
 from roost.errors import invalid, not_found
 from roost.ids import new_token
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.oauth_clients import queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT
-from roost.resources.oauth_clients.queries import CLIENTS, OAuthClient
+from roost.resources.oauth_clients.queries import BY_ID, CLIENTS, OAuthClient
 from roost.resources.oauth_clients.records import OAuthClientRow
-from roost.resources.oauth_clients.thumbnails import make_thumbnail
+from roost.resources.oauth_clients.thumbnails import PublicUrl, make_thumbnail
 from roost.secrets import hash_token
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
@@ -41,7 +42,7 @@ async def list_oauth_clients(call: Call) -> bytes:
 
     Applications that may ask users of this server for access.
     """
-    return await call.collection(CLIENTS, call.account_id)
+    return await call.collection(call.get(PublicUrl).complete(CLIENTS), call.account_id)
 
 
 @endpoint(
@@ -62,6 +63,7 @@ async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
     secret = hash_token(new_token())
     await queries.insert(call.db, call.account_id, client_id, body, secret, call.clock.seconds())
     await _tell(call, "oauth_client_create", client_id, body.label)
+    await check_limits(call, queries.LIMIT)
     return await _view(call, client_id)
 
 
@@ -123,13 +125,23 @@ async def reset_oauth_client_secret(call: Call) -> bytes:
 
     The answer is the only one that shows it.
     """
-    client = await _lock(call)
-    secret = new_token()
-    await queries.set_secret(call.db, client.id, hash_token(secret))
-    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
-    row: OAuthClientRow = orjson.loads(await _view(call, client.id))
-    row["secret"] = secret
-    return orjson.dumps(row)
+    return await _reset_secret(call)
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/reset_secret",
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    returns=OAuthClientRow,
+    events=("oauth_client_secret_reset",),
+)
+async def reset_oauth_client_secret_alias(call: Call) -> bytes:
+    """Reset the secret of an OAuth client, spelled as some clients do.
+
+    The same as `reset-secret`.
+    """
+    return await _reset_secret(call)
 
 
 @endpoint("GET", f"{_ONE}/thumbnail", public=True, returns=Binary("image/png"))
@@ -164,8 +176,18 @@ async def update_oauth_client_thumbnail(call: Call, png: bytes) -> None:
     await _tell(call, "oauth_client_update", client.id, client.label)
 
 
+async def _reset_secret(call: Call) -> bytes:
+    client = await _lock(call)
+    secret = new_token()
+    await queries.set_secret(call.db, client.id, hash_token(secret))
+    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
+    row: OAuthClientRow = orjson.loads(await _view(call, client.id))
+    row["secret"] = secret
+    return orjson.dumps(row)
+
+
 async def _view(call: Call, client_id: str) -> bytes:
-    return await call.record(client_id, CLIENTS, call.account_id)
+    return await call.record(client_id, call.get(PublicUrl).complete(BY_ID), call.account_id)
 
 
 async def _lock(call: Call) -> OAuthClient:

@@ -1,23 +1,33 @@
 """SQL of OAuth clients."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
+from roost.resources.oauth_clients.records import ClientStatus
+from roost.resources.oauth_clients.thumbnails import THUMBNAIL_URL
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
 CLIENTS = Listing(
-    record="""
-        c.id, c.redirect_uri, c.label, c.status, '<REDACTED>' as secret,
-        case when c.thumbnail is not null
-            then '/v4/account/oauth-clients/' || c.id || '/thumbnail' end as thumbnail_url,
-        c.public
+    record=f"""
+        c.id, c.redirect_uri, c.label, c.status, '<REDACTED>' as secret, {THUMBNAIL_URL}, c.public
         """,
     source="oauth_client c",
     scope="c.account_id = $1",
-    key="c.id",
-    columns={"label": Column("c.label", "text"), "public": Column("c.public", "bool")},
+    key="c.number",
+    columns={"label": Column("c.label", "text", folds=True), "public": Column("c.public", "bool")},
+)
+BY_ID = replace(CLIENTS, key="c.id")
+
+LIMIT = LimitGroup.of(
+    LimitKind(
+        "oauth_clients",
+        "OAuth clients",
+        "select count(*) from oauth_client where account_id = $1",
+        service=False,
+    )
 )
 
 
@@ -111,3 +121,38 @@ async def find_thumbnail(db: Queries, client_id: str) -> bytes | None:
         "select thumbnail from oauth_client where id = $1", client_id
     )
     return png
+
+
+@dataclass(frozen=True, slots=True)
+class ListedClient:
+    """What an operator sees."""
+
+    id: str
+    account_id: int
+    status: ClientStatus
+    users: int
+    """Who have let it in."""
+    created: datetime
+    label: str
+    redirect_uri: str
+
+
+async def list_clients(db: Queries) -> list[ListedClient]:
+    """Of all accounts, the oldest first."""
+    rows = await db.fetch(
+        """
+        select c.id, c.account_id, c.status, c.created, c.label, c.redirect_uri,
+            (select count(distinct p.user_id) from authorized_app p
+                where p.client_id = c.id and p.revoked is null) as users
+        from oauth_client c order by c.number
+        """
+    )
+    return [ListedClient(**row) for row in rows]
+
+
+async def set_status(db: Queries, client_id: str, status: ClientStatus) -> bool:
+    """Tokens of a client that is not active are refused; `settle` after it. False: no such one."""
+    found = await db.fetchval(
+        "update oauth_client set status = $2 where id = $1 returning true", client_id, status
+    )
+    return bool(found)

@@ -6,6 +6,8 @@ from typing_extensions import TypedDict
 
 from roost.web.formats import Uri, UriReference, example
 
+ClientStatus = Literal["active", "disabled", "suspended"]
+
 
 @example(
     {
@@ -30,8 +32,8 @@ class OAuthClientRow(TypedDict):
     """Where users are sent once they have logged in."""
     label: str
     """The name that users are shown."""
-    status: Literal["active", "disabled", "suspended"]
-    """Whether it can ask users in."""
+    status: ClientStatus
+    """Whether it can ask users in; the operator of the cloud decides."""
     secret: str
     """`<REDACTED>`, except in the answer of the reset."""
     thumbnail_url: UriReference | None

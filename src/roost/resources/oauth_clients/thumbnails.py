@@ -4,10 +4,12 @@ So a served thumbnail never holds a byte of the upload: no metadata, and nothing
 """
 
 import io
+from dataclasses import dataclass, replace
 
 from PIL import Image
 
 from roost.errors import ApiError, invalid
+from roost.store.paging import Listing
 from roost.threads import COMPUTING
 from roost.web.call import Call
 
@@ -16,7 +18,27 @@ MAX_PIXELS = 2048
 SIZE = 128
 """Width and height that a thumbnail has at most; larger images are scaled down."""
 
+THUMBNAIL_URL = """
+    case when c.thumbnail is not null
+        then '/v4/account/oauth-clients/' || c.id || '/thumbnail' end as thumbnail_url
+    """
+"""SQL of the field in records, in terms of a client `c`."""
+
 _FORMATS = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
+
+
+@dataclass(frozen=True, slots=True)
+class PublicUrl:
+    """Where browsers reach this server, when the operator has said so."""
+
+    base: str | None
+
+    def complete(self, listing: Listing) -> Listing:
+        """With whole URLs of thumbnails instead of paths."""
+        if self.base is None:
+            return listing
+        quoted = self.base.replace("'", "''")
+        return replace(listing, record=listing.record.replace("'/v4/", f"'{quoted}/v4/"))
 
 
 async def make_thumbnail(_call: Call, raw: bytes) -> bytes:

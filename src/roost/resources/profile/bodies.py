@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, model_validator
 from pydantic.config import JsonDict
 
 from roost.resources.profile.rules import known_timezone, small_preferences
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.ssh_keys.rules import PublicKey
 from roost.web.bodies import Body
 from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, refuse
 
@@ -43,7 +43,7 @@ class UpdateProfile(Body):
     """Address whitelists are not available: true is refused."""
     lish_auth_method: LishAuthMethod | None = None
     """How the console of an instance lets you in."""
-    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] | None = None
+    authorized_keys: list[PublicKey] | None = None
     """Keys that the console lets in; null for none."""
     two_factor_auth: bool | None = None
     """False disables two-factor authentication; it is enabled by `/profile/tfa-enable`."""

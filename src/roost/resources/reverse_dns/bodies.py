@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict
+from pydantic import AfterValidator, ConfigDict, Field
 
 from roost.resources.domains.names import MAX_NAME, check_host
 from roost.web.bodies import Body
@@ -29,5 +29,12 @@ class UpdateAddress(Body):
         json_schema_extra={"examples": [{"rdns": "www.example.com"}, {"rdns": None}]}
     )
 
-    rdns: Annotated[str, AfterValidator(check_name)] | None
+    rdns: (
+        Annotated[
+            str,
+            AfterValidator(check_name),
+            Field(json_schema_extra={"minLength": 1, "maxLength": MAX_NAME + 1}),
+        ]
+        | None
+    )
     """The name, which must already lead to this address; null restores the default."""

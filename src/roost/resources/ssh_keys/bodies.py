@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict
+from pydantic import ConfigDict
 
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.ssh_keys.rules import PublicKey
 from roost.web.bodies import Body
 from roost.web.fields import Length
 
@@ -21,7 +21,7 @@ class CreateSshKey(Body):
 
     label: Label = ""
     """The name of the key."""
-    ssh_key: Annotated[str, AfterValidator(public_key)]
+    ssh_key: PublicKey
     """The public key as one line of an authorized_keys file: RSA, DSA, ECDSA, Ed25519 or a security
     key's."""
 

@@ -2,9 +2,12 @@
 
 import base64
 import binascii
+import re
+from typing import Annotated
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_ssh_public_key
+from pydantic import AfterValidator, Field
 
 from roost.web.fields import refuse
 
@@ -41,6 +44,13 @@ def public_key(key: str) -> str:
     if not fits or not _is_key(words[0], words[1]):
         raise refuse(NOT_A_KEY)
     return key
+
+
+PublicKey = Annotated[
+    str,
+    AfterValidator(public_key),
+    Field(json_schema_extra={"pattern": f"^\\s*(?:{'|'.join(map(re.escape, _PARTS))})\\s"}),
+]
 
 
 def _is_key(kind: str, data: str) -> bool:

@@ -1,6 +1,5 @@
 """Records of tags (reference: Tag and tagged object)."""
 
-from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from roost.web.formats import example
@@ -40,5 +39,5 @@ class TaggedRow(TypedDict):
 
     type: str
     """What kind of thing it is: `compute`, `domain` or `volume`."""
-    data: dict[str, JsonValue]
+    data: dict[str, object]
     """The record of that type, the same as its own endpoint shows."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import date
+from datetime import date, datetime
 from ipaddress import ip_address
 
 import asyncpg
@@ -32,7 +32,7 @@ class TokenUsage:
         self._day = clock.now().date()
         self._known: set[tuple[int, str]] = set()
         self._new: list[tuple[int, str]] = []
-        self._clients: dict[int, str] = {}
+        self._first: dict[int, tuple[str, datetime]] = {}
 
     def add(self, token_id: int, operation: str, client: str) -> None:
         """Note one call; costs a look into a set."""
@@ -41,7 +41,7 @@ class TokenUsage:
             return
         self._known.add(use)
         self._new.append(use)
-        self._clients.setdefault(token_id, client)
+        self._first.setdefault(token_id, (client, self._clock.now()))
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
@@ -66,27 +66,28 @@ class TokenUsage:
         """Write what is new. What can't be written is noted again when it happens again."""
         today = self._clock.now().date()
         new, self._new = self._new, []
-        clients, self._clients = self._clients, {}
+        first, self._first = self._first, {}
         if today != self._day or len(self._known) > _REMEMBERED:
             self._day = today
             self._known.clear()
         if not new:
             return
         try:
-            await self._write(new, clients, today)
+            await self._write(new, first, today)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             log.warning("token_use_not_written", error=repr(error))
             self._known.clear()
 
     async def _write(
-        self, new: list[tuple[int, str]], clients: dict[int, str], today: date
+        self, new: list[tuple[int, str]], first: dict[int, tuple[str, datetime]], today: date
     ) -> None:
         # Each by itself: together they would lock tokens and users, as a request may in turn.
         await queries.add_uses(self._store, sorted(new), today)
-        first = await queries.touch(self._store, clients, self._clock.seconds())
-        for token_id, user_id in first.items():
-            if (ip := _address(clients[token_id])) is not None:
-                await record_login(self._store, user_id, ip, "successful", self._clock.now())
+        users = await queries.touch(self._store, first, self._clock.seconds())
+        for token_id, user_id in users.items():
+            client, when = first[token_id]
+            if (ip := _address(client)) is not None:
+                await record_login(self._store, user_id, ip, "successful", when)
 
 
 def _address(client: str) -> str | None:

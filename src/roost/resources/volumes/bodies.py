@@ -1,6 +1,6 @@
 """Request bodies of volumes (spec A, Volumes; reference: operations)."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -8,7 +8,6 @@ from pydantic import (
     Field,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from roost.resources.catalog import Catalog
@@ -16,7 +15,7 @@ from roost.resources.tags.labels import Tags
 from roost.resources.volumes import rules
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, refuse
+from roost.web.fields import WHOLE, Between, Length, refuse
 
 Label = Annotated[
     str,
@@ -44,10 +43,10 @@ class CreateVolume(Body):
     account."""
     size: Annotated[int, Between(rules.MIN_SIZE, rules.MAX_SIZE)] = rules.DEFAULT_SIZE
     """GiB."""
-    region: str | None = None
-    """The region that is to hold it; can be left out with a `compute_id`."""
     compute_id: Id | None = None
     """The instance to attach it to; omitted, it is attached to none."""
+    region: str | None = Field(default=None, validate_default=True)
+    """The region that is to hold it; can be left out with a `compute_id`."""
     config_id: Id | None = None
     """The config of that instance that is to name it; omitted, its only config,
     or the one that was booted last."""
@@ -56,6 +55,8 @@ class CreateVolume(Body):
     @field_validator("region")
     @classmethod
     def _check_region(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and info.data.get("compute_id", 0) is None:
+            raise refuse("Must provide a region or a Compute ID", WHOLE)
         if value is None:
             return value
         services = info.context
@@ -74,12 +75,6 @@ class CreateVolume(Body):
             raise refuse("config_id needs a compute_id")
         return value
 
-    @model_validator(mode="after")
-    def _check_place(self) -> Self:
-        if self.region is None and self.compute_id is None:
-            raise refuse("Must provide a region or a Compute ID")
-        return self
-
 
 class UpdateVolume(Body):
     """PUT /volumes/{volumeId}; what is omitted stays as it is."""
@@ -89,6 +84,7 @@ class UpdateVolume(Body):
     label: Label | None = None
     """The new name."""
     tags: Tags | None = None
+    """Labels in place of those that it has; for unrestricted users only."""
 
 
 class AttachVolume(Body):
@@ -128,5 +124,7 @@ class ResizeVolume(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"size": 40}]})
 
-    size: int
+    size: Annotated[
+        int, Field(json_schema_extra={"minimum": rules.MIN_SIZE, "maximum": rules.MAX_SIZE})
+    ]
     """GiB; more than it has, 10240 at most."""

@@ -6,7 +6,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.events import log
-from roost.resources.volumes import attaching, jobs, locks, rules, state_queries
+from roost.resources.volumes import attaching, jobs, limits, locks, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.resources.volumes.bodies import AttachVolume
 from roost.resources.volumes.entity import resource_of
@@ -59,6 +59,7 @@ async def resize(call: Call, size: int) -> None:
         raise invalid("Storage volumes can only be resized up")
     args = ResizeArgs(volume_id=volume.id, size=size, after=turn.after, queued=turn.queued)
     await _enqueue(call, jobs.RESIZE, args, volume)
+    await limits.check_resized(call, volume.region)
 
 
 async def delete(call: Call) -> None:

@@ -6,7 +6,7 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import FIRST, Turn
 from roost.resources.events import log
-from roost.resources.volumes import attaching, jobs, queries
+from roost.resources.volumes import attaching, jobs, limits, queries
 from roost.resources.volumes.args import CloneArgs, CreateArgs
 from roost.resources.volumes.bodies import CreateVolume
 from roost.resources.volumes.engines import VolumeEngines
@@ -47,6 +47,7 @@ async def create(call: Call, body: CreateVolume) -> str:
         log.Actor.of(call),
         secondary,
     )
+    await limits.check_new(call, region)
     return record
 
 
@@ -89,7 +90,9 @@ async def clone(call: Call, source: VolumeFacts, turn: Turn, label: str) -> str:
         log.Actor.of(call),
         VOLUME.entity(source.id, source.label),
         VOLUME.entity(volume_id, label),
+        source.size * 1024,
     )
+    await limits.check_new(call, source.region)
     return record
 
 

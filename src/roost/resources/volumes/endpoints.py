@@ -90,11 +90,12 @@ async def update_volume(call: Call, body: UpdateVolume) -> bytes:
     tags = await change_tags(call, VOLUME, call.number("volumeId"), body.tags)
     volume = await locks.lock(call)
     try:
-        await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
+        changed = await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
-    entity = VOLUME.entity(volume.id, body.label or volume.label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "volume_update", entity)
+    if changed:
+        entity = VOLUME.entity(volume.id, body.label or volume.label)
+        await log.notify(call.db, call.clock.now(), log.Actor.of(call), "volume_update", entity)
     return await _record(call)
 
 

@@ -119,9 +119,12 @@ async def enqueue_about(
     actor: log.Actor,
     entity: Entity,
     secondary: Entity | None,
+    size: int | None = None,
 ) -> None:
-    """The same with an event that is about another entity."""
-    event_id = await log.schedule(db, queue.clock.now(), actor, kind.name, entity, secondary)
+    """The same with an event that is about another entity; `size`: MB that are copied."""
+    event_id = await log.schedule(
+        db, queue.clock.now(), actor, kind.name, entity, secondary, size=size
+    )
     await queue.enqueue(
         db,
         kind,

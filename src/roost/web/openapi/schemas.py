@@ -8,7 +8,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from pydantic_core import core_schema
 
 from roost.errors import ErrorBody
-from roost.web.bodies import Body
+from roost.web.bodies import Body, or_null
 from roost.web.openapi.docstrings import field_texts, paragraphs
 from roost.web.registry import Binary, Endpoint, Returns
 
@@ -57,6 +57,13 @@ class _Generator(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
+
+    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
+        """As they are declared: fields of an example stand in the order of the record."""
+        return value
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return or_null(self.generate_inner(schema["schema"]))
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         described = super().typed_dict_schema(schema)

@@ -4,5 +4,9 @@ Scalar.createApiReference("#docs", {
   telemetry: false,
   showDeveloperTools: "never",
   hideClientButton: true,
+  agent: { disabled: true },
+  orderSchemaPropertiesBy: "preserve",
+  orderRequiredPropertiesFirst: false,
   documentDownloadType: "json",
+  authentication: { preferredSecurityScheme: "token" },
 });

@@ -38,13 +38,14 @@ async def enable(call: Call, instance: InstanceFacts) -> None:
         await log.notify(call.db, call.clock.now(), log.Actor.of(call), "backups_enable", entity)
 
 
-async def set_schedule(call: Call, instance: InstanceFacts, body: UpdateSchedule) -> None:
-    """400 for a time that is chosen before backups are enabled."""
+async def set_schedule(call: Call, instance: InstanceFacts, body: UpdateSchedule) -> bool:
+    """Whether it is another one; 400 for a time that is chosen before backups are enabled."""
     chosen = body.model_dump(exclude_none=True)
     if chosen and not await settings_queries.is_enabled(call.db, instance.id):
         reason = "Backups are not enabled"
         raise invalid_fields([Problem(reason, f"backups.schedule.{key}") for key in chosen])
-    await settings_queries.set_schedule(call.db, instance.id, body.day, body.window)
+    now = call.clock.now()
+    return await settings_queries.set_schedule(call.db, instance.id, body.day, body.window, now)
 
 
 async def cancel(call: Call, instance: InstanceFacts, turn: Turn) -> None:

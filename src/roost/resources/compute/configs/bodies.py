@@ -9,7 +9,7 @@ from roost.resources.catalog import Catalog
 from roost.resources.compute.configs import examples, rules
 from roost.resources.compute.configs.records import Helpers, RunLevel, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot
-from roost.resources.compute.interfaces import Interface, check_together
+from roost.resources.compute.interfaces import Interface, Interfaces, check_together
 from roost.services import Services
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, refuse
@@ -138,7 +138,7 @@ class CreateConfig(_Fields):
     """`single` and `binbash` boot into a shell for repairs."""
     root_device: str = rules.DEFAULT_ROOT
     """The device that holds the root file system."""
-    interfaces: list[Interface] = []
+    interfaces: Interfaces = []
     """The network interfaces, eth0 first: three at most; empty for one public interface."""
     helpers: HelpersBody = Field(default_factory=HelpersBody)
     """What is set up inside the guest when it boots."""
@@ -180,7 +180,7 @@ class UpdateConfig(_Fields):
     """`single` and `binbash` boot into a shell for repairs."""
     root_device: str | None = None
     """The device that holds the root file system."""
-    interfaces: list[Interface] | None = None
+    interfaces: Interfaces | None = None
     """The network interfaces, in place of all that it has; three at most."""
     helpers: HelpersBody | None = None
     """What is set up inside the guest when it boots."""

@@ -1,6 +1,7 @@
 """What the API offers: network interfaces of configs (spec B, Network interface object)."""
 
 from roost.errors import invalid, invalid_fields, not_found
+from roost.resources.compute import limits
 from roost.resources.compute.configs import changes, interface_queries
 from roost.resources.compute.configs import write_queries as configs
 from roost.resources.compute.configs.interface_bodies import (
@@ -73,6 +74,7 @@ async def add_interface(call: Call, body: AddInterface) -> bytes:
         raise invalid_fields([problem])
     interface_id = await interface_queries.add(call.db, config.id, body)
     await _changed(call, instance, config)
+    await limits.check_vlans(call, instance.region, (body,), "label")
     return await _view(call, interface_id)
 
 

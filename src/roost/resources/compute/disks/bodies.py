@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.catalog import Catalog
 from roost.resources.catalog.entries import ImageEntry
 from roost.resources.compute.bodies import RootPassword, check_stackscript
 from roost.resources.compute.disks import examples, rules
 from roost.resources.compute.disks.engine import Filesystem
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.ssh_keys.rules import PublicKey
 from roost.services import Services
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, refuse
@@ -33,7 +33,7 @@ class CreateDisk(Body):
     """What to put on an empty disk; a disk with an image is ext4."""
     root_pass: RootPassword | None = Field(default=None, validate_default=True)
     """The password of root; needed with an image."""
-    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
+    authorized_keys: list[PublicKey] = []
     """Public SSH keys that root accepts, each a line of an authorized_keys file."""
     authorized_users: list[str] = []
     """Users of the account whose SSH keys root accepts."""

@@ -80,9 +80,10 @@ async def update_disk(call: Call, body: UpdateDisk) -> bytes:
     Only the label can be changed here.
     """
     instance, disk = await _lock(call)
-    label, now = body.label or disk.label, call.clock.now()
-    await queries.set_label(call.db, disk.id, label, now)
-    await changes.notify(call, "disk_update", instance, disk.id, label)
+    label = body.label or disk.label
+    if label != disk.label:
+        await queries.set_label(call.db, disk.id, label, call.clock.now())
+        await changes.notify(call, "disk_update", instance, disk.id, label)
     return await _view(call, disk.id)
 
 
@@ -132,7 +133,7 @@ async def resize_disk(call: Call, body: ResizeDisk) -> None:
     await changes.resize(call, instance, disk, turn, body.size)
 
 
-async def _hash(call: Call, body: SetPassword) -> str:
+async def _hash_password(_call: Call, body: SetPassword) -> str:
     return await changes.hash_password(body.password)
 
 
@@ -142,7 +143,7 @@ async def _hash(call: Call, body: SetPassword) -> str:
     scopes=_WRITE,
     grant=Write("compute"),
     body=SetPassword,
-    prepare=_hash,
+    prepare=_hash_password,
     of=view_disk,
     events=("password_reset",),
 )

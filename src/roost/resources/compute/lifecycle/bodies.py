@@ -1,14 +1,14 @@
 """Request bodies of what happens to whole instances (reference: operations)."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.catalog import Catalog
 from roost.resources.compute.bodies import Id, Metadata, RootPassword, check_stackscript
 from roost.resources.compute.configs.bodies import Device, Devices
 from roost.resources.compute.lifecycle import examples
-from roost.resources.ssh_keys.rules import public_key
+from roost.resources.ssh_keys.rules import PublicKey
 from roost.services import Services
 from roost.web.bodies import Body
 from roost.web.fields import refuse
@@ -25,7 +25,7 @@ class RebuildInstance(Body):
     """The image to make it of; always needed."""
     root_pass: RootPassword
     """The password of root; weak ones are refused."""
-    authorized_keys: list[Annotated[str, AfterValidator(public_key)]] = []
+    authorized_keys: list[PublicKey] = []
     """Public SSH keys that root accepts, each a line of an authorized_keys file."""
     authorized_users: list[str] = []
     """Users of the account whose SSH keys root accepts."""

@@ -61,7 +61,7 @@ async def mutate_instance(call: Call, body: MutateInstance) -> None:
     await resizing.mutate(call, await lock_idle(call), body.allow_auto_disk_resize)
 
 
-async def _hash(call: Call, body: ResetPassword) -> str:
+async def _hash_password(_call: Call, body: ResetPassword) -> str:
     return await hash_password(body.root_pass)
 
 
@@ -71,7 +71,7 @@ async def _hash(call: Call, body: ResetPassword) -> str:
     scopes=_WRITE,
     grant=Write("compute"),
     body=ResetPassword,
-    prepare=_hash,
+    prepare=_hash_password,
     of=instances.view_instance,
     events=("password_reset",),
 )

@@ -126,18 +126,23 @@ KINDS = (REBUILD, RESCUE, RESIZE, CLONE)
 
 
 async def enqueue(
-    call: Call, kind: JobKind[A], args: A, instance: InstanceFacts, action: str | None = None
+    call: Call,
+    kind: JobKind[A],
+    args: A,
+    instance: InstanceFacts,
+    action: str | None = None,
+    message: str = "",
 ) -> None:
     """Enqueue a job on the instance, with its event; `action` when that is not the kind's name."""
-    await _enqueue(call, kind, args, action or kind.name, instance)
+    await _enqueue(call, kind, args, action or kind.name, instance, message=message)
 
 
 async def enqueue_clone(
-    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts
+    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts, size: int
 ) -> None:
-    """The job is the target's, so that several clones are made at the same time."""
+    """The job is the target's, so that several clones are made at the same time; `size` in MB."""
     second = COMPUTE.entity(target.id, target.label)
-    await _enqueue(call, CLONE, args, CLONE.name, source, second)
+    await _enqueue(call, CLONE, args, CLONE.name, source, second, size=size)
 
 
 async def _enqueue(
@@ -147,9 +152,14 @@ async def _enqueue(
     action: str,
     instance: InstanceFacts,
     second: Entity | None = None,
+    message: str = "",
+    size: int | None = None,
 ) -> None:
     actor, entity = log.Actor.of(call), COMPUTE.entity(instance.id, instance.label)
-    event_id = await log.schedule(call.db, call.clock.now(), actor, action, entity, second)
+    now = call.clock.now()
+    event_id = await log.schedule(
+        call.db, now, actor, action, entity, second, message=message, size=size
+    )
     await call.get(JobQueue).enqueue(
         call.db,
         kind,

@@ -10,6 +10,9 @@ from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
 from roost.web.call import Call
 
+_TOLD = "The instance boots in rescue mode."
+"""In the event, whose action is that of any boot."""
+
 
 async def rescue(call: Call, instance: InstanceFacts, devices: RescueDevices | None) -> None:
     """A guest that runs is stopped before."""
@@ -21,7 +24,7 @@ async def rescue(call: Call, instance: InstanceFacts, devices: RescueDevices | N
         status="rebooting" if running else "booting",
     )
     action = "compute_reboot" if running else "compute_boot"
-    await jobs.enqueue(call, jobs.RESCUE, args, instance, action)
+    await jobs.enqueue(call, jobs.RESCUE, args, instance, action, _TOLD)
 
 
 async def _slots(

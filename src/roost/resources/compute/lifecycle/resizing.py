@@ -8,6 +8,8 @@ from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.args import ResizeArgs
 from roost.resources.compute.lifecycle.bodies import ResizeInstance
 from roost.resources.compute.lifecycle.plans import check_plan
+from roost.resources.compute.limit_queries import set_resize_type
+from roost.resources.compute.limits import check_resized
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.events import log
 from roost.web.call import Call
@@ -44,9 +46,11 @@ async def _resize(
         disk, size = growing
         sizes = {"disk_id": disk.id, "disk_size": size, "disk_former": disk.size}
         args = args.model_copy(update=sizes)
+    await set_resize_type(call.db, instance.id, type_id)
     entity = COMPUTE.entity(instance.id, instance.label)
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), request, entity)
     await jobs.enqueue(call, jobs.RESIZE, args, instance, action)
+    await check_resized(call, instance, call.get(Catalog).type(type_id))
 
 
 async def mutate(call: Call, instance: InstanceFacts, grow: bool) -> None:
