@@ -162,6 +162,7 @@ JOB_KINDS = (
     oauth_retention.RETENTION,
     support_jobs.SEND,
     reverse_jobs.SYNC,
+    reverse_jobs.NAMES,
     token_jobs.RETENTION,
     *volume_jobs.KINDS,
     web_jobs.RETENTION,

@@ -1,12 +1,15 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
 import asyncio
+import stat
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+import structlog
 from prometheus_client import CollectorRegistry
 
 from roost.app.desk import open_desk
@@ -61,6 +64,10 @@ from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 
+_log = structlog.get_logger(__name__)
+
+_OTHERS = 0o066
+"""That others than its owner may read and write a folder."""
 _CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
@@ -151,10 +158,24 @@ def _share_of_requests(settings: Settings) -> Share:
     return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
 
 
+def _keep_private(state: Path) -> None:
+    """Nobody else looks into the folder. That somebody may pass through it stays as it is: the
+    user who runs PostgreSQL for root may have to."""
+    mode = stat.S_IMODE(state.stat().st_mode)
+    if mode & _OTHERS:
+        try:
+            state.chmod(mode & ~_OTHERS)
+        except PermissionError:
+            _log.warning("state_not_private", state=str(state), mode=f"{mode:o}")
+        else:
+            _log.warning("state_made_private", state=str(state), mode=f"{mode:o}")
+
+
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The database with all tables; closed again at the end."""
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _keep_private(settings.state)
     store = await Store.open(settings)
     try:
         await migrate.upgrade(store.dsn)

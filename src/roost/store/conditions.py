@@ -37,6 +37,8 @@ class Column:
     folds: bool = False
     """Whether it is ordered as people do who chose it, big and small letters alike. An index that
     is to serve the order is on `order`."""
+    searched: str | None = None
+    """SQL of the part in which `+contains` looks; all of it when None."""
 
     @property
     def order(self) -> str:
@@ -84,7 +86,7 @@ def render(condition: Condition, arguments: list[object]) -> str:
         case Compare(Column(type="texts")):
             return _compare_members(condition, arguments)
         case Compare(column, "contains", value):
-            return f"{column.sql} ilike {_pattern(value, arguments)}"
+            return f"{column.searched or column.sql} ilike {_pattern(value, arguments)}"
         case Compare(column, "<>", value):
             return f"{column.sql} is distinct from {_bind(column.type, value, arguments)}"
         case Compare(column, operator, value):

@@ -19,6 +19,7 @@ from pydantic_core import CoreSchema, ErrorDetails
 
 from roost.errors import ApiError, Problem, invalid, invalid_fields
 from roost.services import Services
+from roost.web.fields import WHOLE
 
 B = TypeVar("B", bound="Body")
 

@@ -61,6 +61,8 @@ class DomainFacts:
     """Whether its records are on their way from another name server."""
     serial: int
     records: int
+    size: int
+    """Bytes of the targets of its records."""
 
     @property
     def served(self) -> bool:
@@ -98,6 +100,21 @@ class NewDomain:
 async def lock_names(db: Queries, tree: str) -> None:
     """One transaction at a time gives away names below `tree`, two labels."""
     await db.execute("select pg_advisory_xact_lock(hashtextextended('zone ' || $1, 0))", tree)
+
+
+async def lock_imports(db: Queries, account_id: int) -> None:
+    """One transaction at a time begins an import of the account that goes on in a job."""
+    await db.execute(
+        "select pg_advisory_xact_lock(hashtextextended('imports ' || $1::bigint, 0))", account_id
+    )
+
+
+async def count_imports(db: Queries, account_id: int) -> int:
+    """Domains of the account whose records are still to come."""
+    count: int = await db.fetchval(
+        "select count(*) from domain where account_id = $1 and importing", account_id
+    )
+    return count
 
 
 async def is_taken(db: Queries, zone: str, but: int | None) -> bool:

@@ -90,7 +90,7 @@ class EventListener:
 
     async def started(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.start(conn, job.event_id, self._clock.now())
+            await queries.start(conn, job.event_id, job.id, self._clock.now())
 
     async def retried(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
@@ -102,8 +102,8 @@ class EventListener:
 
     async def finished(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.finish(conn, job.event_id, self._clock.now())
+            await queries.finish(conn, job.event_id, job.id, self._clock.now())
 
     async def failed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.fail(conn, job.event_id, self._clock.now(), job.error or "")
+            await queries.fail(conn, job.event_id, job.id, self._clock.now(), job.error or "")

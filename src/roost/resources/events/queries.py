@@ -109,10 +109,19 @@ async def add(
     return event_id
 
 
-async def start(db: Queries, event_id: int, now: datetime) -> None:
+_JOINED = "any(array(select event_id from job_event where job_id = $2) || $1::bigint)"
+_ENDED = "any(array(select event_id from ended) || $1::bigint)"
+_END = "with ended as (delete from job_event where job_id = $2 returning event_id)"
+
+
+async def start(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
+    """The event of a job, and those that have joined it; likewise below."""
     await db.execute(
-        "update event set status = 'started', started = coalesce(started, $2) where id = $1",
+        f"""
+        update event set status = 'started', started = coalesce(started, $3) where id = {_JOINED}
+        """,
         event_id,
+        job_id,
         now,
     )
 
@@ -138,26 +147,30 @@ async def explain(db: Queries, event_id: int, message: str) -> None:
     await db.execute("update event set message = $2 where id = $1", event_id, message)
 
 
-async def finish(db: Queries, event_id: int, now: datetime) -> None:
+async def finish(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
     await db.execute(
-        """
+        f"""
+        {_END}
         update event set status = 'finished', percent_complete = 100,
-            started = coalesce(started, $2), ended = $2,
-            rate = size / nullif(extract(epoch from $2::timestamp - started), 0)
-        where id = $1
+            started = coalesce(started, $3), ended = $3,
+            rate = size / nullif(extract(epoch from $3::timestamp - started), 0)
+        where id = {_ENDED}
         """,
         event_id,
+        job_id,
         now,
     )
 
 
-async def fail(db: Queries, event_id: int, now: datetime, message: str) -> None:
+async def fail(db: Queries, event_id: int, job_id: int, now: datetime, message: str) -> None:
     await db.execute(
-        """
-        update event set status = 'failed', message = $3,
-            started = coalesce(started, $2), ended = $2 where id = $1
+        f"""
+        {_END}
+        update event set status = 'failed', message = $4,
+            started = coalesce(started, $3), ended = $3 where id = {_ENDED}
         """,
         event_id,
+        job_id,
         now,
         message,
     )
