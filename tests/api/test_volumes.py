@@ -167,7 +167,7 @@ async def test_resize(client: Client, roost: Roost) -> None:
     instance, volume = await running_instance(client), await made_volume(client)
     await attached(client, volume["id"], instance["id"])
     row = await client.post(f"{VOLUMES}/{volume['id']}/resize", {"size": 40})
-    assert (row["status"], row["size"]) == ("resizing", 20)
+    assert (row["status"], row["size"]) == ("resizing", 40)
     row = await rested(client, volume["id"])
     assert (row["status"], row["size"], row["compute_id"]) == ("active", 40, instance["id"])
     state = await volume_engine(roost).inspect(volume["id"])

@@ -19,6 +19,7 @@ from roost.resources.compute.jobs import (
     enqueue_power,
 )
 from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.turns import FIRST, Turn
 from roost.resources.compute.watch import CHECK, WATCH, WatchArgs, went_off
 from roost.resources.events import log
 from roost.resources.limits.queries import measure, measured
@@ -141,13 +142,15 @@ async def begin_power(
     before: tuple[InstanceStatus, Power | None],
     done: Outcome,
     failed: tuple[Outcome, ...],
+    turn: Turn = FIRST,
 ) -> InstanceCase:
     stage = environment.services.get(Stage)
     status, power = before
     compute_id = await stage.instance(status, power, made=power is not None)
     row = await stage.row(compute_id)
     async with environment.store.transaction() as db:
-        await enqueue_power(environment.queue, db, kind, row, log.Actor(row.account_id, "somebody"))
+        actor = log.Actor(row.account_id, "somebody")
+        await enqueue_power(environment.queue, db, kind, row, actor, turn=turn)
         job_id = await db.fetchval(
             "select max(id) from job where resource = $1", resource_of(row.id)
         )
@@ -229,8 +232,9 @@ def _power(
     before: tuple[InstanceStatus, Power | None],
     done: Outcome,
     *failed: Outcome,
+    turn: Turn = FIRST,
 ) -> Scenario:
-    begin = partial(begin_power, kind=kind, before=before, done=done, failed=failed)
+    begin = partial(begin_power, kind=kind, before=before, done=done, failed=failed, turn=turn)
     return Scenario(kind, begin, title)
 
 
@@ -244,7 +248,10 @@ SCENARIOS = (
     _power("boot", BOOT, _OFF, _ON, _OFF),
     _power("boot what was not made", BOOT, _UNMADE, _ON, _OFF, _UNMADE),
     _power("shut down", SHUTDOWN, _ON, _OFF, _ON),
-    _power("reboot", REBOOT, _ON, _ON, _OFF),
+    _power("reboot", REBOOT, _ON, _ON, _OFF, _ON),
+    _power("boot in its turn", BOOT, _OFF, _ON, _OFF, turn=Turn(queued=True)),
+    _power("shut down in its turn", SHUTDOWN, _ON, _OFF, _ON, turn=Turn(queued=True)),
+    _power("reboot in its turn", REBOOT, _ON, _ON, _OFF, _ON, turn=Turn(queued=True)),
     _power("delete", DELETE, ("deleting", "running"), (None, None), _OFF, _UNMADE),
     _power("delete what was not made", DELETE, ("deleting", None), (None, None), _UNMADE),
     Scenario(WATCH, begin_watch, "watch"),

@@ -169,6 +169,40 @@ async def is_busy(db: Queries, resources: Sequence[str], now: datetime) -> bool:
     return busy
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job that has not ended, as others see it that come behind it."""
+
+    id: int
+    kind: str
+    resource: str
+
+
+async def unfinished(db: Queries, resources: Sequence[str], now: datetime) -> list[Waiting]:
+    """Those by which `is_busy` is true."""
+    records = await db.fetch(
+        """
+        select id, kind, resource from job where resource = any($1::text[])
+            and (status in ('running', 'waiting') or (status = 'queued' and run_at <= $2))
+        order by id
+        """,
+        resources,
+        now,
+    )
+    return [Waiting(**record) for record in records]
+
+
+async def any_unfinished(db: Queries, job_ids: Sequence[int]) -> bool:
+    found: bool = await db.fetchval(
+        """
+        select exists (select from job where id = any($1::bigint[])
+            and status in ('queued', 'running', 'waiting'))
+        """,
+        job_ids,
+    )
+    return found
+
+
 async def flag(db: Queries, job_id: int, stop: Stop, reason: str) -> None:
     """Have the worker stop the job. The lock of the job is held."""
     await db.execute(

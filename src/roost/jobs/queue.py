@@ -1,6 +1,6 @@
 """The way in: enqueue, cancel and pre-empt jobs inside the caller's transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ from roost.jobs import queries
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind, Kinds
 from roost.jobs.listener import JobListener
 from roost.jobs.model import AT_ONCE, Job
+from roost.jobs.queries import Waiting
 from roost.jobs.retention import RETENTION
 from roost.store import Queries
 
@@ -139,6 +140,14 @@ class JobQueue:
     async def busy(self, conn: Queries, *resources: str) -> bool:
         """Whether a job of any of the resources runs, waits for another attempt, or is due."""
         return await queries.is_busy(conn, resources, self.clock.now())
+
+    async def unfinished(self, conn: Queries, *resources: str) -> list[Waiting]:
+        """The jobs that make the resources busy, in the order in which they came."""
+        return await queries.unfinished(conn, resources, self.clock.now())
+
+    async def any_unfinished(self, conn: Queries, job_ids: Sequence[int]) -> bool:
+        """Whether one of the jobs has not ended."""
+        return await queries.any_unfinished(conn, job_ids)
 
     async def find(self, conn: Queries, job_id: int) -> Job | None:
         return await queries.find(conn, job_id)

@@ -15,6 +15,10 @@ from roost.store.paging import Column, Listing
 KEPT = timedelta(days=90)
 """Spec B, Limits: events history."""
 
+_OF_DISKS = """(
+    'disk_create', 'disk_delete', 'disk_update', 'disk_duplicate', 'disk_imagize', 'disk_resize')"""
+"""Their entity is the instance, and clients look for them by the type `disks` too."""
+
 EVENTS = Listing(
     record="""
         e.id, e.action, e.created, round(extract(epoch from e.ended - e.started), 3) as duration,
@@ -36,7 +40,7 @@ EVENTS = Listing(
         "read": Column("e.read", "bool"),
         "seen": Column("e.seen", "bool"),
         "entity.id": Column("e.entity_id", "id"),
-        "entity.type": Column("e.entity_type", "text"),
+        "entity.type": Column("e.entity_type", "text", means=("disks", f"e.action in {_OF_DISKS}")),
     },
 )
 """`seen` is filterable beside the reference's list, as clients of the Cloud UI filter on it."""

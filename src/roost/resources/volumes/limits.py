@@ -4,7 +4,7 @@ from roost.resources.limits.capacity import check_capacity
 from roost.resources.limits.check import check_limits
 from roost.resources.limits.host import Promised
 from roost.resources.limits.kinds import LimitGroup, LimitKind
-from roost.resources.volumes.queries import SIZE_TO_COME, promised_in
+from roost.resources.volumes.queries import promised_in
 from roost.store import Queries
 from roost.web.call import Call
 
@@ -13,7 +13,7 @@ VOLUMES = LimitGroup(
     "volume v where v.account_id = $1",
     (
         LimitKind("volumes", "volumes"),
-        LimitKind("volume_storage", "GiB in volumes", f"sum({SIZE_TO_COME})"),
+        LimitKind("volume_storage", "GiB in volumes", "sum(v.size)"),
     ),
 )
 

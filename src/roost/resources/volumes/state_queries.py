@@ -26,11 +26,6 @@ async def set_size(db: Queries, volume_id: int, size: int) -> None:
     await db.execute("update volume set size = $2 where id = $1", volume_id, size)
 
 
-async def set_resize_to(db: Queries, volume_id: int, size: int) -> None:
-    """The size to come (GiB); it counts as long as the volume is resizing."""
-    await db.execute("update volume set resize_to = $2 where id = $1", volume_id, size)
-
-
 async def attach(
     db: Queries, volume_id: int, compute_id: int, persists: bool, now: datetime
 ) -> None:

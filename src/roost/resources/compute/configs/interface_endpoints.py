@@ -16,7 +16,7 @@ from roost.resources.compute.configs.locks import find_config, lock_config
 from roost.resources.compute.configs.queries import ConfigName
 from roost.resources.compute.configs.records import InterfaceRow
 from roost.resources.compute.configs.write_queries import ConfigFacts
-from roost.resources.compute.locks import check_exists, check_idle, lock
+from roost.resources.compute.locks import check_exists, check_open, lock
 from roost.resources.compute.queries import InstanceFacts
 from roost.web.call import Call
 from roost.web.grants import Read, Write
@@ -142,11 +142,11 @@ async def order_interfaces(call: Call, body: OrderInterfaces) -> None:
 
 
 async def _lock(call: Call) -> tuple[InstanceFacts, ConfigFacts, InterfaceFacts]:
-    """All three; 404 for what is not there, 400 when the instance is busy."""
+    """All three; 404 for what is not there, 400 while a job replaces the configs."""
     instance, config = await lock(call), await find_config(call)
     for interface in await interface_queries.of_config(call.db, config.id):
         if interface.id == call.number("interfaceId"):
-            await check_idle(call, instance)
+            check_open(instance)
             return instance, config, interface
     raise not_found()
 

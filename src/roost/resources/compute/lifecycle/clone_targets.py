@@ -55,7 +55,7 @@ def check_new(call: Call, source: InstanceFacts, body: CloneInstance) -> None:
     if body.region != source.region:
         raise invalid("Must be the region of the Compute that is cloned", "region")
     if body.metadata is not None and body.metadata.user_data is not None:
-        check_user_data(call, source.region, source.image)
+        check_user_data(call, source.region, source.image, body.metadata.user_data)
 
 
 def check_plan(call: Call, body: CloneInstance, size: int) -> None:

@@ -4,9 +4,11 @@ kind              while it runs         done                      failed
 compute_rebuild   rebuilding            offline, then booted      offline, with the disks it has
 compute_rescue    booting, rebooting    running                   offline
 compute_resize    resizing              offline, booted if it ran as before, with the former plan
+                                        (and offline until then)
 compute_clone     cloning (both)        both as before            as before; a new target gone
 """
 
+from functools import partial
 from typing import TypeVar
 
 from roost.jobs.kinds import JobKind, Retry, Step
@@ -103,7 +105,7 @@ RESIZE = JobKind(
         Step("stop", stop, undo=start_again, timeout=2 * GRACE),
         Step("grow", grow, undo=shrink_back, timeout=900),
         Step("change_plan", change_plan, undo=change_back),
-        Step("settle", settle),
+        Step("settle", partial(settle, shown="offline")),
     ),
     retry=_RETRY,
     on_enqueued=becomes("resizing"),

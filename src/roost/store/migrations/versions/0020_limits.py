@@ -15,9 +15,6 @@ comment on column account.limits is 'Where they are not the catalogue''s: amount
 alter table compute_instance add resize_type text references compute_type;
 comment on column compute_instance.resize_type is 'The plan to come while the status is resizing';
 
-alter table volume add resize_to integer;
-comment on column volume.resize_to is 'The size to come (GiB) while the status is resizing';
-
 create table region_capacity (
     region text primary key references region on delete cascade,
     memory bigint not null,
@@ -105,7 +102,6 @@ update ip_address a set prefix = masklen(p.cidr)
 alter table region drop site_type;
 alter table compute_type drop position;
 drop table region_capacity;
-alter table volume drop resize_to;
 alter table compute_instance drop resize_type;
 alter table account drop limits;
 """
