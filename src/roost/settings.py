@@ -84,6 +84,9 @@ class Settings(BaseSettings):
     )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
+    sms_command: Path | None = Field(
+        default=None, description="program that sends text messages: number as argument, text in"
+    )
     smtp_url: SecretStr | None = Field(
         default=None, description="smtp://, smtp+starttls:// or smtps://[user:password@]host[:port]"
     )

@@ -95,7 +95,8 @@ class Caller:
             case AccountAccess(level):
                 return self.held in (level, "read_write")
             case Write():
-                return self.held == "read_write"
+                right = endpoint.grant.right
+                return self.held == "read_write" and (right is None or self.rights)
             case Read():
                 return self.held is not None
 
@@ -137,5 +138,11 @@ CALLERS = (
 )
 """Beside these, a stranger: somebody who may everything in another account."""
 
-UNPREPARED = ("confirm_tfa", "explain_request")
+UNPREPARED = (
+    "confirm_tfa",
+    "enroll_in_beta",
+    "explain_request",
+    "send_phone_code",
+    "verify_phone_number",
+)
 """They refuse the example for a reason of their own, as nothing was prepared for it."""

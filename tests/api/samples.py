@@ -28,6 +28,10 @@ from tests.support.pictures import picture
 from tests.support.volumes import attached, made_volume
 
 Value = int | str
+BETA = """
+    insert into beta (id, label, description, started, greenlight_only, more_info)
+    values ('sample', 'Sample', '', '2024-01-01', false, '') on conflict do nothing
+"""
 Maker = Callable[[Client, Roost, Account], Awaitable[Value]]
 
 
@@ -134,6 +138,13 @@ async def _child(client: Client, roost: Roost, account: Account) -> Value:
     return (await adopt(roost, child, account.id)).euuid
 
 
+async def _beta(client: Client, roost: Roost, account: Account) -> Value:
+    """One that the account takes part in."""
+    await roost.store.execute(BETA)
+    await client.send("POST", "/account/betas", {"id": "sample"})
+    return "sample"
+
+
 async def _image(client: Client, roost: Roost, account: Account) -> Value:
     image_id = f"private/{account.id}"
     await roost.store.execute(
@@ -211,6 +222,7 @@ def _shared(value: Value, missing: Value) -> Sample:
 SAMPLES = {
     "address": Sample(_address, "192.0.2.254"),
     "appId": Sample(_app, 999_999_999),
+    "betaId": Sample(_beta, "none"),
     "backupId": Sample(_backup, 999_999_999),
     "clientId": Sample(_oauth_client, "0" * 20),
     "computeId": Sample(_instance, 999_999_999),

@@ -1,14 +1,19 @@
 """The account, its settings, availability and transfer over HTTP (spec B, Account)."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
 import pytest
 
+from roost.app.groups import ENDPOINT_MODULES
 from roost.app.roost import Roost
+from roost.resources.regions.services import served
+from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Client, Contract, Json
+from tests.support.instances import INSTANCES, create_body
 from tests.support.server import running_roost, simulated
 
 pytestmark = pytest.mark.spec("B account update", "B account update fields")
@@ -246,17 +251,38 @@ async def test_settings(client: Client) -> None:
 
 async def test_availability(client: Client) -> None:
     regions = {row["id"]: row["capabilities"] for row in (await client.get("/regions"))["data"]}
-    everything = {service for services in regions.values() for service in services}
+    four = ["Block Storage", "Computes", "Kubernetes", "NodeBalancers"]
     page = await client.get(AVAILABILITY)
     assert page["results"] == len(regions) > 1
     for row in page["data"]:
-        assert row["available"] == sorted(regions[row["region"]])
-        assert row["unavailable"] == sorted(everything - set(row["available"]))
+        assert row["available"] == [each for each in four if each in regions[row["region"]]]
+        assert row["unavailable"] == [each for each in four if each not in row["available"]]
         assert await client.get(f"{AVAILABILITY}/{row['region']}") == row
-    assert any(row["unavailable"] for row in page["data"])
+        assert {"Block Storage", "Computes"} <= set(row["available"])
+        assert {"Kubernetes", "NodeBalancers"} <= set(row["unavailable"])
     assert (await client.send("GET", f"{AVAILABILITY}/nowhere")).status == 404
 
 
-async def test_transfer(client: Client) -> None:
+async def test_transfer(roost: Roost, client: Client, account: Account) -> None:
+    """Instances of earlier months count whole, one of the middle of a month for half of it."""
     pool = {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
     assert await client.get("/account/transfer") == pool
+    ids = [(await client.post(INSTANCES, create_body()))["id"] for _ in range(2)]
+    month = roost.clock.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    following = (month + timedelta(days=32)).replace(day=1)
+    times = (month - timedelta(1), month + (following - month) / 2)
+    for compute_id, created in zip(ids, times, strict=True):
+        await roost.store.execute(
+            "update compute_instance set created = $2 where id = $1", compute_id, created
+        )
+    assert await client.get("/account/transfer") == {**pool, "quota": 1500}
+
+
+async def test_no_region_announces_what_is_not_served(client: Client) -> None:
+    words = {word for row in (await client.get("/regions"))["data"] for word in row["capabilities"]}
+    words |= set((await client.get("/account"))["capabilities"])
+    assert words <= served(Registry(ENDPOINT_MODULES).shapes())
+
+
+def test_what_is_served_follows_from_the_endpoints() -> None:
+    assert served({"/volumes", "/vpcs"}) == {"Block Storage", "VPCs"}

@@ -113,7 +113,7 @@ async def test_a_snapshot_and_the_next_one(client: Client, roost: Roost) -> None
         view = await client.get(f"{path}/backups")
         assert view["snapshot"]["in_progress"]["id"] == backup["id"]
         assert view["snapshot"]["current"] is None
-        answer = await client.send("POST", f"{path}/backups", {"label": "second"})
+        answer = await client.send("POST", f"{path}/rescue", {})
         assert answer.problems == [(None, "Compute busy.")]
     finally:
         await plan.set_latency(0, "backup_save")

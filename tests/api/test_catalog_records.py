@@ -22,6 +22,7 @@ def region(entry: RegionEntry) -> Json:
         "country": entry.country,
         "capabilities": list(entry.capabilities),
         "status": entry.status,
+        "site_type": entry.site_type,
         "resolvers": {
             "ipv4": ",".join(map(str, entry.resolvers.ipv4)),
             "ipv6": ",".join(map(str, entry.resolvers.ipv6)),
@@ -112,7 +113,7 @@ async def test_availability_by_filter(nobody: Client) -> None:
 
 
 async def test_compute_types(nobody: Client, roost: Roost) -> None:
-    expected = by_id([plan(entry) for entry in roost.catalog.entries.compute_types])
+    expected = [plan(entry) for entry in roost.catalog.entries.compute_types]
     assert (await nobody.get("/compute/types"))["data"] == expected
     for row in expected:
         assert await nobody.get(f"/compute/types/{row['id']}") == row

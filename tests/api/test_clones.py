@@ -124,11 +124,10 @@ async def test_five_at_once(client: Client, roost: Roost) -> None:
         reason = "Compute cannot be cloned more than 5 times at once."
         assert (answer.status, answer.problems) == (400, [(None, reason)])
         for method, refused in (
-            ("POST", f"{path}/shutdown"),
             ("POST", f"{path}/rescue"),
             ("DELETE", path),
             ("DELETE", path_of(targets[0])),
-            ("POST", f"{path_of(targets[0])}/boot"),
+            ("POST", f"{path_of(targets[0])}/rescue"),
         ):
             answer = await client.send(method, refused, {})
             assert (answer.status, answer.problems) == (400, [BUSY]), refused
@@ -236,7 +235,7 @@ async def test_rights(
 
 @pytest.mark.parametrize("rival", ["clone", "delete", "boot", "rebuild"])
 async def test_races(client: Client, roost: Roost, rival: str) -> None:
-    """Exactly one of two calls at once wins."""
+    """One of two calls at once wins; a boot may also follow."""
     one, two = await roomy(client, type="g1-standard-1"), await roomy(client, type="g1-standard-1")
     ids = [int(path.rpartition("/")[2]) for path, _ in (one, two)]
     rivals = {
@@ -254,8 +253,8 @@ async def test_races(client: Client, roost: Roost, rival: str) -> None:
             clone(client, one[0], compute_id=ids[1]), client.send(*rivals[rival])
         )
         lost = [answer for answer in answers if answer.status != 200]
-        assert len(lost) == 1
-        assert (lost[0].status, lost[0].problems) == (400, [BUSY])
+        assert len(lost) == 1 or (rival == "boot" and not lost)
+        assert all((each.status, each.problems) == (400, [BUSY]) for each in lost)
         await quiet(client, one[0])
         await quiet(client, two[0])
     rows = (await client.get(INSTANCES))["data"]

@@ -43,7 +43,7 @@ async def test_disks_are_not_ready_while_they_are_made(client: Client, roost: Ro
     path = path_of(await client.post(INSTANCES, create_body()))
     try:
         statuses = {disk["status"] for disk in (await client.get(f"{path}/disks"))["data"]}
-        answer = await client.send("POST", f"{path}/disks", {"label": "more", "size": 1})
+        answer = await client.send("POST", f"{path}/rescue", {})
     finally:
         await plan.set_latency(0, "disk_make")
     assert statuses == {"not ready"}
@@ -264,7 +264,7 @@ async def test_only_one_change_at_a_time(client: Client) -> None:
     )
     refused = [answer.problems for answer in answers if answer.status != 200]
     assert len(refused) < len(answers)
-    assert all(problems[0][1] in ("Compute busy.", IN_USE) for problems in refused)
+    assert all(problems[0][1] == "The disk is not ready." for problems in refused)
     await quiet(client, path)
     for disk in (await client.get(f"{path}/disks"))["data"]:
         assert disk["status"] == "ready"

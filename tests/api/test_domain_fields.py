@@ -74,7 +74,8 @@ VALID = [
     ("group", "g" * 50),
     ("group", ""),
     ("master_ips", ["192.0.2.1", "2001:db8::1"]),
-    ("axfr_ips", ["10.0.0.1", "2001:DB8::1", "127.0.0.1"]),
+    ("master_ips", ["127.0.0.1", "::1", "10.0.0.1"]),
+    ("axfr_ips", ["203.0.113.1", "2001:DB8::1", "198.51.100.7"]),
     ("axfr_ips", []),
     ("axfr_ips", ["1.1.1.1"] * 142),
     ("tags", ["abc", "x" * 50]),
@@ -124,7 +125,7 @@ INVALID = [
         )
     ),
     *(
-        ("master_ips", [address], PRIVATE_REASON)
+        ("axfr_ips", [address], PRIVATE_REASON)
         for address in (
             *("127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "0.0.0.0"),
             *("224.0.0.1", "255.255.255.255", "100.64.0.1", "::1", "::", "fe80::1", "fc00::1"),
@@ -243,6 +244,31 @@ async def test_what_a_type_demands(client: Client, master: Json) -> None:
     assert (changed["type"], changed["soa_email"]) == ("slave", EMAIL)
     assert (await client.send("PUT", path, {"master_ips": []})).problems == [masters]
     assert (await client.put(path, {"type": "master"}))["master_ips"] == SLAVE["master_ips"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "224.0.0.1", "100.64.0.1"),
+        *("::1", "fe80::1", "fc00::1", "ff02::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"),
+    ],
+)
+async def test_masters_within_the_operators_network(
+    client: Client, master: Json, address: str
+) -> None:
+    """A master keeps them and asks nobody; a slave would."""
+    private = ("master_ips", PRIVATE_REASON)
+    sent = {**master, **SLAVE, "master_ips": [address]}
+    assert (await client.send("POST", "/domains", sent)).problems == [private]
+    domain = await client.post("/domains", {**master, "master_ips": [address]})
+    path = f"/domains/{domain['id']}"
+    assert (await client.send("PUT", path, {"type": "slave"})).problems == [private]
+    assert (await client.get(path))["master_ips"] == [address]
+    sent = {"type": "slave", "master_ips": ["203.0.113.1"]}
+    assert (await client.put(path, sent))["type"] == "slave"
+    assert (await client.send("PUT", path, {"master_ips": [address]})).problems == [private]
+    changed = await client.put(path, {"type": "master", "master_ips": [address]})
+    assert changed["master_ips"] == [address]
 
 
 async def test_a_record_can_be_sent_back_whole(client: Client, master: Json) -> None:

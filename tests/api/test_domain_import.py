@@ -1,5 +1,6 @@
 """Domains from zone files and from other name servers."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -7,15 +8,24 @@ import pytest
 
 from roost.clock import Clock
 from roost.engines.simulated.domains import SimulatedDomains
-from roost.resources.domains import importing, queries
+from roost.resources.domains import importing, imports, queries, transfers
 from roost.resources.domains.bodies import UpdateDomain
-from roost.resources.domains.dns import NAMESERVER_REASON, PRIVATE_REASON
+from roost.resources.domains.creation import TAKEN
+from roost.resources.domains.dns import (
+    NAMESERVER_REASON,
+    OWN_REASON,
+    PORT_REASON,
+    PRIVATE_REASON,
+    Dns,
+)
 from roost.resources.domains.engine import Master, RRset, Soa, Zone
-from roost.resources.domains.parsing import parse_zone_file
+from roost.resources.domains.imports import TOO_MANY
+from roost.resources.domains.parsing import Conversion, parse_zone_file
+from roost.resources.domains.rules import MAX_IMPORTS
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
 from tests.jobs.domain_scenarios import add_domain
-from tests.support.client import Client, Json, until
+from tests.support.client import Answer, Client, Json, until
 from tests.support.resolving import answers, told
 
 pytestmark = pytest.mark.spec("B domains import")
@@ -112,7 +122,7 @@ REFUSED = [
         ["line 2: a.{zone}. A: A CNAME record must be the only"],
     ),
     ("a MX 300 b.example.", ["line 1: a.{zone}. MX: priority: Must be 0-255"]),
-    ("sip SRV 1 2 3 b.example.", ["line 1: sip.{zone}. SRV: "]),
+    ("-sip SRV 1 2 3 b.example.", ["line 1: -sip.{zone}. SRV: name: "]),
     ("a CAA 128 issue b.example", ["line 1: a.{zone}. CAA: tag: "]),
     ('a TXT "\\255"', ["line 1: a.{zone}. TXT: target: Must be Unicode text"]),
     ("a\\.b A 192.0.2.1", ["line 1: a\\.b.{zone}. A: name: "]),
@@ -174,6 +184,16 @@ BODIES = [
             "192.0.2.1:65536",
             "a.b:x",
             "[a.b]:53",
+            "n" * 100_000,
+        )
+    ),
+    *(
+        ({"remote_nameserver": text}, [("remote_nameserver", reason)])
+        for text, reason in (
+            ("203.0.113.1:5353", PORT_REASON),
+            ("ns.example.com:8080", PORT_REASON),
+            ("198.51.100.7", OWN_REASON),
+            ("2001:db8:100::7", OWN_REASON),
         )
     ),
     *(
@@ -231,32 +251,87 @@ async def test_a_transfer(served: Served, zone: str, foreign: SimulatedDomains) 
 
 
 async def test_transfers_that_fail(served: Served, zone: str, foreign: SimulatedDomains) -> None:
-    """Leave no domain; the event says why."""
+    """Are refused with the reason, and leave nothing."""
     client = served.client
     closed = await hold(foreign, zone, allowed=False)
     host = closed.rpartition(":")[0]
     unfit = RRset(f"a.{zone}.", "MX", 300, frozenset(["300 b.example."]))
     cases = [
         (closed, "The name server refused the transfer ("),
-        (f"{host}:1", "could not be reached"),
-        ("nowhere.invalid", "was not found"),
+        (f"{host}:1", f"No name server that sends zones was reached at {host}."),
     ]
     for remote, reason in cases:
         await fails(client, zone, remote, reason)
     remote = await hold(foreign, zone, unfit)
-    await fails(client, zone, remote, f"Not imported: a.{zone}. MX: priority: Must be 0-255")
+    await fails(client, zone, remote, f"a.{zone}. MX: priority: Must be 0-255")
+    body = {"domain": zone, "type": "master", "soa_email": "me@example.com"}
+    await client.post("/domains", body)
+    answer = await client.send(
+        "POST", "/domains/import", {"domain": zone, "remote_nameserver": remote}
+    )
+    assert answer.problems == [("domain", TAKEN)]
 
 
 async def fails(client: Client, zone: str, remote: str, reason: str) -> None:
     body = {"domain": zone, "remote_nameserver": remote}
+    answer = await client.send("POST", "/domains/import", body)
+    ((field, said),) = answer.problems
+    assert (answer.status, field) == (400, "remote_nameserver")
+    assert said.startswith(reason)
+    assert (await client.get("/domains"))["results"] == 0
+    assert (await client.get("/account/events"))["results"] == 0
+
+
+@pytest.fixture
+async def silent() -> AsyncIterator[str]:
+    """A server that takes connections and says nothing."""
+
+    async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(wait, "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def test_a_slow_transfer_is_left_to_a_job(
+    served: Served, zone: str, silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When that fails, an event says why, and there is no domain."""
+    monkeypatch.setattr(imports, "TRIAL_SECONDS", 0.1)
+    monkeypatch.setattr(transfers, "SECONDS", 1.0)
+    client = served.client
+    body = {"domain": zone, "remote_nameserver": silent}
     domain = await client.post("/domains/import", body)
     path = f"/domains/{domain['id']}"
     answer = await client.send("POST", f"{path}/records", {"type": "A", "target": "192.0.2.1"})
-    assert answer.status in (400, 404)
+    assert answer.problems == [(None, "The domain is being imported.")]
     await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
     event = (await told(client))[0]
     assert (event["action"], event["status"]) == ("dns_zone_import", "failed")
-    assert reason in event["message"]
+    assert event["message"] == "No name server that sends zones was reached at 127.0.0.1."
+
+
+async def test_imports_at_once(
+    served: Served, zone: str, silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few of an account wait for other servers: as requests, and as jobs."""
+    monkeypatch.setattr(imports, "TRIAL_SECONDS", 0.5)
+    client = served.client
+
+    async def begin(number: int) -> Answer:
+        body = {"domain": f"n{number}.{zone}", "remote_nameserver": silent}
+        return await client.send("POST", "/domains/import", body)
+
+    found = [answer.status for answer in await asyncio.gather(*map(begin, range(8)))]
+    assert sorted(found) == [200] * MAX_IMPORTS + [429] * (8 - MAX_IMPORTS)
+    answer = await begin(9)
+    assert (answer.status, answer.problems) == (400, [(None, TOO_MANY)])
+    body = {"domain": f"file.{zone}", "zone_file": "@ A 192.0.2.1"}
+    assert (await client.send("POST", "/domains/import", body)).status == 200
+    for domain in (await client.get("/domains"))["data"]:
+        await client.delete(f"/domains/{domain['id']}")
 
 
 async def test_what_was_set_meanwhile_stays(served: Served, zone: str) -> None:
@@ -266,7 +341,8 @@ async def test_what_was_set_meanwhile_stays(served: Served, zone: str) -> None:
     sent = UpdateDomain(soa_email="mine@example.com", retry_sec=300)
     await queries.update(store, facts, sent, facts.serial + 5, now)
     text = "@ SOA ns.old.example. me.old.example. 7 3600 7200 86400 300"
-    await importing.keep(store, facts, parse_zone_file(text, zone, ()), now)
+    conversion = Conversion(zone, served.roost.services.get(Dns))
+    await importing.keep(store, facts, parse_zone_file(text, conversion), now)
     after = await queries.find_any(store, facts.id)
     assert after is not None
     assert (after.soa_email, after.retry_sec) == ("mine@example.com", 300)

@@ -1,6 +1,7 @@
 """What records of one domain demand of each other, and of their domain."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -12,9 +13,10 @@ from roost.resources.domains.coexistence import (
     TWIN_REASON,
 )
 from roost.resources.domains.creation import LONG
-from roost.resources.domains.record_endpoints import FULL, SLAVE
+from roost.resources.domains.names import HOST_REASON
+from roost.resources.domains.record_endpoints import SLAVE
 from roost.resources.domains.records import RecordType
-from roost.resources.domains.rules import MAX_RECORDS
+from roost.resources.domains.rules import FULL, MAX_BYTES, MAX_RECORDS, TOO_LARGE
 from roost.store import Store
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
@@ -97,8 +99,69 @@ async def test_an_answer_has_a_size(client: Client, path: str) -> None:
     answer = await post(client, path, {"type": "TXT", "name": "big", "target": "d" * 20_000})
     assert answer.problems == [("target", SIZE_REASON)]
     await client.post(path, {"type": "TXT", "name": "other", "target": "d" * 20_000})
-    answer = await post(client, path, {"type": "TXT", "name": "odd", "target": "\u00e9" * 20_000})
+    await client.post(path, {"type": "TXT", "name": "odd", "target": "\u00e9" * 20_000})
+    answer = await post(client, path, {"type": "TXT", "name": "odder", "target": "\u00e9" * 32_700})
     assert answer.problems == [("target", SIZE_REASON)]
+
+
+async def test_a_domain_has_a_size(client: Client, path: str) -> None:
+    """In bytes of the targets of its records."""
+    text = "\u00e9" * 32_000
+    made = [
+        await client.post(path, {"type": "TXT", "name": f"t{n}", "target": text}) for n in range(65)
+    ]
+    one_more = {"type": "TXT", "name": "one-more", "target": text}
+    problem = ("target", TOO_LARGE)
+    assert (await post(client, path, one_more)).problems == [problem]
+    await client.post(path, {**one_more, "target": "x"})
+    await client.delete(f"{path}/{made[0]['id']}")
+    await client.put(f"{path}/{made[1]['id']}", {"target": "short"})
+    more = await client.post(path, one_more)
+    await client.put(f"{path}/{more['id']}", {"target": text[:-1]})
+    await client.post(path, {**one_more, "name": "again"})
+    answer = await post(client, path, {**one_more, "name": "and-again"})
+    assert answer.problems == [problem]
+    zone_file = "\n".join((await client.get(path.replace("records", "zone-file")))["zone_file"])
+    assert len(zone_file) > 4 * MAX_BYTES - 10**6, "it is longer as text"
+
+
+async def test_long_targets_are_searched_at_their_beginning(client: Client, path: str) -> None:
+    long = "a" * 200 + "needle" + "b" * 60_000 + "straw"
+    await client.post(path, {"type": "TXT", "name": "x", "target": long})
+
+    async def found(condition: Json) -> int:
+        headers = {"X-Filter": json.dumps({"target": condition})}
+        answer = await client.send("GET", path, headers=headers)
+        return int(answer.body["results"])
+
+    assert await found({"+contains": "NEEDLE"}) == 1
+    assert await found({"+contains": "straw"}) == 0
+    assert await found(long) == 1
+    assert await found({"+neq": long}) == 0
+
+
+async def test_hosts_with_underscores(served: Served) -> None:
+    """As the target of an SRV record where the name server serves it; PowerDNS refuses it."""
+    zone = f"underscores-{served.engine}.example"
+    body = {"domain": zone, "type": "master", "soa_email": "me@example.com"}
+    path = f"/domains/{(await served.client.post('/domains', body))['id']}/records"
+    numbers = {"priority": 1, "weight": 2, "port": 3}
+    srv = {"type": "SRV", "name": "_a_b._tcp", "target": "_x.host.example", **numbers}
+    answer = await post(served.client, path, srv)
+    text = f"_a._tcp SRV 1 2 3 _x.{zone}."
+    imported = await served.client.send(
+        "POST", "/domains/import", {"domain": f"x.{zone}", "zone_file": text}
+    )
+    if served.engine == "powerdns":
+        assert answer.problems == [("target", HOST_REASON)]
+        assert imported.status == 400
+        await served.client.post(path, {**srv, "target": "x.host.example"})
+    else:
+        assert imported.status == 200
+    await told(served.client)
+    found = await answers(served.server, f"_a_b._tcp.{zone}", "SRV")
+    host = "x.host.example." if served.engine == "powerdns" else "_x.host.example."
+    assert found == [f"1 2 3 {host}"]
 
 
 async def test_the_callers_address(client: Client, path: str) -> None:
@@ -202,13 +265,13 @@ async def test_an_edit_and_the_end_of_a_job_do_not_block_each_other(served: Serv
     await told(served.client)
     now = served.roost.clock.seconds()
     keys: list[tuple[str, RecordType]] = [("a", "A")]
-    await record_queries.set_changed(store, domain_id, keys, 0, 1, now)
+    await record_queries.set_changed(store, domain_id, keys, (0, 0), 1, now)
     await queries.set_errors(store, zone, "an error")
     async with store.transaction() as db:
         await queries.lock_zone(db, zone)
         ending = asyncio.create_task(forget(store, domain_id))
         await asyncio.sleep(0.2)
-        await record_queries.set_changed(db, domain_id, keys, 0, 2, now)
+        await record_queries.set_changed(db, domain_id, keys, (0, 0), 2, now)
     await ending
     pending = await record_queries.pending(store, domain_id, 300)
     assert pending is not None

@@ -4,7 +4,7 @@ import dns.rdatatype
 import dns.zone
 import pytest
 
-from roost.resources.domains.creation import FOREIGN, TAKEN
+from roost.resources.domains.creation import RESERVED, TAKEN
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
 from tests.support.client import Client, Json
@@ -259,4 +259,4 @@ async def test_zones_of_the_deployment_are_nobodys(client: Client) -> None:
         answer = await client.send(
             "POST", "/domains", {"domain": name, "type": "master", "soa_email": EMAIL}
         )
-        assert answer.problems == [("domain", FOREIGN)], name
+        assert answer.problems == [("domain", RESERVED)], name

@@ -119,13 +119,30 @@ async def test_filters_that_are_none(endpoint: Endpoint, client: Client, path: s
         ({"nonsense": 1}, "Cannot filter on nonsense"),
         ({"+order_by": "nonsense"}, "Cannot filter on nonsense"),
         ({"+and": [{"+or": [{"nonsense": 1}]}]}, "Cannot filter on nonsense"),
-        ({"+order": "desc"}, "+order requires +order_by"),
         ({"+xor": []}, "+xor is not valid here"),
         ({"+and": {}}, "+and must be an array"),
         ({"+or": [1]}, "A filter must be an object"),
     ):
         answer = await filtered(client, path, wanted)
         assert (answer.status, answer.problems) == (400, [("X-Filter", reason)])
+
+
+@every
+async def test_an_order_alone_turns_the_list(endpoint: Endpoint, client: Client, path: str) -> None:
+    rows = (await client.get(path))["data"]
+    orders = [(await filtered(client, path, {"+order": o})).body["data"] for o in ("asc", "desc")]
+    assert rows in orders
+    assert orders[0] == orders[1][::-1]
+
+
+@every
+async def test_what_shows_when_it_was_made_is_ordered_by_it(
+    endpoint: Endpoint, client: Client, path: str
+) -> None:
+    """Clients ask for the newest of anything so."""
+    first = (await client.get(path))["data"][0]
+    answer = await filtered(client, path, {"+order_by": "created"})
+    assert answer.status == (200 if "created" in first else 400)
 
 
 @pytest.mark.parametrize(("endpoint", "name", "kind", "sortable"), COLUMNS)

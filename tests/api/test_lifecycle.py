@@ -43,7 +43,7 @@ async def test_rebuild(client: Client, roost: Roost) -> None:
     async with slow(roost, "disk_make", seconds=0.3):
         row = await client.post(f"{path}/rebuild", IMAGE)
         assert (row["status"], row["image"]) == ("rebuilding", "roost/debian12")
-        answer = await client.send("POST", f"{path}/shutdown", {})
+        answer = await client.send("POST", f"{path}/rescue", {})
         assert answer.problems == [(None, "Compute busy.")]
         await quiet(client, path)
     assert (await client.get(path))["status"] == "running"

@@ -1,12 +1,19 @@
 """Names of addresses: defaults, those that users set, and what resolvers hear of them."""
 
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 import dns.reversename
 import pytest
 
 from roost.resources.reverse_dns.endpoints import PRIVATE
 from tests.api.conftest import Account, NewToken, NewUser
-from tests.api.dns_servers import Served
+from tests.api.dns_servers import Served, dns_roost, served_by
 from tests.support.client import Client, Json, until
+from tests.support.database import DatabaseServer
 from tests.support.instances import made
 from tests.support.resolving import answers, told
 
@@ -110,6 +117,60 @@ async def test_forward_dns_must_match(served: Served) -> None:
         answer = await client.send("PUT", f"{IPS}/{address}", {"rdns": name})
         assert answer.problems == [("rdns", f"{name} must resolve to {address}")]
     assert (await client.get(f"{IPS}/{address}"))["rdns"].endswith(".ip.roost.internal")
+
+
+@pytest.fixture
+async def stalling(database_server: DatabaseServer, tmp_path: Path) -> AsyncIterator[Served]:
+    """A Roost whose resolver takes questions and answers none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as resolver:
+        resolver.bind(("127.0.0.1", 0))
+        where = f"127.0.0.1:{resolver.getsockname()[1]}"
+        async with (
+            dns_roost("simulated", database_server, tmp_path, rdns_resolver=where) as running,
+            served_by("simulated", running) as served,
+        ):
+            yield served
+
+
+async def test_a_resolver_that_stalls_holds_up_nobody(stalling: Served) -> None:
+    """No look-up holds a connection to the database, and a user has few at the same time."""
+    client = stalling.client
+    address = (await made(client))["ipv4"][0]
+
+    async def put(number: int) -> int:
+        body = {"rdns": f"slow{number}.example.org"}
+        return (await client.send("PUT", f"{IPS}/{address}", body)).status
+
+    began = time.monotonic()
+    puts = [asyncio.create_task(put(number)) for number in range(30)]
+    while not all(task.done() for task in puts):
+        asked = time.monotonic()
+        await client.get("/account")
+        assert time.monotonic() - asked < 1.5
+    assert time.monotonic() - began < 10
+    found = [task.result() for task in puts]
+    assert set(found) == {400, 429}
+    assert 4 <= found.count(400) < 10
+    assert (await client.get("/account/events?page_size=500"))["results"] > 0
+
+
+async def test_names_of_a_zone_are_put_together(served: Served) -> None:
+    """Many at the same time, as few jobs; no other zone is looked at."""
+    client, store = served.client, served.roost.store
+    addresses = [(await made(client))["ipv4"][0] for _ in range(4)]
+    await told(client)
+    count = "select count(*) from job where kind = 'reverse_dns_update'"
+    serials = "select zone, serial from reverse_zone order by zone"
+    before = await store.fetch(serials)
+    first = await store.fetchval(count)
+    for _ in range(3):
+        puts = (client.put(f"{IPS}/{address}", {"rdns": None}) for address in addresses * 3)
+        await asyncio.gather(*puts)
+    events = [e for e in await told(client) if e["action"] == "ipaddress_update"]
+    assert [event["status"] for event in events] == ["finished"] * 36
+    assert await store.fetchval(count) - first < 36
+    assert await store.fetch(serials) == before, "nothing has changed"
+    assert await store.fetchval("select count(*) from reverse_change") == 0
 
 
 @pytest.mark.parametrize(

@@ -152,39 +152,42 @@ async def test_attach_against_delete(client: Client, roost: Roost, runs: bool) -
 
 
 async def test_resize_against_clone(client: Client, roost: Roost) -> None:
+    """The one follows the other; the copy is as large as its source was shown."""
     volume = await made_volume(client)
     path, size = f"{VOLUMES}/{volume['id']}", 20
     for number in range(ROUNDS):
         resize = posting(client, f"{path}/resize", {"size": size + 10})
         clone = posting(client, f"{path}/clone", {"label": f"copy{number}"})
         answers = await race(resize, clone)
-        if one_wins(answers) == 0:
-            size += 10
-        else:
-            copy = answers[1].body
-            await check_agreement(roost, volume, copy)
-            row = await client.get(f"{VOLUMES}/{copy['id']}")
-            assert (row["status"], row["size"]) == ("active", size)
-        await check_agreement(roost, volume)
+        assert [answer.status for answer in answers] == [200, 200]
+        copy = answers[1].body
+        await check_agreement(roost, volume, copy)
+        row = await client.get(f"{VOLUMES}/{copy['id']}")
+        assert (row["status"], row["size"]) == ("active", copy["size"])
+        assert row["size"] in (size, size + 10)
+        size += 10
         assert (await client.get(path))["size"] == size
 
 
 @pytest.mark.parametrize("persists", [True, False])
 async def test_attach_against_shutdown(client: Client, roost: Roost, persists: bool) -> None:
+    """Both win, unless the volume was to stay for one boot and the guest is going off."""
     volume = await made_volume(client)
     for _ in range(ROUNDS // 2):
         instance = await running_instance(client)
         power, path = f"{INSTANCES}/{instance['id']}", f"{VOLUMES}/{volume['id']}"
         body = {"compute_id": instance["id"], "persist_across_boots": persists}
         attach = posting(client, f"{path}/attach", body)
-        winner = one_wins(await race(attach, posting(client, f"{power}/shutdown")))
+        answers = await race(attach, posting(client, f"{power}/shutdown"))
+        assert answers[1].status == 200
+        if answers[0].status != 200:
+            assert not persists
+            check_refusal(answers[0])
         await check_agreement(roost, volume, instance)
-        row = await client.get(path)
-        assert (row["compute_id"] is not None) == (winner == 0)
-        status = (await client.get(power))["status"]
-        assert status == ("running" if winner == 0 else "offline")
-        assert await plugged(roost, volume["id"]) == (instance["id"] if winner == 0 else None)
-        if winner == 0:
+        assert (await client.get(path))["compute_id"] == (instance["id"] if persists else None)
+        assert (await client.get(power))["status"] == "offline"
+        assert await plugged(roost, volume["id"]) is None
+        if persists:
             await client.post(f"{path}/detach")
             await rested(client, volume["id"])
 

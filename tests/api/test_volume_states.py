@@ -13,7 +13,6 @@ from tests.support.volumes import (
     detached,
     made_volume,
     plugged,
-    powered,
     rested,
     running_instance,
     slow,
@@ -22,7 +21,6 @@ from tests.support.volumes import (
     whole_events,
 )
 
-BUSY = [(None, "Volume busy.")]
 UP = [(None, "Storage volumes can only be resized up")]
 
 
@@ -182,45 +180,58 @@ async def test_more_than_eight_of_16_gigabytes(client: Client, roost: Roost) -> 
     assert await refusal(client, volumes[16], "attach", body) == reason
 
 
-@pytest.mark.spec("A volume status", "A volumes resize", "A volumes clone")
-async def test_nothing_else_while_it_grows(client: Client, roost: Roost) -> None:
-    instance, volume = await running_instance(client), await made_volume(client)
+@pytest.mark.spec("A volumes delete", "A volume status")
+async def test_delete_what_is_resizing(client: Client, roost: Roost) -> None:
+    volume = await made_volume(client)
     path = f"{VOLUMES}/{volume['id']}"
-    async with slow(roost, "volume_resize"):
-        assert (await client.post(f"{path}/resize", {"size": 30}))["status"] == "resizing"
-        for action, body in (
-            ("resize", {"size": 40}),
-            ("clone", {"label": "copy"}),
-            ("attach", {"compute_id": instance["id"]}),
-        ):
-            assert await refusal(client, volume, action, body) == BUSY
-        assert (await client.send("DELETE", path)).problems == BUSY
+    async with slow(roost, "volume_resize", seconds=20) as engine:
+        row = await client.post(f"{path}/resize", {"size": 30})
+        assert (row["status"], row["size"]) == ("resizing", 30)
         assert (await client.put(path, {"label": "renamed"}))["status"] == "resizing"
-        assert (await rested(client, volume["id"]))["size"] == 30
+        assert await client.delete(path) == {}
+        assert (await client.send("GET", path)).status == 404
+        await until(lambda: engine.inspect(volume["id"]), lambda state: state is None)
+    events = await whole_events(client, volume["id"])
+    assert [event["action"] for event in events if event["status"] == "failed"] == ["volume_resize"]
 
 
 @pytest.mark.spec("A volume status", "A volumes clone")
-async def test_nothing_changes_while_it_is_copied(client: Client, roost: Roost) -> None:
-    """The new one can be given up."""
-    instance, volume = await running_instance(client), await made_volume(client)
-    await attached(client, volume["id"], instance["id"])
+async def test_a_copy_can_be_given_up(client: Client, roost: Roost) -> None:
+    volume = await made_volume(client)
     path = f"{VOLUMES}/{volume['id']}"
     async with slow(roost, "volume_copy") as engine:
         copy = await client.post(f"{path}/clone", {"label": "copy"})
-        for source in (volume, copy):
-            assert await refusal(client, source, "resize", {"size": 40}) == BUSY
-            assert await refusal(client, source, "clone", {"label": "more"}) == BUSY
-        assert await refusal(client, volume, "detach") == BUSY
-        assert await refusal(client, copy, "attach", {"compute_id": instance["id"]}) == BUSY
-        for action in ("shutdown", "reboot"):
-            answer = await client.send("POST", f"{INSTANCES}/{instance['id']}/{action}", {})
-            assert answer.problems == [(None, "Compute busy.")]
         assert await client.delete(f"{VOLUMES}/{copy['id']}") == {}
         await until(lambda: engine.inspect(copy["id"]), lambda state: state is None)
     event = (await whole_events(client, volume["id"]))[0]
     assert (event["action"], event["status"]) == ("volume_clone", "failed")
     assert event["message"] == "The volume was deleted."
-    await powered(client, instance["id"], "shutdown")
+
+
+async def test_rate_and_remaining_time_of_a_copy(client: Client, roost: Roost) -> None:
+    source = await made_volume(client, label="source", size=10)
+    async with slow(roost, "volume_copy", seconds=3):
+        copy = await client.post(f"{VOLUMES}/{source['id']}/clone", {"label": "copy"})
+        copying = await until(
+            lambda: newest(client, "volume_clone"), lambda event: event["time_remaining"]
+        )
+        hours, minutes, seconds = map(int, copying["time_remaining"].split(":"))
+        assert (hours, minutes) == (0, 0)
+        assert seconds <= 3
+        assert float(copying["rate"].removesuffix(" MB/s")) > 10 * 1024 / 20
+    done = await until(
+        lambda: newest(client, "volume_clone"), lambda event: event["status"] == "finished"
+    )
+    await rested(client, copy["id"])
+    assert done["time_remaining"] is None
+    rate = float(done["rate"].removesuffix(" MB/s"))
+    assert abs(rate - 10 * 1024 / done["duration"]) < 0.01 * rate
+    made = await newest(client, "volume_create")
+    assert (made["rate"], made["time_remaining"]) == (None, None)
+
+
+async def newest(client: Client, action: str) -> Json:
+    return (await client.get("/account/events", filter={"action": action}))["data"][0]
 
 
 async def test_progress_of_a_copy(client: Client, roost: Roost) -> None:
@@ -248,26 +259,6 @@ async def test_delete_what_is_being_made(client: Client, roost: Roost) -> None:
         )
         assert await engine.inspect(volume["id"]) is None
     assert (await volume_events(client, volume["id"]))[1] == ("volume_create", "failed")
-
-
-async def test_a_busy_instance(client: Client, roost: Roost) -> None:
-    """Neither its power nor what it has changes while the other does."""
-    instance, volume = await running_instance(client), await made_volume(client)
-    path, busy = f"{INSTANCES}/{instance['id']}", [(None, "Compute busy.")]
-    async with slow(roost, "volume_plug", "volume_unplug", "stop"):
-        await client.post(f"{VOLUMES}/{volume['id']}/attach", {"compute_id": instance["id"]})
-        for action in ("shutdown", "reboot"):
-            assert (await client.send("POST", f"{path}/{action}", {})).problems == busy
-        await rested(client, volume["id"])
-        await client.post(f"{VOLUMES}/{volume['id']}/detach")
-        assert (await client.send("POST", f"{path}/shutdown")).problems == busy
-        await rested(client, volume["id"])
-        await client.post(f"{path}/shutdown")
-        body = {"compute_id": instance["id"]}
-        assert await refusal(client, volume, "attach", body) == busy
-        answer = await client.send("POST", VOLUMES, volume_body(label="new", **body))
-        assert answer.problems == busy
-    await until(lambda: client.get(path), lambda row: row["status"] == "offline")
 
 
 async def configs(roost: Roost, compute_id: int) -> list[int]:

@@ -167,7 +167,7 @@ async def test_resize(client: Client, roost: Roost) -> None:
     instance, volume = await running_instance(client), await made_volume(client)
     await attached(client, volume["id"], instance["id"])
     row = await client.post(f"{VOLUMES}/{volume['id']}/resize", {"size": 40})
-    assert (row["status"], row["size"]) == ("resizing", 20)
+    assert (row["status"], row["size"]) == ("resizing", 40)
     row = await rested(client, volume["id"])
     assert (row["status"], row["size"], row["compute_id"]) == ("active", 40, instance["id"])
     state = await volume_engine(roost).inspect(volume["id"])
@@ -262,7 +262,9 @@ async def test_filters(client: Client) -> None:
     assert await found(**{"+and": [{"tags": "blue"}, {"tags": "red"}]}) == [web["id"]]
     assert await found(**{"+or": [{"tags": "blue"}, {"label": "db-1"}]}) == [web["id"], db["id"]]
     assert await found(**{"+order_by": "label"}) == [db["id"], web["id"]]
-    for field in ("id", "region", "size", "status", "compute_id"):
+    assert await found(region="us-lake", **{"+order": "desc"}) == [db["id"], web["id"]]
+    assert await found(region="br-south") == []
+    for field in ("id", "size", "status", "compute_id"):
         answer = await client.send("GET", VOLUMES, headers={"X-Filter": f'{{"{field}": 1}}'})
         assert answer.problems == [("X-Filter", f"Cannot filter on {field}")]
 

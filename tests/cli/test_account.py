@@ -222,3 +222,37 @@ def test_password_of_nobody_and_of_a_proxy_user(server: Server) -> None:
         done = invoke(server, "user", "password", user, text=PASSWORD)
         assert done.exit_code == 1
         assert f"there is no user {user} who could log in" in done.stderr
+
+
+def limit(server: Server, account_id: str, name: str) -> list[str]:
+    lines = told(server, "account", "limit", "show", account_id).splitlines()
+    assert lines[0].split() == ["LIMIT", "USED", "ALLOWED", "SET", "BY"]
+    return next(line.split()[1:] for line in lines if line.split()[0] == name)
+
+
+def test_an_operator_raises_a_limit_and_takes_it_back(server: Server) -> None:
+    account_id, _, token = opened(server, "--email", "ada@example.com")
+    assert limit(server, account_id, "users") == ["1", "500", "catalogue"]
+    told(server, "account", "limit", "set", account_id, "tags", "1")
+    assert limit(server, account_id, "tags") == ["0", "1", "account"]
+    answers = [
+        server.send("POST", "/tags", token=token, body={"label": label}) for label in ("one", "two")
+    ]
+    assert [status for status, _ in answers] == [200, 400]
+    told(server, "account", "limit", "set", account_id, "users", "2")
+    told(server, "account", "limit", "reset", account_id, "tags")
+    assert limit(server, account_id, "tags") == ["1", "5000", "catalogue"]
+    assert limit(server, account_id, "users") == ["1", "2", "account"]
+    told(server, "account", "limit", "set", account_id, "tags", "unlimited")
+    assert limit(server, account_id, "tags") == ["1", "unlimited", "account"]
+    assert server.send("POST", "/tags", token=token, body={"label": "three"})[0] == 200
+    told(server, "account", "limit", "reset", account_id)
+    assert limit(server, account_id, "users") == ["1", "500", "catalogue"]
+
+
+def test_limits_are_of_accounts_and_things_that_exist(server: Server) -> None:
+    for words in (("show", "1"), ("set", "1", "tags", "5"), ("reset", "1")):
+        done = invoke(server, "account", "limit", *words)
+        assert (done.exit_code, "there is no account 1" in done.stderr) == (1, True)
+    assert invoke(server, "account", "limit", "set", "1", "clouds", "5").exit_code == 2
+    assert invoke(server, "account", "limit", "set", "1", "tags", "-1").exit_code == 2

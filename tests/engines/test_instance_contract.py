@@ -32,6 +32,15 @@ async def test_a_healthy_engine_says_how_it_serves(harness: Harness) -> None:
     assert health.detail
 
 
+async def test_an_engine_says_what_its_host_has_or_that_there_is_no_end_of_it(
+    harness: Harness,
+) -> None:
+    host = await harness.engine.host()
+    if host is not None:
+        assert all(0 < folder.free < folder.size for folder in host.folders)
+        assert 0 < host.memory_free < host.memory
+
+
 async def test_a_guest_exists_from_its_first_disk_on(
     harness: Harness, offline: InstanceSpec
 ) -> None:

@@ -17,7 +17,7 @@ from roost.clock import Clock
 from roost.engines.listeners import Listener
 from roost.engines.simulated.domains import DomainOperation, SimulatedDomains
 from roost.engines.simulated.nameserver.state import Zones
-from roost.engines.simulated.state import StateFile
+from roost.engines.simulated.state import Documents, StateFile
 from roost.resources.domains.engine import EngineError, Slave, Zone, ZoneChange
 from tests.engines.dns_harness import (
     SOA,
@@ -28,6 +28,7 @@ from tests.engines.dns_harness import (
     new_zone,
     own_listener,
     rrset,
+    transfer,
 )
 
 
@@ -72,6 +73,45 @@ async def test_a_planned_fault_fails_as_many_calls_as_asked(
             await _call(engine, operation, zone)
     assert await engine.inspect(zone.name) == before
     await _call(engine, operation, zone)
+
+
+async def test_a_large_zone_is_transferred(engine: SimulatedDomains) -> None:
+    """By bytes: some RRsets fill a message, of others it holds hundreds."""
+    texts = [f'"{"x" * 255}" ' * 250 + f'"{n}"' for n in range(3)]
+    zone = new_zone(
+        *(rrset(f"t{n}.@", "TXT", text) for n, text in enumerate(texts)),
+        rrset("many.@", "TXT", *(f'"{"y" * 200}{n}"' for n in range(250))),
+        *(rrset(f"a{n}.@", "A", "192.0.2.1") for n in range(3_000)),
+    )
+    await engine.put_zone(replace(zone, axfr_ips=("127.0.0.1",)))
+    found = await transfer(engine, zone.name)
+    assert len(found.nodes) == 3_000 + 3 + 2
+    for n, text in enumerate(texts):
+        name = dns.name.from_text(f"t{n}.{zone.name}")
+        assert found.find_rdataset(name, "TXT")[0].to_text() == text
+
+
+async def test_a_zone_is_not_read_again_for_each_question(
+    engine: SimulatedDomains, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only its version is, until it changes."""
+    zone = new_zone(rrset("www.@", "A", "192.0.2.1"))
+    await engine.put_zone(zone)
+    read: list[str] = []
+    unwatched = Documents.read
+
+    def watched(documents: Documents, kind: str, name: str) -> str | None:
+        found = unwatched(documents, kind, name)
+        if kind == "zone" and found is not None:
+            read.append(name)
+        return found
+
+    monkeypatch.setattr(Documents, "read", watched)
+    www = f"www.{zone.name}"
+    await asyncio.gather(*(ask(engine, www, "A") for _ in range(50)))
+    assert read == [zone.name]
+    await engine.put_rrsets(ZoneChange(zone.name, SOA, put=(rrset(www, "A", "192.0.2.2"),)))
+    assert await contents(engine, www, "A") == {"192.0.2.2"}
 
 
 async def test_a_change_takes_its_time(engine: SimulatedDomains, zone: Zone) -> None:

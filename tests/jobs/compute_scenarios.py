@@ -7,6 +7,7 @@ from functools import partial
 from roost.app.fsck import check_all
 from roost.jobs import Environment, JobKind, Worker, WorkerSettings
 from roost.resources.compute.args import CreateArgs, InstanceArgs
+from roost.resources.compute.capacity import CAPACITY, CapacityArgs
 from roost.resources.compute.engine import Power
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import (
@@ -18,11 +19,13 @@ from roost.resources.compute.jobs import (
     enqueue_power,
 )
 from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.turns import FIRST, Turn
 from roost.resources.compute.watch import CHECK, WATCH, WatchArgs, went_off
 from roost.resources.events import log
+from roost.resources.limits.queries import measure, measured
 from tests.jobs.harness import Scenario
 from tests.support.client import until
-from tests.support.stage import Stage
+from tests.support.stage import REGION, Stage
 
 Outcome = tuple[InstanceStatus | None, Power | None]
 """An instance's status and its guest's power; None for what does not exist."""
@@ -139,13 +142,15 @@ async def begin_power(
     before: tuple[InstanceStatus, Power | None],
     done: Outcome,
     failed: tuple[Outcome, ...],
+    turn: Turn = FIRST,
 ) -> InstanceCase:
     stage = environment.services.get(Stage)
     status, power = before
     compute_id = await stage.instance(status, power, made=power is not None)
     row = await stage.row(compute_id)
     async with environment.store.transaction() as db:
-        await enqueue_power(environment.queue, db, kind, row, log.Actor(row.account_id, "somebody"))
+        actor = log.Actor(row.account_id, "somebody")
+        await enqueue_power(environment.queue, db, kind, row, actor, turn=turn)
         job_id = await db.fetchval(
             "select max(id) from job where resource = $1", resource_of(row.id)
         )
@@ -187,6 +192,29 @@ async def begin_watch(environment: Environment) -> WatchCase:
     return WatchCase(stage, well, off, job.id)
 
 
+@dataclass(frozen=True)
+class CapacityCase:
+    """What was known of a region's host is what its engine says: there is no end of it."""
+
+    environment: Environment
+    job_id: int
+
+    async def check_done(self) -> None:
+        assert await measured(self.environment.store, REGION) is None
+
+    async def check_failed(self) -> None:
+        """The next minute's job does what this one could not."""
+        assert await measured(self.environment.store, REGION) in (None, (1, 2, 1))
+        await self.environment.store.execute("delete from region_capacity")
+
+
+async def begin_capacity(environment: Environment) -> CapacityCase:
+    now = environment.queue.clock.now()
+    await measure(environment.store, REGION, (1, 2, 1), now)
+    job = await environment.queue.enqueue(environment.store, CAPACITY, CapacityArgs())
+    return CapacityCase(environment, job.id)
+
+
 async def begin_check(environment: Environment) -> WatchCase:
     """An engine has told of one that went off."""
     stage = environment.services.get(Stage)
@@ -204,8 +232,9 @@ def _power(
     before: tuple[InstanceStatus, Power | None],
     done: Outcome,
     *failed: Outcome,
+    turn: Turn = FIRST,
 ) -> Scenario:
-    begin = partial(begin_power, kind=kind, before=before, done=done, failed=failed)
+    begin = partial(begin_power, kind=kind, before=before, done=done, failed=failed, turn=turn)
     return Scenario(kind, begin, title)
 
 
@@ -219,9 +248,13 @@ SCENARIOS = (
     _power("boot", BOOT, _OFF, _ON, _OFF),
     _power("boot what was not made", BOOT, _UNMADE, _ON, _OFF, _UNMADE),
     _power("shut down", SHUTDOWN, _ON, _OFF, _ON),
-    _power("reboot", REBOOT, _ON, _ON, _OFF),
+    _power("reboot", REBOOT, _ON, _ON, _OFF, _ON),
+    _power("boot in its turn", BOOT, _OFF, _ON, _OFF, turn=Turn(queued=True)),
+    _power("shut down in its turn", SHUTDOWN, _ON, _OFF, _ON, turn=Turn(queued=True)),
+    _power("reboot in its turn", REBOOT, _ON, _ON, _OFF, _ON, turn=Turn(queued=True)),
     _power("delete", DELETE, ("deleting", "running"), (None, None), _OFF, _UNMADE),
     _power("delete what was not made", DELETE, ("deleting", None), (None, None), _UNMADE),
     Scenario(WATCH, begin_watch, "watch"),
+    Scenario(CAPACITY, begin_capacity, "capacity"),
     Scenario(CHECK, begin_check, "look at one"),
 )

@@ -232,6 +232,18 @@ class ReverseCase:
         return engine
 
 
+async def begin_names(environment: Environment) -> ReverseCase:
+    """One zone is put where others have never been: they are not looked at."""
+    stage = environment.services.get(Stage)
+    store = stage.roost.store
+    await check_all(stage.roost, True, lambda _line: None)
+    await reverse_queries.set_changed(store, "100.51.198.in-addr.arpa")
+    await store.execute("update reverse_zone set digest = '' where zone like '100.%'")
+    args = reverse.ReverseArgs()
+    job = await environment.queue.enqueue(store, reverse.NAMES, args, resource=reverse.RESOURCE)
+    return ReverseCase(stage, job.id)
+
+
 async def begin_reverse(environment: Environment) -> ReverseCase:
     stage = environment.services.get(Stage)
     store = stage.roost.store
@@ -250,4 +262,5 @@ SCENARIOS = (
     Scenario(jobs.RECORD_SYNC, partial(begin_edit, lost=True), "serve a record of a lost zone"),
     Scenario(jobs.IMPORT, begin_import, "import a zone"),
     Scenario(reverse.SYNC, begin_reverse, "serve reverse DNS"),
+    Scenario(reverse.NAMES, begin_names, "serve a name of an address"),
 )

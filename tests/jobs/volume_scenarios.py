@@ -11,7 +11,13 @@ from roost.resources.compute.engine import Power
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.events import log
 from roost.resources.volumes import jobs, state_queries
-from roost.resources.volumes.args import AttachmentArgs, CloneArgs, ResizeArgs, VolumeArgs
+from roost.resources.volumes.args import (
+    AttachmentArgs,
+    CloneArgs,
+    CreateArgs,
+    ResizeArgs,
+    VolumeArgs,
+)
 from roost.resources.volumes.entity import resource_of
 from roost.resources.volumes.jobs import Args
 from roost.resources.volumes.records import VolumeStatus
@@ -114,11 +120,13 @@ async def begin(
 
 
 async def create(volumes: VolumeStage, environment: Environment, attached: bool) -> tuple[int, int]:
-    volume_id = await volumes.volume("creating", made=False)
+    volume_id, args = await volumes.volume("creating", made=False), CreateArgs(volume_id=0)
     if attached:
         compute_id = await volumes.stage.instance("running", "running")
         await volumes.attach(volume_id, compute_id, plugged=False)
-    return volume_id, await enqueue(environment, jobs.CREATE, VolumeArgs(volume_id=volume_id))
+        args = CreateArgs(volume_id=0, compute_id=compute_id)
+    args = args.model_copy(update={"volume_id": volume_id})
+    return volume_id, await enqueue(environment, jobs.CREATE, args)
 
 
 async def clone(volumes: VolumeStage, environment: Environment) -> tuple[int, int]:
@@ -152,9 +160,9 @@ async def detach(
     return volume_id, await enqueue(environment, jobs.DETACH, args)
 
 
-async def resize(volumes: VolumeStage, environment: Environment) -> tuple[int, int]:
+async def resize(volumes: VolumeStage, environment: Environment, queued: bool) -> tuple[int, int]:
     volume_id = await volumes.volume()
-    args = ResizeArgs(volume_id=volume_id, size=40)
+    args = ResizeArgs(volume_id=volume_id, size=40, queued=queued)
     return volume_id, await enqueue(environment, jobs.RESIZE, args)
 
 
@@ -205,7 +213,10 @@ SCENARIOS = (
         FREE,
         _HELD,
     ),
-    _scenario("resize a volume", jobs.RESIZE, resize, LARGER, FREE, LARGER),
+    _scenario("resize", jobs.RESIZE, partial(resize, queued=False), LARGER, FREE, LARGER),
+    _scenario(
+        "resize in its turn", jobs.RESIZE, partial(resize, queued=True), LARGER, FREE, LARGER
+    ),
     _scenario("delete a volume", jobs.DELETE, partial(delete, made=True), GONE, FREE, GONE),
     _scenario("delete what was not made", jobs.DELETE, partial(delete, made=False), GONE, GONE),
 )

@@ -91,7 +91,6 @@ REFUSED: list[tuple[str, str]] = [
     ('{"+order_by": "status"}', "Cannot order by status"),
     ('{"+order_by": "tags"}', "Cannot order by tags"),
     ('{"+order_by": 1}', "+order_by must be the name of a field"),
-    ('{"+order": "asc"}', "+order requires +order_by"),
     ('{"+order_by": "id", "+order": "up"}', "+order must be one of asc, desc"),
     ('{"+order_by": "id", "+order": null}', "+order must be one of asc, desc"),
     ('{"+order_by": "id", "+order": []}', "+order must be one of asc, desc"),
@@ -155,6 +154,12 @@ def test_order_and_limit() -> None:
     assert selection.descending
     assert selection.limit == 3
     assert selection.condition is None
+
+
+@pytest.mark.parametrize(("order", "descending"), [("asc", False), ("desc", True)])
+def test_an_order_alone_turns_the_lists_own(order: str, descending: bool) -> None:
+    selection = parse_filter(f'{{"+order": "{order}"}}', COLUMNS)
+    assert (selection.order_by, selection.descending) == (None, descending)
 
 
 def nested(depth: int) -> str:

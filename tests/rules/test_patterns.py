@@ -26,9 +26,6 @@ compiler = importlib.import_module("re._compiler")
 Tree = Any
 
 ROOT = Path(roost.__file__).parent
-EXCLUDED = ("roost.resources.domains.record_rules",)
-"""To be removed when their expressions are mended."""
-
 _FUNCTIONS = ("compile", "fullmatch", "match", "search", "sub", "split", "findall", "finditer")
 _UNKNOWN = "1"
 """Stands for what only a call knows, a number in all cases."""
@@ -269,8 +266,6 @@ def test_the_source_was_read() -> None:
 
 @pytest.mark.parametrize("expression", EXPRESSIONS, ids=str)
 def test_no_text_makes_it_backtrack(expression: Expression) -> None:
-    if expression.module in EXCLUDED:
-        pytest.skip("not yet mended")
     assert weakness(expression.text, expression.flags, expression.methods) is None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from roost.store import postmaster
+from roost.store import migrate, postmaster
 from roost.store.cluster import SETTINGS, ClusterError
 from roost.store.embedded import EmbeddedServer
 from roost.store.pool import connect
@@ -205,3 +205,49 @@ async def test_a_guest_that_stops_leaves_the_server(server: EmbeddedServer, tmp_
 async def test_connections_are_refused_when_nothing_runs(tmp_path: Path) -> None:
     with pytest.raises((OSError, asyncpg.PostgresError)):
         await connect(make(tmp_path).dsn)
+
+
+async def test_the_application_is_no_superuser(server: EmbeddedServer, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    connection = await connect(server.dsn)
+    try:
+        await connection.execute("create table kept (number int)")
+        for statement in (
+            f"copy (select 1) to program 'touch {mark}'",
+            f"copy (select 1) to '{mark}'",
+            "copy kept from '/etc/hostname'",
+            "create extension dblink",
+            "alter role roost superuser",
+        ):
+            with pytest.raises(
+                (asyncpg.InsufficientPrivilegeError, asyncpg.FeatureNotSupportedError)
+            ):
+                await connection.execute(statement)
+        assert not await connection.fetchval("select rolsuper from pg_roles where rolname = user")
+    finally:
+        await connection.close()
+    assert not mark.exists()
+
+
+async def test_a_state_of_an_earlier_release_gets_its_owner(tmp_path: Path) -> None:
+    """There the superuser owned everything."""
+    server = make(tmp_path)
+    await server.cluster.launch()
+    await migrate.upgrade(server.cluster.dsn(), "0014")
+    old = await connect(server.cluster.dsn())
+    await old.execute("insert into setting values ('kept', '1')")
+    await old.close()
+    await server.cluster.stop()
+
+    for _ in range(2):
+        server = make(tmp_path)
+        await server.start()
+        await migrate.upgrade(server.dsn)
+        connection = await connect(server.dsn)
+        assert await connection.fetchval("select value from setting where key = 'kept'") == "1"
+        await connection.close()
+        await server.stop()
+
+
+async def test_its_log_is_nobody_elses(server: EmbeddedServer) -> None:
+    assert stat.S_IMODE(server.cluster.log.stat().st_mode) == 0o600

@@ -182,3 +182,19 @@ async def test_a_deep_page_costs_no_more_than_ten_first_pages(things: Store) -> 
     first = await best(1)
     for page in (500, 1000):
         assert await best(page) < 10 * first
+
+
+async def test_text_that_people_chose_is_ordered_as_they_read_it(store: Store) -> None:
+    """Whatever the server's own order is; what differs in case only comes by id."""
+    await store.execute(
+        "create temp table word as select * from unnest("
+        "array['b', 'A10', 'Ä', 'a1', 'B', '_x', 'zebra', 'Ubuntu', 'openSUSE'])"
+        " with ordinality as w (label, id)"
+    )
+    column = Column("w.label", "text", folds=True)
+    words = Listing("w.id, w.label", "word w", "true", "w.id", {"label": column})
+    for descending, sign in ((False, 1), (True, -1)):
+        selection = Selection(order_by=column, descending=descending)
+        body = json.loads(await fetch_page(store, words, (), selection, 1, 100))
+        ordered = ["_x", "a1", "A10", "b", "B", "openSUSE", "Ubuntu", "zebra", "Ä"]
+        assert [row["label"] for row in body["data"]] == ordered[::sign]

@@ -128,7 +128,7 @@ async def test_rows_of_other_accounts(tagged: Store) -> None:
         (Selection(order_by=queries.FILTERS["data.id"]), sorted(RARE, key=lambda row: row[::-1])),
         (
             Selection(order_by=queries.FILTERS["data.id"], descending=True),
-            sorted(RARE, key=lambda row: (-row[1], row[0])),
+            sorted(RARE, key=lambda row: row[::-1], reverse=True),
         ),
         (Selection(limit=7), RARE[:7]),
     ],

@@ -50,7 +50,8 @@ async def test_indexes_serve_filters(store: Store, account_id: int) -> None:
     ):
         assert index in await plan(wanted), wanted
         assert "Seq Scan on volume" not in await plan(wanted)
-    assert BY_LABEL in await plan({"+order_by": "label"})
+    assert "volume_order" in await plan({"+order_by": "label"})
+    assert "volume_account_id_created_id_idx" in await plan({"+order_by": "created"})
     both = await plan({"+or": [{"label": "volume-1"}, {"tags": "tag-7"}]})
     assert BY_LABEL in both
     assert BY_TAGS in both

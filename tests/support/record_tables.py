@@ -6,13 +6,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from roost.resources.domains.coexistence import SIZE_REASON
 from roost.resources.domains.names import HOST_REASON, NAME_REASON, RECORD_NAME_REASON
 from roost.resources.domains.record_rules import (
     IODEF_REASON,
     IPV4_REASON,
     IPV6_REASON,
     ISSUER_REASON,
-    MAX_TEXT,
 )
 from tests.support.client import Json
 
@@ -275,16 +275,25 @@ _TXT = Table(
         ),
         _target(" spaces ", '" spaces "'),
         _target("tab\tline\n", '"tab\\009line\\010"'),
-        _target('"quoted"', '"\\"quoted\\""'),
-        _target("z" * MAX_TEXT, " ".join([f'"{"z" * 255}"'] * 250 + [f'"{"z" * 250}"'])),
+        _target('"v=DMARC1; p=none"', '"v=DMARC1; p=none"'),
+        _target('"one" "two"', '"one" "two"'),
+        _target('"one"  \t"\\"two\\"\\\\ \\195\\169" ""', '"one" "\\"two\\"\\\\ \\195\\169" ""'),
+        _target(f'"{"x" * 256}"', f'"{"x" * 255}" "x"'),
+        _target(' "one""two"\n', '"one" "two"'),
+        _target('""', '""'),
+        *(
+            _target(odd, '"' + odd.replace("\\", "\\\\").replace('"', '\\"') + '"')
+            for odd in ('"', 'a"', '"a', '"a" b', '"a"b"', '"a\\"', '"\\256"')
+        ),
+        _target("z" * 65_000, " ".join([f'"{"z" * 255}"'] * 254 + [f'"{"z" * 230}"'])),
     ),
     invalid=(
         _bad({"name": "a"}, "target", "target is required"),
         _bad({"name": "a", "target": ""}, "target", "target is required"),
         _bad(
-            {"name": "a", "target": "x" * (MAX_TEXT + 1)},
+            {"name": "long", "target": "x" * 65_400},
             "target",
-            f"Must have at most {MAX_TEXT} bytes",
+            SIZE_REASON,
         ),
         _bad({"name": "a", "target": "x" * 65536}, "target", "Length must be 0-65535 characters"),
         _bad({"name": "a", "target": 7}, "target", "Must be a string"),
@@ -324,6 +333,33 @@ _SRV = Table(
         _srv("10 5 5060 sip.example.com.", target="SIP.example.com."),
         _srv("10 5 5060 a.b.", target="a.b", service="_sip", protocol="_tcp"),
         _srv("10 5 5060 a.b.", target="a.b", name="ignored"),
+        *(
+            _srv(
+                "10 5 5060 a.b.",
+                owner,
+                {"name": owner, "service": None, "protocol": None},
+                target="a.b",
+                name=name,
+                service=None,
+                protocol=None,
+            )
+            for name, owner in (
+                *(
+                    ("", ""),
+                    ("sip", "sip"),
+                    ("_sip._tcp", "_sip._tcp"),
+                    ("_a_b._c.{zone}", "_a_b._c"),
+                ),
+            )
+        ),
+        _srv(
+            "10 5 5060 a.b.",
+            "voice",
+            {"name": "voice", "protocol": None},
+            target="a.b",
+            name="voice",
+            protocol="",
+        ),
         _srv(
             "10 5 5060 a.b.",
             "_x-y._udp",
@@ -343,12 +379,12 @@ _SRV = Table(
     invalid=(
         *(
             _bad_srv(name, f"{name} is required", **{name: None})
-            for name in ("target", "priority", "weight", "port", "service", "protocol")
+            for name in ("target", "priority", "weight", "port")
         ),
         _bad_srv("priority", "Must be 0-255", priority=256),
         _bad_srv("weight", "Must be 0-65535", weight=65536),
         _bad_srv("port", "Must be 0-65535", port=-1),
-        _bad_srv("service", "service is required", service=""),
+        _bad_srv("name", RECORD_NAME_REASON, name="-a", service=None),
         *(
             _bad_srv("service", SERVICE, service=service)
             for service in ("a b", "-a", "a-", "a.b", "__a", "_")
@@ -356,7 +392,6 @@ _SRV = Table(
         _bad_srv("service", "Length must be 0-64 characters", service="s" * 65),
         _bad_srv("protocol", SERVICE, protocol="t.p"),
         _bad_srv("target", NAME_REASON, target="a..b"),
-        _bad_srv("target", HOST_REASON, target="_a.b"),
         _bad_srv("target", NAME_REASON, target="*.a.b"),
     ),
 )

@@ -9,7 +9,7 @@ Always, seen in one snapshot of the database:
 5. A volume is creating, resizing or being deleted only while a job works on it.
 6. A clone knows its source only while it is made, of the same size and in the same region.
 7. No two volumes of an account that are shown have one label.
-8. A job works on a volume only while no job works on its instance's power.
+8. Of two jobs on a volume and on its instance's power the later one waits for the earlier one.
 
 And when no job is left to do:
 
@@ -29,8 +29,13 @@ _VOLUMES = """
         i.status as owner_status, s.size as source_size, s.region as source_region,
         exists (select from job j where j.resource = 'volume:' || v.id and j.finished is null)
             as busy,
-        exists (select from job j where j.resource = 'compute:' || v.compute_id
-            and j.finished is null and j.kind <> 'compute_delete') as owner_busy
+        exists (select from job j where j.resource = 'volume:' || v.id and j.finished is null
+            and j.kind = 'volume_detach') as detaching,
+        exists (select from job j join job o on o.resource = 'compute:' || v.compute_id
+            where j.resource = 'volume:' || v.id and j.finished is null and o.finished is null
+                and o.kind <> 'compute_delete'
+                and not coalesce(j.args -> 'after' @> to_jsonb(o.id), false)
+                and not coalesce(o.args -> 'after' @> to_jsonb(j.id), false)) as crossing
     from volume v
     left join compute_instance i on i.id = v.compute_id
     left join volume s on s.id = v.source_id
@@ -87,8 +92,8 @@ def _check_volume(volume: Record) -> None:
     if row["compute_id"] is not None:
         owner = row["owner"], row["owner_region"], row["owner_account"]
         assert owner == (row["compute_id"], row["region"], row["account_id"]), row
-        assert not row["deleting"], row
-        assert not (row["busy"] and row["owner_busy"]), row
+        assert row["detaching"] or not row["deleting"], row
+        assert not row["crossing"], row
     moving = row["deleting"] or row["status"] != "active"
     assert row["busy"] or not moving, row
     if row["source_id"] is not None:

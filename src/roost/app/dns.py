@@ -14,15 +14,17 @@ def put_together(
     settings: Settings, catalog: Catalog, engine: DomainEngine
 ) -> tuple[Dns, ReverseDns]:
     """Raises ValueError for a setting that is not valid."""
-    pools = tuple(_pools(catalog))
+    pools, resolver = tuple(_pools(catalog)), _resolver(settings.rdns_resolver, engine)
     suffix = settings.rdns_domain.lower().removesuffix(".")
     dns = Dns(
         engine,
         nameservers=_nameservers(settings.dns_nameservers),
         private_networks=_networks(settings.dns_private_networks),
+        pools=pools,
+        resolver=None if settings.rdns_resolver is None else resolver,
         reserved=frozenset((suffix, *reserved(pools))),
     )
-    return dns, ReverseDns(suffix, pools, _resolver(settings.rdns_resolver, engine))
+    return dns, ReverseDns(suffix, pools, resolver)
 
 
 def _pools(catalog: Catalog) -> list[Network]:

@@ -6,11 +6,14 @@ from roost.resources.account import endpoints as account
 from roost.resources.account import notices as account_notices
 from roost.resources.account.entity import ACCOUNT
 from roost.resources.apps import endpoints as apps
+from roost.resources.betas import endpoints as betas
 from roost.resources.child_accounts import endpoints as child_accounts
+from roost.resources.compute import capacity as compute_capacity
 from roost.resources.compute import endpoints as compute
 from roost.resources.compute import fsck as compute_fsck
 from roost.resources.compute import fsck_addresses
 from roost.resources.compute import jobs as compute_jobs
+from roost.resources.compute import limits as compute_limits
 from roost.resources.compute import notices as compute_notices
 from roost.resources.compute import watch as compute_watch
 from roost.resources.compute.backups import endpoints as backups
@@ -29,6 +32,7 @@ from roost.resources.devices import endpoints as devices
 from roost.resources.domains import endpoints as domains
 from roost.resources.domains import fsck as domains_fsck
 from roost.resources.domains import jobs as domain_jobs
+from roost.resources.domains import queries as domain_queries
 from roost.resources.domains import record_endpoints as domain_records
 from roost.resources.domains.entity import DOMAIN
 from roost.resources.entities.kind import EntityKind
@@ -39,6 +43,8 @@ from roost.resources.fsck import Check
 from roost.resources.images import endpoints as images
 from roost.resources.images.entity import IMAGE
 from roost.resources.kernels import endpoints as kernels
+from roost.resources.limits.capacity import Promise
+from roost.resources.limits.kinds import LimitGroup
 from roost.resources.logins import endpoints as logins
 from roost.resources.logins import jobs as login_jobs
 from roost.resources.maintenance import endpoints as maintenance
@@ -47,7 +53,9 @@ from roost.resources.maintenance import notices as maintenance_notices
 from roost.resources.notifications import endpoints as notifications
 from roost.resources.notifications.causes import Cause
 from roost.resources.oauth_clients import endpoints as oauth_clients
+from roost.resources.oauth_clients import queries as oauth_client_queries
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT
+from roost.resources.phone import endpoints as phone
 from roost.resources.profile import endpoints as profile
 from roost.resources.profile.entity import PROFILE
 from roost.resources.regions import endpoints as regions
@@ -55,25 +63,32 @@ from roost.resources.reverse_dns import endpoints as reverse_dns
 from roost.resources.reverse_dns import fsck as reverse_fsck
 from roost.resources.reverse_dns import jobs as reverse_jobs
 from roost.resources.reverse_dns.entity import IP_ADDRESS
+from roost.resources.security_questions import endpoints as security_questions
 from roost.resources.ssh_keys import endpoints as ssh_keys
+from roost.resources.ssh_keys import queries as ssh_key_queries
 from roost.resources.ssh_keys.entity import SSH_KEY
 from roost.resources.support import endpoints as support
 from roost.resources.support import fsck as support_fsck
 from roost.resources.support import jobs as support_jobs
 from roost.resources.support import notices as support_notices
+from roost.resources.support import queries as support_queries
 from roost.resources.support.entity import TICKET
 from roost.resources.tags import endpoints as tags
+from roost.resources.tags import queries as tag_queries
 from roost.resources.tags.entity import TAG
 from roost.resources.tokens import endpoints as tokens
 from roost.resources.tokens import jobs as token_jobs
 from roost.resources.tokens.entity import TOKEN
+from roost.resources.transfer import endpoints as transfer
 from roost.resources.two_factor import endpoints as two_factor
 from roost.resources.users import endpoints as users
+from roost.resources.users import queries as user_queries
 from roost.resources.users.entity import USER
 from roost.resources.volumes import endpoints as volumes
 from roost.resources.volumes import fsck as volume_fsck
 from roost.resources.volumes import fsck_slots
 from roost.resources.volumes import jobs as volume_jobs
+from roost.resources.volumes import limits as volume_limits
 from roost.resources.volumes.entity import VOLUME
 from roost.web import jobs as web_jobs
 
@@ -81,6 +96,7 @@ ENDPOINT_MODULES = (
     account,
     apps,
     backups,
+    betas,
     child_accounts,
     compute,
     compute_types,
@@ -99,13 +115,16 @@ ENDPOINT_MODULES = (
     maintenance,
     notifications,
     oauth_clients,
+    phone,
     profile,
     regions,
     reverse_dns,
+    security_questions,
     ssh_keys,
     support,
     tags,
     tokens,
+    transfer,
     two_factor,
     users,
     volumes,
@@ -130,6 +149,7 @@ ENTITY_KINDS: tuple[EntityKind, ...] = (
 JOB_KINDS = (
     *compute_jobs.KINDS,
     *domain_jobs.KINDS,
+    compute_capacity.CAPACITY,
     *compute_watch.KINDS,
     *backup_jobs.KINDS,
     backup_schedule.DUE,
@@ -142,6 +162,7 @@ JOB_KINDS = (
     oauth_retention.RETENTION,
     support_jobs.SEND,
     reverse_jobs.SYNC,
+    reverse_jobs.NAMES,
     token_jobs.RETENTION,
     *volume_jobs.KINDS,
     web_jobs.RETENTION,
@@ -149,6 +170,7 @@ JOB_KINDS = (
 
 SCHEDULES: tuple[AnySchedule, ...] = (
     backup_schedule.EVERY_TEN_MINUTES,
+    compute_capacity.EVERY_MINUTE,
     compute_watch.EVERY_MINUTE,
     event_jobs.NIGHTLY,
     login_jobs.NIGHTLY,
@@ -159,7 +181,11 @@ SCHEDULES: tuple[AnySchedule, ...] = (
     web_jobs.NIGHTLY,
 )
 
-AT_START: tuple[AnySchedule, ...] = (compute_watch.EVERY_MINUTE, reverse_jobs.EVERY_MINUTE)
+AT_START: tuple[AnySchedule, ...] = (
+    compute_capacity.EVERY_MINUTE,
+    compute_watch.EVERY_MINUTE,
+    reverse_jobs.EVERY_MINUTE,
+)
 """Run also when a worker starts, as nobody knows what happened before."""
 
 CHECKS: tuple[Check, ...] = (
@@ -181,3 +207,18 @@ CAUSES: tuple[Cause, ...] = (
     account_notices.missing_email,
 )
 """Of notifications, the most pressing first."""
+
+LIMITS: tuple[LimitGroup, ...] = (
+    compute_limits.COMPUTES,
+    volume_limits.VOLUMES,
+    domain_queries.LIMIT,
+    ssh_key_queries.LIMIT,
+    oauth_client_queries.LIMIT,
+    user_queries.LIMIT,
+    tag_queries.LIMIT,
+    support_queries.LIMIT,
+)
+"""What is counted for each account."""
+
+PROMISES: tuple[Promise, ...] = (compute_limits.promise, volume_limits.promise)
+"""What takes memory and storage of the hosts of regions."""

@@ -1,12 +1,15 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
 import asyncio
+import stat
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+import structlog
 from prometheus_client import CollectorRegistry
 
 from roost.app.desk import open_desk
@@ -19,10 +22,12 @@ from roost.app.groups import (
     ENDPOINT_MODULES,
     ENTITY_KINDS,
     JOB_KINDS,
+    PROMISES,
     SCHEDULES,
 )
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
+from roost.app.messages import open_messages
 from roost.app.name_server import DnsBinding, bind_dns
 from roost.clock import Clock
 from roost.jobs.environment import Environment, WorkerSettings
@@ -38,8 +43,10 @@ from roost.resources.domains import engine_queries as domains
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
+from roost.resources.limits.capacity import Promises
 from roost.resources.notifications.causes import Causes
 from roost.resources.oauth_clients.thumbnails import PublicUrl
+from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
@@ -58,6 +65,10 @@ from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 from roost.web.turns import Turns
 
+_log = structlog.get_logger(__name__)
+
+_OTHERS = 0o066
+"""That others than its owner may read and write a folder."""
 _CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
@@ -150,10 +161,24 @@ def _share_of_requests(settings: Settings) -> Share:
     return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
 
 
+def _keep_private(state: Path) -> None:
+    """Nobody else looks into the folder. That somebody may pass through it stays as it is: the
+    user who runs PostgreSQL for root may have to."""
+    mode = stat.S_IMODE(state.stat().st_mode)
+    if mode & _OTHERS:
+        try:
+            state.chmod(mode & ~_OTHERS)
+        except PermissionError:
+            _log.warning("state_not_private", state=str(state), mode=f"{mode:o}")
+        else:
+            _log.warning("state_made_private", state=str(state), mode=f"{mode:o}")
+
+
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The database with all tables; closed again at the end."""
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _keep_private(settings.state)
     store = await Store.open(settings)
     try:
         await migrate.upgrade(store.dsn)
@@ -171,7 +196,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
         clock = await LabClock.open(store) if settings.lab else Clock()
-        catalog = await DISK.run(load, settings.catalog)
+        registry = Registry(ENDPOINT_MODULES)
+        catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
         if not beside:
             await sync(store, catalog)
         bindings = await bind_engines(settings, catalog, clock)
@@ -219,10 +245,12 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 queue,
                 box,
                 Causes(*CAUSES),
+                Promises(*PROMISES),
                 Entities(ENTITY_KINDS),
                 open_desk(settings),
+                open_messages(settings),
                 PublicUrl(settings.public_url),
-                Registry(ENDPOINT_MODULES),
+                registry,
             ),
             queue=queue,
             faults=Faults(),

@@ -8,11 +8,14 @@ from pydantic import ValidationError
 
 from roost.app.roost import open_store
 from roost.app.table import format_table
+from roost.cli.limit import limit
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.bodies import UpdateAccount
+from roost.resources.account.queries import exists
 from roost.resources.account.setup import AccountError, Opened, make_parent, open_account
 from roost.resources.account.setup_queries import ListedAccount, list_accounts
+from roost.resources.betas import queries as betas
 from roost.resources.users.bodies import CreateUser
 from roost.settings import Settings
 from roost.web.bodies import Body
@@ -53,6 +56,18 @@ def parent(state: Path | None, child: int, parent: int) -> None:
     click.echo(run(_tie(read_served_settings(state=state), child, parent)))
 
 
+@account.command()
+@state_option
+@click.argument("account", type=int)
+@click.argument("beta")
+def enroll(state: Path | None, account: int, beta: str) -> None:
+    """Let ACCOUNT take part in the beta program BETA, also one by invitation only."""
+    run(_enroll(read_served_settings(state=state), account, beta))
+
+
+account.add_command(limit)
+
+
 def _check(model: type[Body], values: Mapping[str, str]) -> None:
     """The same rules as over HTTP."""
     try:
@@ -85,6 +100,15 @@ async def _tie(settings: Settings, child: int, parent: int) -> str:
             return name
     except AccountError as error:
         raise click.ClickException(str(error)) from error
+
+
+async def _enroll(settings: Settings, account_id: int, beta_id: str) -> None:
+    async with open_store(settings) as store, store.transaction() as db:
+        if not await exists(db, account_id):
+            raise click.ClickException(f"there is no account {account_id}")
+        if await betas.find(db, beta_id) is None:
+            raise click.ClickException(f"there is no beta program {beta_id}")
+        await betas.enroll(db, account_id, beta_id, Clock().seconds())
 
 
 def _table(rows: Iterable[ListedAccount]) -> str:

@@ -6,7 +6,7 @@ resources, rows of jobs, what a listener writes.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 
 from asyncpg import Record
@@ -55,37 +55,50 @@ class NewJob:
     created: datetime
 
 
+_ROW = """
+    insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
+        run_at, deadline, created, behind)
+    select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, $6::bigint, $7::text,
+        $8::timestamp, $9::timestamp, clock_timestamp() + $10::interval, $11::timestamp,
+        $9::timestamp <= $11::timestamp and exists (
+            select from job as other where other.resource = $4
+                and (other.status in ('running', 'waiting')
+                    or (other.status = 'queued' and other.run_at <= $11))
+        )
+"""
+_INSERTED = f"""
+    select {COLUMNS}
+    from job, pg_notify('{READY}', case when job.behind then job.resource else '' end)
+"""  # noqa: S608 - constants
+
+
 async def insert(db: Queries, new: NewJob) -> Job:
     record = await db.fetchrow(
-        f"""
-        with job as (
-            insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
-                run_at, deadline, created, behind)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10, $11,
-                $9::timestamp <= $11::timestamp and exists (
-                    select from job as other where other.resource = $4
-                        and (other.status in ('running', 'waiting')
-                            or (other.status = 'queued' and other.run_at <= $11))
-                ))
-            returning *
-        )
-        select {COLUMNS}
-        from job, pg_notify('{READY}', case when job.behind then job.resource else '' end)
-        """,  # noqa: S608 - constants
-        new.kind,
-        new.args,
-        new.step,
-        new.resource,
-        new.account_id,
-        new.event_id,
-        new.schedule,
-        new.tick,
-        new.run_at,
-        new.deadline,
-        new.created,
+        f"with job as ({_ROW} returning *) {_INSERTED}",
+        *astuple(new),
     )
     assert record is not None
     return to_job(record)
+
+
+async def insert_once(db: Queries, new: NewJob) -> Job | None:
+    """Insert unless a queued job of the resource is the same: that is joined by the event."""
+    record = await db.fetchrow(
+        f"""
+        with same as (
+            select id from job
+            where resource = $4 and status = 'queued' and kind = $1 and args = $2::jsonb
+                and run_at <= $9
+            order by id limit 1
+        ), joined as (
+            insert into job_event (job_id, event_id)
+            select id, $6::bigint from same where $6::bigint is not null
+        ), job as ({_ROW} where not exists (select from same) returning *)
+        {_INSERTED}
+        """,  # noqa: S608 - constants
+        *astuple(new),
+    )
+    return None if record is None else to_job(record)
 
 
 async def find(db: Queries, job_id: int) -> Job | None:
@@ -154,6 +167,40 @@ async def is_busy(db: Queries, resources: Sequence[str], now: datetime) -> bool:
         now,
     )
     return busy
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job that has not ended, as others see it that come behind it."""
+
+    id: int
+    kind: str
+    resource: str
+
+
+async def unfinished(db: Queries, resources: Sequence[str], now: datetime) -> list[Waiting]:
+    """Those by which `is_busy` is true."""
+    records = await db.fetch(
+        """
+        select id, kind, resource from job where resource = any($1::text[])
+            and (status in ('running', 'waiting') or (status = 'queued' and run_at <= $2))
+        order by id
+        """,
+        resources,
+        now,
+    )
+    return [Waiting(**record) for record in records]
+
+
+async def any_unfinished(db: Queries, job_ids: Sequence[int]) -> bool:
+    found: bool = await db.fetchval(
+        """
+        select exists (select from job where id = any($1::bigint[])
+            and status in ('queued', 'running', 'waiting'))
+        """,
+        job_ids,
+    )
+    return found
 
 
 async def flag(db: Queries, job_id: int, stop: Stop, reason: str) -> None:

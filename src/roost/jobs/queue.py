@@ -1,6 +1,6 @@
 """The way in: enqueue, cancel and pre-empt jobs inside the caller's transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ from roost.jobs import queries
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind, Kinds
 from roost.jobs.listener import JobListener
 from roost.jobs.model import AT_ONCE, Job
+from roost.jobs.queries import Waiting
 from roost.jobs.retention import RETENTION
 from roost.store import Queries
 
@@ -60,9 +61,47 @@ class JobQueue:
             created=now,
         )
         job = await queries.insert(conn, new)
+        await self._announce(conn, kind, job)
+        return job
+
+    async def enqueue_once(
+        self,
+        conn: Queries,
+        kind: JobKind[Args],
+        args: Args,
+        *,
+        resource: str,
+        account_id: int,
+        event_id: int,
+    ) -> None:
+        """Add a job unless the same one is queued: that does the work of both, and its end is
+        the end of both events.
+
+        For kinds whose first step finds all that is to be done, and first waits for a lock that
+        the caller has held since before this call: a job that is taken from the queue meanwhile
+        sees what the caller commits.
+        """
+        now = self.clock.now()
+        new = queries.NewJob(
+            kind=kind.name,
+            args=args.model_dump_json(),
+            step=kind.steps[0].name,
+            resource=resource,
+            account_id=account_id,
+            event_id=event_id,
+            schedule=None,
+            tick=None,
+            run_at=AT_ONCE,
+            deadline=timedelta(seconds=kind.deadline),
+            created=now,
+        )
+        job = await queries.insert_once(conn, new)
+        if job is not None:
+            await self._announce(conn, kind, job)
+
+    async def _announce(self, conn: Queries, kind: JobKind[Args], job: Job) -> None:
         await kind.effect(kind.on_enqueued, conn, job)
         await self.listener.enqueued(conn, job)
-        return job
 
     async def cancel(self, conn: Queries, job_id: int, reason: str) -> bool:
         """Stop a job and undo what it did; it ends `cancelled` with this reason.
@@ -101,6 +140,14 @@ class JobQueue:
     async def busy(self, conn: Queries, *resources: str) -> bool:
         """Whether a job of any of the resources runs, waits for another attempt, or is due."""
         return await queries.is_busy(conn, resources, self.clock.now())
+
+    async def unfinished(self, conn: Queries, *resources: str) -> list[Waiting]:
+        """The jobs that make the resources busy, in the order in which they came."""
+        return await queries.unfinished(conn, resources, self.clock.now())
+
+    async def any_unfinished(self, conn: Queries, job_ids: Sequence[int]) -> bool:
+        """Whether one of the jobs has not ended."""
+        return await queries.any_unfinished(conn, job_ids)
 
     async def find(self, conn: Queries, job_id: int) -> Job | None:
         return await queries.find(conn, job_id)

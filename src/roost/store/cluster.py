@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlencode
 
 from roost.store import postmaster
@@ -79,8 +80,9 @@ class Cluster:
         self._process: subprocess.Popen[bytes] | None = None
         self.sockets = _socket_directory(self.directory)
 
-    def dsn(self, database: str = "postgres") -> str:
-        place = urlencode({"host": str(self.sockets), "port": "5432", "user": "postgres"})
+    def dsn(self, database: str = "postgres", user: str = "postgres") -> str:
+        """As the superuser, or another role."""
+        place = urlencode({"host": str(self.sockets), "port": "5432", "user": user})
         return f"postgresql:///{database}?{place}"
 
     def postmaster(self) -> Postmaster | None:
@@ -125,7 +127,7 @@ class Cluster:
         shutil.rmtree(fresh, ignore_errors=True)
         command = [str(self._programs / "initdb"), "-D", str(fresh), "-U", "postgres"]
         command += ["--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-instructions"]
-        with self.log.open("ab") as output:
+        with self._open_log() as output:
             process = identity.spawn([*command, "--no-sync"], output)
         if await DISK.run(process.wait) != 0:
             raise ClusterError(f"initdb failed: {self._last_words()}")
@@ -152,7 +154,7 @@ class Cluster:
         command = [str(self._programs / "postgres"), "-D", str(self.data), "-k", str(self.sockets)]
         for name, value in self._settings.items():
             command += ["-c", f"{name}={value}"]
-        with self.log.open("ab") as output:
+        with self._open_log() as output:
             return identity.spawn(command, output)
 
     async def _until_ready(self, process: subprocess.Popen[bytes]) -> None:
@@ -171,6 +173,12 @@ class Cluster:
             if not postmaster.works_in(pid, self.data):
                 return
             await asyncio.sleep(_POLL)
+
+    def _open_log(self) -> IO[bytes]:
+        """Statements that failed are in it, with their values."""
+        descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.fchmod(descriptor, 0o600)
+        return os.fdopen(descriptor, "ab")
 
     def _last_words(self) -> str:
         return self.log.read_text(errors="replace")[-2000:]

@@ -36,6 +36,16 @@ class Column:
     sql: str
     type: ColumnType
     sortable: bool = True
+    means: tuple[str, str] | None = None
+    """A value that no row has, and the SQL of what a caller means who asks for it."""
+    folds: bool = False
+    """Whether it is ordered as people do who chose it, big and small letters alike. An index that
+    is to serve the order is on `order`."""
+
+    @property
+    def order(self) -> str:
+        """SQL by which rows are ordered, the same on every server."""
+        return f'(lower({self.sql}) collate "C")' if self.folds else self.sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,8 @@ def render(condition: Condition, arguments: list[object]) -> str:
             return _join(" or ", parts, arguments) or "false"
         case Compare(column, operator, None):
             return f"{column.sql} is {'not ' if operator == '<>' else ''}null"
+        case Compare(Column(means=(name, meant)), "=" | "<>" as operator, value) if value == name:
+            return f"({meant})" if operator == "=" else f"({meant}) is not true"
         case Compare(Column(type="texts")):
             return _compare_members(condition, arguments)
         case Compare(column, "contains", value):

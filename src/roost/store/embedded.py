@@ -11,6 +11,7 @@ from pathlib import Path
 import structlog
 
 from roost.store.cluster import SETTINGS, Cluster, ClusterError
+from roost.store.owner import OWNER, make_owner
 
 _log = structlog.get_logger(__name__)
 
@@ -39,7 +40,8 @@ class EmbeddedServer:
 
     @property
     def dsn(self) -> str:
-        return self.cluster.dsn()
+        """For the role that owns the database."""
+        return self.cluster.dsn(user=OWNER)
 
     @property
     def supervises(self) -> bool:
@@ -57,6 +59,7 @@ class EmbeddedServer:
                 if time.monotonic() > deadline:
                     raise ClusterError("its server does not get ready")
                 await asyncio.sleep(_GUEST_POLL)
+            await make_owner(self.cluster.dsn())
         except BaseException:
             await self.stop()
             raise

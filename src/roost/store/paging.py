@@ -68,7 +68,8 @@ class Selection:
 
     condition: Condition | None = None
     order_by: Column | None = None
-    descending: bool = False
+    descending: bool | None = None
+    """Whether the order is turned round; None: as it is."""
     limit: int | None = None
 
 
@@ -137,6 +138,11 @@ def page_of(rows: Sequence[Mapping[str, object]], page: int, page_size: int) -> 
     return orjson.dumps({"data": data, "page": page, "pages": pages, "results": len(rows)})
 
 
+def _key(listing: Listing) -> str:
+    """What rows are ordered by; the columns of a gathered list's key as one."""
+    return f"({listing.key})" if listing.gathered else listing.key
+
+
 def _pages(results: int, page_size: int) -> int:
     return max(1, -(-results // page_size))
 
@@ -151,12 +157,11 @@ class ListStatement:
         self._where = f"({listing.scope})"
         if selection.condition is not None:
             self._where += f" and {render(selection.condition, self.arguments)}"
-        self._order = [(listing.key, listing.descending)]
+        descending = selection.descending
+        self._order = [(_key(listing), listing.descending if descending is None else descending)]
         if selection.order_by is not None:
-            self._order = [
-                (selection.order_by.sql, selection.descending),
-                (listing.key, selection.descending),
-            ]
+            turned = bool(descending)
+            self._order = [(selection.order_by.order, turned), (_key(listing), turned)]
 
     def count(self) -> str:
         source = f"from {self._listing.source} where {self._where}"

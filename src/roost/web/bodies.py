@@ -20,6 +20,7 @@ from pydantic_core import CoreSchema, ErrorDetails
 
 from roost.errors import ApiError, Problem, invalid, invalid_fields
 from roost.services import Services
+from roost.web.fields import WHOLE
 
 B = TypeVar("B", bound="Body")
 
@@ -181,6 +182,8 @@ def _refusal(error: ValidationError) -> ApiError:
 
 def _location(detail: ErrorDetails) -> tuple[int | str, ...]:
     within = detail.get("ctx", {}).get("within")
+    if within == WHOLE:
+        return detail["loc"][:-1]
     return (*detail["loc"], within) if within else detail["loc"]
 
 

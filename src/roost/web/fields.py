@@ -14,6 +14,9 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from roost.ids import MAX_ID
 
+WHOLE = ""
+"""A problem that is found at one field, and is about all of them together."""
+
 
 def refuse(reason: str, within: str | None = None) -> PydanticCustomError:
     """What a validator raises to refuse a field with exactly this reason.

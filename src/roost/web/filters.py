@@ -48,14 +48,13 @@ def parse_filter(header: str | None, columns: Columns) -> Selection:
     return Selection(condition, order_by, descending, _limit(value))
 
 
-def _order(value: dict[str, Json], columns: Columns) -> tuple[Column | None, bool]:
+def _order(value: dict[str, Json], columns: Columns) -> tuple[Column | None, bool | None]:
+    """`+order` alone is that of the list's own order."""
     order = value.get("+order", "asc")
     if order not in ("asc", "desc"):
         raise invalid("+order must be one of asc, desc", FIELD)
     if "+order_by" not in value:
-        if "+order" in value:
-            raise invalid("+order requires +order_by", FIELD)
-        return None, False
+        return None, order == "desc" if "+order" in value else None
     key = value["+order_by"]
     if not isinstance(key, str):
         raise invalid("+order_by must be the name of a field", FIELD)

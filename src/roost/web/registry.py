@@ -4,6 +4,7 @@ Routing, authentication, scope and grant checks, body validation, rate limits, m
 OpenAPI document all come from the declarations that a Registry collects.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -255,6 +256,10 @@ class Registry:
 
     def __iter__(self) -> Iterator[Endpoint]:
         return iter(self._by_name.values())
+
+    def shapes(self) -> frozenset[str]:
+        """All paths, with `{}` for each parameter."""
+        return frozenset(re.sub(r"\{[^{}]*\}", "{}", each.path) for each in self)
 
     def _add(self, declared: Endpoint) -> None:
         if declared.name in self._by_name:

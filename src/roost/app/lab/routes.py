@@ -18,7 +18,9 @@ from roost.app.lab.bodies import MoveClock, PlanEngineFault, PlanJobFault, SetLa
 from roost.app.lab.engines import EngineFaultRow, LatencyRow
 from roost.app.lab.faults import JobFaultRow
 from roost.app.lab.lab import Lab
+from roost.engines.messages.kept import KeptMessages
 from roost.errors import ApiError, Problem, invalid
+from roost.resources.phone.engine import Messages
 from roost.web.bodies import Body, read_body
 from roost.web.site import REFUSALS
 
@@ -43,7 +45,16 @@ class FaultRows(TypedDict):
     jobs: list[JobFaultRow]
 
 
-Row = ClockRow | LatencyRows | FaultRows
+class MessageRow(TypedDict):
+    number: str
+    text: str
+
+
+class MessageRows(TypedDict):
+    messages: list[MessageRow]
+
+
+Row = ClockRow | LatencyRows | FaultRows | MessageRows
 
 
 class ClockEndpoint(HTTPEndpoint):
@@ -100,6 +111,14 @@ class JobFaultsEndpoint(HTTPEndpoint):
         return await _show_faults(lab)
 
 
+class MessagesEndpoint(HTTPEndpoint):
+    async def get(self, request: Request) -> Response:
+        lab = await _enter(request)
+        sender = lab.roost.services.get(Messages).sender
+        kept = sender.messages if isinstance(sender, KeptMessages) else ()
+        return _answer({"messages": [{"number": m.number, "text": m.text} for m in kept]})
+
+
 class ResetEndpoint(HTTPEndpoint):
     async def post(self, request: Request) -> Response:
         lab = await _enter(request)
@@ -142,6 +161,7 @@ def mount(lab: Lab) -> Mount:
             Route("/faults", FaultsEndpoint),
             Route("/faults/engines", EngineFaultsEndpoint),
             Route("/faults/jobs", JobFaultsEndpoint),
+            Route("/messages", MessagesEndpoint),
             Route("/reset", ResetEndpoint),
             Route("/save", SaveEndpoint),
             Route("/load", LoadEndpoint),

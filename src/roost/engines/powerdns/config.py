@@ -49,6 +49,7 @@ _FIXED: Mapping[str, str] = {
     "webserver-allow-from": f"{LOOPBACK}/32",
     "webserver-loglevel": "none",
     "webserver-max-bodysize": "256",
+    "xfr-max-received-mbytes": "32",
     "write-pid": "no",
     "xfr-cycle-interval": "1",
 }
@@ -79,6 +80,8 @@ def render(
         **_FIXED,
         **backend,
         "api-key": api_key,
+        # The pages beside the API, which tell names of zones, want it too.
+        "webserver-password": api_key,
         "local-address": ", ".join(map(str, listeners)),
         "query-local-address": _own_addresses(listeners),
         "socket-dir": sockets,

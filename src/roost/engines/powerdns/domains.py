@@ -58,6 +58,7 @@ class PowerDns:
     """A DomainEngine."""
 
     name = "powerdns"
+    underscored_hosts = False
 
     def __init__(self, host: Host) -> None:
         self._host = host

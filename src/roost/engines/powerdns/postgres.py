@@ -9,6 +9,11 @@ from roost.threads import DISK
 SCHEMA = Path("/usr/share/pdns-backend-pgsql/schema/schema.pgsql.sql")
 _LOCK = 0x70646E73
 """Of the servers that share the database only one makes the tables."""
+_CONTENT = """
+    select data_type from information_schema.columns
+    where table_schema = current_schema() and table_name = 'records' and column_name = 'content'
+"""
+"""A text of 65,000 bytes is longer than the schema provides for, as it is quoted."""
 _PATIENCE_SECONDS = 10.0
 
 
@@ -25,6 +30,8 @@ async def ensure_tables(url: str) -> None:
                 await connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
                 if await connection.fetchval("select to_regclass('domains')") is None:
                     await connection.execute(schema)
+                if await connection.fetchval(_CONTENT) != "text":
+                    await connection.execute("alter table records alter content type text")
         finally:
             await connection.close()
     except (asyncpg.PostgresError, asyncpg.InterfaceError, ValueError, TimeoutError) as error:

@@ -39,6 +39,7 @@ from roost.resources.domains.engine import (
     ZoneChange,
     ZoneHead,
 )
+from roost.threads import COMPUTING
 
 DomainOperation = Literal["put_zone", "put_rrsets", "delete_zone", "inspect", "retrieve"]
 _POLL_SECONDS = 0.2
@@ -48,6 +49,7 @@ class SimulatedDomains:
     """A DomainEngine. Its state outlives the process (`domains.sqlite3`), its answers do not."""
 
     name = "simulated"
+    underscored_hosts = True
     restarts = 0
     operations: tuple[DomainOperation, ...] = get_args(DomainOperation)
 
@@ -83,7 +85,7 @@ class SimulatedDomains:
 
     async def put_zone(self, zone: Zone) -> None:
         await self._begin("put_zone", zone.name)
-        _check(zone)
+        await COMPUTING.run(_check, zone)
         held = await self._zones.read(zone.name)
         if held is not None and not _continues(held, zone):
             await self._forget(zone.name)
@@ -98,10 +100,16 @@ class SimulatedDomains:
 
     async def put_rrsets(self, change: ZoneChange) -> None:
         await self._begin("put_rrsets", change.zone)
-        held = _active_master(await self._zones.read(change.zone))
-        _check(_edited(held, change))
-        await self._zones.change(change.zone, lambda zone: _edited(_active_master(zone), change))
-        await self._notify(held)
+        edited: list[Zone] = []
+
+        def edit(held: Zone | None) -> Zone:
+            zone = _edited(_active_master(held), change)
+            _check(_touched(zone, change))
+            edited.append(zone)
+            return zone
+
+        await self._zones.change(change.zone, edit)
+        await self._notify(edited[-1])
 
     async def delete_zone(self, name: str, owner: str | None = None) -> None:
         await self._begin("delete_zone", name)
@@ -129,9 +137,10 @@ class SimulatedDomains:
     async def transfer_status(self, name: str) -> TransferStatus:
         _active_slave(await self._zones.read(name))
         copy = await self._zones.copy(name)
-        return TransferStatus(
-            None if copy is None else Content.of_text(name, copy.text).soa[0].serial
-        )
+        if copy is None:
+            return TransferStatus(None)
+        content = await COMPUTING.run(Content.of_text, name, copy.text)
+        return TransferStatus(content.soa[0].serial)
 
     async def retrieve(self, name: str) -> None:
         await self._fail_if_planned("retrieve")
@@ -241,6 +250,14 @@ def _active_master(zone: Zone | None) -> Zone:
 def _active_slave(zone: Zone | None) -> None:
     if zone is None or not zone.active or not isinstance(zone.content, Slave):
         raise NoZoneError("The name server holds no such active slave zone")
+
+
+def _touched(zone: Zone, change: ZoneChange) -> Zone:
+    """No more of a zone than the names that a change is about."""
+    assert isinstance(zone.content, Master)
+    names = {rrset.name for rrset in change.put}
+    rrsets = tuple(rrset for rrset in zone.content.rrsets if rrset.name in names)
+    return replace(zone, content=replace(zone.content, rrsets=rrsets))
 
 
 def _edited(zone: Zone, change: ZoneChange) -> Zone:

@@ -127,7 +127,10 @@ class StateFile:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # It holds keys of zones; what SQLite puts beside it has its mode.
+    path.touch()
+    path.chmod(0o600)
     connection = sqlite3.connect(
         path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
     )

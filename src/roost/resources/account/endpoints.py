@@ -6,7 +6,7 @@ from roost.errors import Problem, invalid_fields
 from roost.resources.account import entity, queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
-from roost.resources.account.records import AccountRow, AccountTransferRow, SettingsRow
+from roost.resources.account.records import AccountRow, SettingsRow
 from roost.resources.entities.records import Entity
 from roost.resources.events import log
 from roost.resources.regions.records import ServicesRow
@@ -80,15 +80,6 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
     await queries.update_settings(call.db, call.account_id, body)
     await _tell(call, "account_settings_update", entity.SETTINGS)
     return await call.record(call.account_id, SETTINGS)
-
-
-@endpoint("GET", "/account/transfer", scopes=_READ, grant=_MAY_READ, returns=AccountTransferRow)
-async def view_account_transfer(call: Call) -> AccountTransferRow:
-    """View this month's pool of outbound transfer.
-
-    What the account's instances have sent this month, and how much of it the plans include.
-    """
-    return {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
 
 
 @endpoint("GET", "/account/availability", scopes=_READ, grant=_MAY_READ, returns=Page(ServicesRow))

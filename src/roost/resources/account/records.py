@@ -1,4 +1,4 @@
-"""Records of the account (reference: Account, Account settings, transfer, availability)."""
+"""Records of the account (reference: Account, Account settings)."""
 
 from typing import Literal
 
@@ -133,32 +133,3 @@ class SettingsRow(TypedDict):
     """Whether every new instance has backups, whatever its request says."""
     object_storage: Literal["disabled", "suspended", "active"]
     """Whether buckets can be made."""
-
-
-class RegionTransfer(TypedDict):
-    """A region with a pool of its own; GB of this month."""
-
-    id: str
-    """The id of the region."""
-    billable: int
-    """GB beyond the pool."""
-    quota: int
-    """GB that the pool holds."""
-    used: int
-    """GB used."""
-
-
-@example(
-    {"billable": 0, "quota": 2000, "used": 37, "region_transfers": []},
-)
-class AccountTransferRow(TypedDict):
-    """The pool of outbound transfer; GB of this month."""
-
-    billable: int
-    """GB beyond the pool."""
-    quota: int
-    """GB that the pool holds."""
-    used: int
-    """GB used."""
-    region_transfers: list[RegionTransfer]
-    """Regions with a pool of their own."""

@@ -55,7 +55,10 @@ async def lock_layout(db: Queries, region: str) -> None:
 
 
 async def lay_out_more(db: Queries, region: str, public: bool) -> bool:
-    """Turn the next addresses of the region's pools into rows; False when all are rows."""
+    """Turn the next addresses of the region's pools into rows; False when all are rows.
+
+    Private ones have the prefix of the whole private range, whatever part the region has of it.
+    """
     laid_out = await db.fetchval(
         """
         with pool as (
@@ -71,7 +74,8 @@ async def lay_out_more(db: Queries, region: str, public: bool) -> bool:
             on conflict (pool) do update set next = excluded.next
             returning pool, next)
         insert into ip_address (address, region, public, prefix, gateway)
-        select set_masklen(pool.start + n, 32), pool.region, $2, masklen(pool.cidr),
+        select set_masklen(pool.start + n, 32), pool.region, $2,
+            case when $2 then masklen(pool.cidr) else 17 end,
             case when $2 then pool.gateway end
         from pool join filled on filled.pool = pool.cidr
             cross join generate_series(0, $3::bigint - 1) n

@@ -16,7 +16,7 @@ APPS = Listing(
     scope="a.user_id = $1 and a.revoked is null and (a.expiry is null or a.expiry > $2)",
     key="a.id",
     columns={
-        "label": Column("c.label", "text"),
+        "label": Column("c.label", "text", folds=True),
         "created": Column("a.created", "time"),
         "expiry": Column("a.expiry", "time"),
     },

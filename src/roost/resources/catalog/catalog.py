@@ -1,10 +1,10 @@
 """The catalogue in memory: what validators and job steps ask without a query."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from ipaddress import IPv6Network
 
-from roost.resources.catalog.entries import Entries, ImageEntry, PlanEntry, RegionEntry
+from roost.resources.catalog.entries import Capability, Entries, ImageEntry, PlanEntry, RegionEntry
 
 _CLASS_NEEDS = {"premium": "Premium Plans", "gpu": "GPU Computes"}
 
@@ -19,6 +19,16 @@ class Catalog:
         self._images = {image.id: image for image in entries.images}
         self._has_image: dict[str, Callable[[str], bool]] = {}
         self._awaits_image: dict[str, Callable[[str], bool]] = {}
+
+    def offering(self, served: Collection[Capability]) -> "Catalog":
+        """The same without capabilities that this build does not serve, in any region."""
+        regions = [
+            region.model_copy(
+                update={"capabilities": [each for each in region.capabilities if each in served]}
+            )
+            for region in self.entries.regions
+        ]
+        return Catalog(self.entries.model_copy(update={"regions": regions}))
 
     @property
     def regions(self) -> list[RegionEntry]:

@@ -15,7 +15,7 @@ Network = IPv4Network | IPv6Network
 
 def faults(entries: Entries) -> Iterator[str]:
     """Empty when the catalogue is sound."""
-    for group in ("regions", "compute_types", "kernels", "images"):
+    for group in ("regions", "compute_types", "kernels", "images", "betas"):
         yield from _repeated(group, [entry.id for entry in getattr(entries, group)])
     regions = {region.id for region in entries.regions}
     plans = {plan.id for plan in entries.compute_types}

@@ -40,6 +40,22 @@ Capability = Literal[
 ]
 
 
+LimitName = Literal[
+    "instances",
+    "memory",
+    "vcpus",
+    "storage",
+    "volumes",
+    "volume_storage",
+    "domains",
+    "ssh_keys",
+    "oauth_clients",
+    "users",
+    "tags",
+    "tickets",
+]
+
+
 class Entry(BaseModel):
     """Types are exact, and a key that means nothing is an error."""
 
@@ -67,6 +83,21 @@ class Ipv6Pool(Entry):
     gateway: V6
 
 
+class Overcommit(Entry):
+    """How much of what a region's host has may be promised, as a factor."""
+
+    memory: Annotated[float, Field(gt=0, le=1000)] = 1.5
+    storage: Annotated[float, Field(gt=0, le=1000)] = 10.0
+    """Disks and volumes take room as they are written, so much more is promised than taken."""
+
+
+class HostCapacity(Entry):
+    """What a region's host has, in MB, where that is not for its engine to say."""
+
+    memory: Positive
+    storage: Positive
+
+
 class RegionEntry(Entry):
     """A region and the kind of engine that runs its guests."""
 
@@ -76,12 +107,15 @@ class RegionEntry(Entry):
     engine: EngineKind
     capabilities: list[Capability]
     status: Literal["ok", "outage"] = "ok"
+    site_type: Literal["core", "distributed"] = "core"
     resolvers: Resolvers
     public_ipv4: Annotated[list[PublicPool], Field(min_length=1)]
     private_ipv4: Annotated[list[V4Network], Field(min_length=1)]
     ipv6: Ipv6Pool
     availability: dict[str, bool] = {}
     """Plans with a limited supply: whether the region has any left."""
+    overcommit: Overcommit = Overcommit()
+    capacity: HostCapacity | None = None
 
 
 class Price(Entry):
@@ -156,13 +190,54 @@ class ImageEntry(Entry):
         return self.runs_scripts or "cloud-init" in self.capabilities
 
 
+class BetaEntry(Entry):
+    """A beta program, in which accounts may take part."""
+
+    id: Slug
+    label: Label
+    description: str = ""
+    started: NaiveDatetime
+    ended: NaiveDatetime | None = None
+    greenlight_only: bool = False
+    """Whether only the operator enrolls accounts (`roost account enroll`)."""
+    more_info: str = ""
+    """A URL."""
+
+
+class Limits(Entry):
+    """What an account may have unless an operator says otherwise (`roost account limit`)."""
+
+    instances: Natural = 250
+    memory: Natural = 1024 * 1024
+    """MB"""
+    vcpus: Natural = 1000
+    storage: Natural = 20 * 1024 * 1024
+    """MB that the plans of its instances have for disks."""
+    volumes: Natural = 500
+    volume_storage: Natural = 100 * 1024
+    """GiB"""
+    domains: Natural = 1000
+    ssh_keys: Natural = 1000
+    oauth_clients: Natural = 100
+    users: Natural = 500
+    tags: Natural = 5000
+    tickets: Natural = 100
+    """Open ones."""
+
+    def of(self, name: LimitName) -> int:
+        amount: int = getattr(self, name)
+        return amount
+
+
 class Entries(Entry):
     """A whole file."""
 
     mail_restricted_since: datetime | None = None
     """Guests of accounts that were made then or later send no mail (spec B, Compute rule 4)."""
 
+    limits: Limits = Limits()
     regions: Annotated[list[RegionEntry], Field(min_length=1)]
     compute_types: Annotated[list[PlanEntry], Field(min_length=1)]
     kernels: list[KernelEntry]
     images: list[ImageEntry]
+    betas: list[BetaEntry] = []

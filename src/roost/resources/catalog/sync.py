@@ -25,8 +25,9 @@ async def sync(store: Store, catalog: Catalog) -> None:
     async with store.transaction() as db:
         await queries.lock(db)
         await queries.replace(db, "region", [_region(entry) for entry in entries.regions])
-        await queries.replace(db, "compute_type", [_plan(entry) for entry in entries.compute_types])
+        await queries.replace(db, "compute_type", list(_plans(entries.compute_types)))
         await queries.replace(db, "kernel", [k.model_dump(mode="json") for k in entries.kernels])
+        await queries.replace(db, "beta", [b.model_dump(mode="json") for b in entries.betas])
         images = [_image(entry) for entry in entries.images]
         await queries.replace(db, "image", images, among=_OWN_IMAGES)
         await queries.refill(db, "region_availability", list(_availability(entries.regions)))
@@ -40,14 +41,16 @@ def _region(entry: RegionEntry) -> Row:
         "country": entry.country,
         "capabilities": list(entry.capabilities),
         "status": entry.status,
+        "site_type": entry.site_type,
         "resolvers_ipv4": ",".join(map(str, entry.resolvers.ipv4)),
         "resolvers_ipv6": ",".join(map(str, entry.resolvers.ipv6)),
         "engine": entry.engine,
     }
 
 
-def _plan(entry: PlanEntry) -> Row:
-    return entry.model_dump(mode="json", by_alias=True)
+def _plans(entries: list[PlanEntry]) -> Iterator[Row]:
+    for position, entry in enumerate(entries):
+        yield {**entry.model_dump(mode="json", by_alias=True), "position": position}
 
 
 def _image(entry: ImageEntry) -> Row:

@@ -23,7 +23,7 @@ _FILTERABLE = (
 CHILDREN = replace(
     ACCOUNT,
     scope="a.parent_id = $1",
-    columns={name: Column(f"a.{name}", "text") for name in _FILTERABLE},
+    columns={name: Column(f"a.{name}", "text", folds=True) for name in _FILTERABLE},
 )
 BY_EUUID = replace(CHILDREN, key="a.euuid")
 

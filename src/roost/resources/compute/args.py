@@ -1,15 +1,21 @@
 """Arguments of jobs on compute instances."""
 
-from roost.jobs.kinds import JobArgs
+from typing import Literal
+
+from roost.jobs.turns import TurnArgs
 
 
-class InstanceArgs(JobArgs):
+class InstanceArgs(TurnArgs):
     """Which instance, and who asked."""
 
     compute_id: int
     username: str | None = None
     config_id: int | None = None
     """What is to be booted; None: the config of the last boot."""
+    queued: bool = False
+    """Whether other work was under way when the job was enqueued."""
+    shown: Literal["booting", "offline"] = "booting"
+    """The status while a guest boots."""
 
 
 class CreateArgs(InstanceArgs):

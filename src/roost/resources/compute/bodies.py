@@ -21,6 +21,7 @@ Number = Annotated[int, Between(0, 2**31 - 1)]
 
 RootPassword = Annotated[str, Length(7, 128), AfterValidator(rules.strong_password)]
 
+MAX_GROUP = 255
 MAX_STACKSCRIPT_DATA = 65535
 StackscriptData = Annotated[dict[str, object], Length(0, 256)]
 
@@ -69,7 +70,7 @@ class CreateInstance(Body):
     label: Label | None = None
     """The name; unique in the account. Omitted, `compute` and the id."""
     tags: Tags = []
-    group: Annotated[str, Length(0, 50), DEPRECATED] = ""
+    group: Annotated[str, Length(0, MAX_GROUP), DEPRECATED] = ""
     """A group of your own choice; use tags instead."""
     backup_id: Id | None = None
     """A backup to make the disks of, in the same region; not with an image."""
@@ -130,18 +131,17 @@ class CreateInstance(Body):
             raise refuse("The region does not have this image")
         return value
 
+    @field_validator("root_pass", mode="before")
+    @classmethod
+    def _drop_empty_root_pass(cls, value: object, info: ValidationInfo) -> object:
+        """Clients send one, empty or not, also where there is nothing to set it on."""
+        return None if value == "" and info.data.get("image", "") is None else value
+
     @field_validator("root_pass")
     @classmethod
     def _check_root_pass(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is None and info.data.get("image") is not None:
             raise refuse("root_pass is required")
-        return value
-
-    @field_validator("booted")
-    @classmethod
-    def _check_booted(cls, value: bool | None, info: ValidationInfo) -> bool | None:
-        if value and not _boots(info):
-            raise refuse("An instance without an image has nothing to boot")
         return value
 
     @field_validator("backup_id")
@@ -184,11 +184,10 @@ class CreateInstance(Body):
         if value is None or value.user_data is None:
             return value
         image = _catalog(info).find_image(info.data.get("image") or "")
-        if image is None or not image.takes_user_data:
-            raise refuse("user_data needs an image with the cloud-init capability", "user_data")
         region = _catalog(info).find_region(info.data.get("region", ""))
-        if region is not None and "Metadata" not in region.capabilities:
-            raise refuse("user_data needs a region with the Metadata capability", "user_data")
+        reason = rules.user_data_reason(value.user_data, image, region)
+        if reason is not None:
+            raise refuse(reason, "user_data")
         return value
 
     @field_validator("stackscript_id", "stackscript_data")
@@ -247,7 +246,7 @@ class UpdateInstance(Body):
     """The new name."""
     tags: Tags | None = None
     """Labels in place of those that it has; for unrestricted users only."""
-    group: Annotated[Annotated[str, Length(0, 50)] | None, DEPRECATED] = None
+    group: Annotated[Annotated[str, Length(0, MAX_GROUP)] | None, DEPRECATED] = None
     """A group of your own choice; use tags instead."""
     alerts: UpdateAlerts | None = None
     """Averages over two hours above which it is reported; 0 disables one."""
@@ -270,9 +269,3 @@ def _catalog(info: ValidationInfo) -> Catalog:
     services = info.context
     assert isinstance(services, Services)
     return services.get(Catalog)
-
-
-def _boots(info: ValidationInfo) -> bool:
-    """Whether there is going to be a disk; yes when what would say so was itself refused."""
-    sources = ("image", "backup_id")
-    return any(source not in info.data or info.data[source] is not None for source in sources)

@@ -16,6 +16,7 @@ from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.guest import InstanceEngines, SealedSetup
 from roost.resources.compute.jobs import CREATE
+from roost.resources.compute.limits import check_new, check_vlans
 from roost.resources.compute.profile import Wanted, give_profile, stored_keys
 from roost.resources.compute.records import Alerts
 from roost.resources.events import log
@@ -40,6 +41,7 @@ async def create(call: Call, body: CreateInstance) -> str:
         setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
         wanted = Wanted(body.image, new["disk"], body.swap_size, setup, body.interfaces)
         await give_profile(call, compute_id, wanted)
+        await check_vlans(call, body.region, body.interfaces)
     booted = body.booted is not False and (body.image or body.backup_id) is not None
     args = CreateArgs(compute_id=compute_id, username=call.identity.username, booted=booted)
     if body.backup_id is None:
@@ -47,6 +49,7 @@ async def create(call: Call, body: CreateInstance) -> str:
     else:
         restored = await restoring.place_in_new(call, body.backup_id, new, args)
         await _enqueue(call, CREATE_FROM_BACKUP, restored, new)
+    await check_new(call, body.region)
     return record
 
 

@@ -13,9 +13,10 @@ from roost.resources.compute.configs import choice
 from roost.resources.compute.configs.queries import ConfigName
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import enqueue_power
-from roost.resources.compute.locks import BUSY, lock, lock_idle
+from roost.resources.compute.locks import lock, lock_turn
 from roost.resources.compute.queries import INSTANCES, InstanceFacts
-from roost.resources.compute.records import InstanceRow
+from roost.resources.compute.records import InstanceRow, InstanceStatus
+from roost.resources.compute.turns import BUSY, Turn
 from roost.resources.events import log
 from roost.resources.tags.labels import change_tags
 from roost.store.paging import fetch_record
@@ -26,6 +27,9 @@ from roost.web.registry import Page, Rate, endpoint
 _READ = ("computes:read_only",)
 _WRITE = ("computes:read_write",)
 _ONE = "/compute/instances/{computeId:int}"
+
+_MAKING: tuple[InstanceStatus, ...] = ("provisioning", "rebuilding", "restoring", "cloning")
+"""In which configs come, and go."""
 
 
 @endpoint(
@@ -91,13 +95,14 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     body.tags = await change_tags(call, COMPUTE, call.number("computeId"), body.tags)
     facts = await lock(call)
     try:
-        await queries.update(call.db, facts.id, body, call.clock.now())
+        changed = await queries.update(call.db, facts.id, body, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
     if body.backups is not None and body.backups.schedule is not None:
-        await backups.set_schedule(call, facts, body.backups.schedule)
-    entity = COMPUTE.entity(facts.id, body.label or facts.label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "compute_update", entity)
+        changed = await backups.set_schedule(call, facts, body.backups.schedule) or changed
+    if changed:
+        entity = COMPUTE.entity(facts.id, body.label or facts.label)
+        await log.notify(call.db, call.clock.now(), log.Actor.of(call), "compute_update", entity)
     return await _view(call, facts.id)
 
 
@@ -133,11 +138,11 @@ async def boot_instance(call: Call, body: BootInstance) -> None:
 
     It must be off.
     """
-    facts = await lock_idle(call)
-    config = await choice.choose(call.db, facts, body.config_id)
-    if facts.status == "running":
+    facts, turn = await lock_turn(call)
+    config = await _config(call, facts, body.config_id, turn)
+    if facts.status == "running" and not turn.queued:
         raise invalid("Compute is already running.")
-    await _power(call, jobs.BOOT, facts, config)
+    await _power(call, jobs.BOOT, facts, turn, config)
 
 
 @endpoint(
@@ -152,9 +157,9 @@ async def shutdown_instance(call: Call) -> None:
 
     The guest is asked to power off, and made to when it does not.
     """
-    facts = await lock_idle(call)
-    _must_run(facts)
-    await _power(call, jobs.SHUTDOWN, facts)
+    facts, turn = await lock_turn(call)
+    _must_run(facts, turn)
+    await _power(call, jobs.SHUTDOWN, facts, turn)
 
 
 @endpoint(
@@ -171,26 +176,37 @@ async def reboot_instance(call: Call, body: BootInstance) -> None:
 
     The guest is asked to power off, made to when it does not, and booted again.
     """
-    facts = await lock_idle(call)
-    config = await choice.choose(call.db, facts, body.config_id)
-    _must_run(facts)
-    await _power(call, jobs.REBOOT, facts, config)
+    facts, turn = await lock_turn(call)
+    config = await _config(call, facts, body.config_id, turn)
+    _must_run(facts, turn)
+    await _power(call, jobs.REBOOT, facts, turn, config)
 
 
 async def _view(call: Call, compute_id: int) -> bytes:
     return await fetch_record(call.db, INSTANCES, (call.account_id,), compute_id)
 
 
-def _must_run(facts: InstanceFacts) -> None:
-    if facts.status != "running":
-        raise invalid("Compute is not running.")
+def _must_run(facts: InstanceFacts, turn: Turn) -> None:
+    """What waits for other work looks again when its turn comes."""
+    if facts.status != "running" and not turn.queued:
+        raise invalid(jobs.NOT_RUNNING)
+
+
+async def _config(
+    call: Call, facts: InstanceFacts, config_id: int | None, turn: Turn
+) -> ConfigName | None:
+    """None: the work under way may bring one, so that is for the job to find out."""
+    if config_id is None and turn.queued and facts.status in _MAKING:
+        return await choice.find_default(call.db, facts)
+    return await choice.choose(call.db, facts, config_id)
 
 
 async def _power(
     call: Call,
     kind: JobKind[InstanceArgs],
     facts: InstanceFacts,
+    turn: Turn,
     config: ConfigName | None = None,
 ) -> None:
     queue, actor = call.get(JobQueue), log.Actor.of(call)
-    await enqueue_power(queue, call.db, kind, facts, actor, config=config)
+    await enqueue_power(queue, call.db, kind, facts, actor, config=config, turn=turn)

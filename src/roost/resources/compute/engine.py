@@ -214,7 +214,7 @@ class InstanceEngine(Protocol):
     async def health(self) -> Health: ...
 
     async def host(self) -> Host | None:
-        """None where guests take nothing of a host."""
+        """None where guests take nothing of a host: there is as much as anybody wants."""
 
     async def shut_down(self) -> None:
         """Stop all guests and remove what the engine set up on the host (`roost down`)."""

@@ -83,6 +83,6 @@ class Examination:
             return Rows(None, ())
         if await queue.busy(db, resource_of(row.id)) or await volumes.busy(db, row.id):
             return None
-        if await clone_queries.count_clones(db, row.id):
+        if await clone_queries.clones(db, row.id):
             return None
         return Rows(row, tuple(await disk_queries.of_instance(db, row.id)))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from ipaddress import IPv4Network, ip_interface
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -34,6 +34,10 @@ class InterfaceIpv4(Body):
     """The address inside the VPC; omitted, one is chosen."""
     nat_1_1: ShortText | None = None
     """A public address of the instance that is to reach it, or `any`."""
+
+    def __bool__(self) -> bool:
+        """Whether it says anything."""
+        return self.vpc is not None or self.nat_1_1 is not None
 
 
 class Interface(Body):
@@ -129,6 +133,24 @@ def check_together(interfaces: Sequence[Interface]) -> None:
     labels = [i.label for i in interfaces if i.purpose == "vlan"]
     if len(set(labels)) < len(labels):
         raise refuse("The labels of vlan interfaces must differ")
+
+
+class Described(Protocol):
+    """An interface that is wanted, or one that there is."""
+
+    @property
+    def purpose(self) -> Purpose: ...
+
+    @property
+    def primary(self) -> bool: ...
+
+
+def primary_of(interfaces: Sequence[Described]) -> int | None:
+    """The position of the primary one: the first that is no VLAN, when none is set."""
+    flags = [each.primary for each in interfaces]
+    if True in flags:
+        return flags.index(True)
+    return next((n for n, each in enumerate(interfaces) if each.purpose != "vlan"), None)
 
 
 def _is(info: ValidationInfo, purpose: Purpose) -> bool:

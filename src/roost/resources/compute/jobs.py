@@ -1,19 +1,24 @@
 """Long-running work on compute instances, as tables of steps.
 
+A job that was queued behind others shows what it does, or that there is nothing to do any more,
+when its turn comes.
+
 kind               while it runs    done       failed
 compute_create     provisioning     offline    offline; then compute_boot when wanted
 compute_boot       booting          running    offline
 compute_shutdown   shutting_down    offline    running, as it is started again
-compute_reboot     rebooting        running    offline
+compute_reboot     rebooting        running    offline; running when it had not begun
 compute_delete     deleting         gone       offline
 """
+
+from typing import Literal
 
 from roost.jobs.kinds import Effect, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.compute import queries
+from roost.jobs.verdicts import Fatal, Verdict, done, next_step
+from roost.resources.compute import queries, turns
 from roost.resources.compute.args import CreateArgs, InstanceArgs
 from roost.resources.compute.configs import choice
 from roost.resources.compute.configs.entity import config_entity
@@ -35,20 +40,33 @@ from roost.resources.compute.steps import (
     stop,
     unmake,
 )
+from roost.resources.compute.turns import BEGIN, FIRST, Begin, Turn, at_once, begin, begun
+from roost.resources.compute.volumes import InstanceVolumes
 from roost.resources.events import log
 from roost.store import Queries
 
+Shown = Literal["booting", "offline"]
 
-async def settle(run: Run[CreateArgs]) -> Verdict:
-    """The instance exists: boot it, when that is wanted, as a job of its own."""
+NOT_RUNNING = "Compute is not running."
+
+
+async def settle(run: Run[CreateArgs], shown: Shown = "booting") -> Verdict:
+    """The instance exists: boot it, when that is wanted, as a job of its own.
+
+    A boot or shutdown that somebody has asked for meanwhile takes the place of that job.
+    """
     facts = await facts_of(run)
-    queue = run.get(JobQueue)
+    queue, volumes = run.get(JobQueue), run.get(InstanceVolumes)
 
     async def write(db: Queries) -> None:
+        await queries.lock_any(db, facts.id)
         await queries.set_status(db, facts.id, "offline", run.clock.now())
-        if run.args.booted:
+        waiting = await turns.jobs_on(db, queue, volumes, facts.id)
+        others = [job for job in waiting if job.id != run.job.id]
+        if run.args.booted and not any(job.kind in (BOOT.name, SHUTDOWN.name) for job in others):
             actor = log.Actor(facts.account_id, run.args.username)
-            await enqueue_boot(queue, db, BOOT, facts, actor)
+            turn = Turn.behind(others, resource_of(facts.id))
+            await enqueue_boot(queue, db, BOOT, facts, actor, turn=turn, shown=shown)
 
     return next_step(write)
 
@@ -62,9 +80,44 @@ def becomes(status: InstanceStatus) -> Effect[InstanceArgs]:
 
 def _boots(status: InstanceStatus) -> Effect[InstanceArgs]:
     async def effect(db: Queries, job: Job, args: InstanceArgs) -> None:
-        await queries.begin_boot(db, args.compute_id, status, args.config_id, job.created)
+        shown = args.shown if status == "booting" else status
+        await queries.begin_boot(db, args.compute_id, shown, args.config_id, job.created)
 
     return effect
+
+
+def _begins(status: InstanceStatus) -> Begin[InstanceArgs]:
+    async def show(db: Queries, run: Run[InstanceArgs]) -> None:
+        await queries.set_status(db, run.args.compute_id, status, run.clock.now())
+
+    return show
+
+
+def _begins_boot(status: InstanceStatus) -> Begin[InstanceArgs]:
+    async def show(db: Queries, run: Run[InstanceArgs]) -> None:
+        args, shown = run.args, run.args.shown if status == "booting" else status
+        await queries.begin_boot(db, args.compute_id, shown, args.config_id, run.clock.now())
+
+    return show
+
+
+def _unless_running(facts: InstanceFacts) -> Verdict | None:
+    return done() if facts.status == "running" else None
+
+
+def _unless_off(facts: InstanceFacts) -> Verdict | None:
+    return None if facts.status == "running" else done()
+
+
+def _if_running(facts: InstanceFacts) -> Verdict | None:
+    if facts.status != "running":
+        raise Fatal(NOT_RUNNING)
+    return None
+
+
+async def _not_rebooted(db: Queries, job: Job, args: InstanceArgs) -> None:
+    """Until the first step has been done the guest runs as before."""
+    await becomes("running" if job.step == BEGIN else "offline")(db, job, args)
 
 
 async def _undelete(db: Queries, job: Job, args: InstanceArgs) -> None:
@@ -86,33 +139,38 @@ BOOT = JobKind(
     "compute_boot",
     InstanceArgs,
     steps=(
+        Step(BEGIN, begin(_unless_running, _begins_boot("booting"))),
         Step("make", make_ready, undo=unmake, timeout=900),
         Step("start", start, undo=cut, timeout=120),
     ),
-    on_enqueued=_boots("booting"),
+    on_enqueued=at_once(_boots("booting")),
     on_done=becomes("running"),
-    on_failed=becomes("offline"),
+    on_failed=begun(becomes("offline")),
 )
 
 SHUTDOWN = JobKind(
     "compute_shutdown",
     InstanceArgs,
-    steps=(Step("stop", stop, undo=start, timeout=2 * GRACE),),
-    on_enqueued=becomes("shutting_down"),
+    steps=(
+        Step(BEGIN, begin(_unless_off, _begins("shutting_down"))),
+        Step("stop", stop, undo=start, timeout=2 * GRACE),
+    ),
+    on_enqueued=at_once(becomes("shutting_down")),
     on_done=becomes("offline"),
-    on_failed=becomes("running"),
+    on_failed=begun(becomes("running")),
 )
 
 REBOOT = JobKind(
     "compute_reboot",
     InstanceArgs,
     steps=(
+        Step(BEGIN, begin(_if_running, _begins_boot("rebooting"))),
         Step("stop", stop, undo=cut, timeout=2 * GRACE),
         Step("start", start, undo=cut, timeout=120),
     ),
-    on_enqueued=_boots("rebooting"),
+    on_enqueued=at_once(_boots("rebooting")),
     on_done=becomes("running"),
-    on_failed=becomes("offline"),
+    on_failed=begun(_not_rebooted),
 )
 
 DELETE = JobKind(
@@ -131,13 +189,14 @@ async def enqueue_boot(
     kind: JobKind[InstanceArgs],
     facts: InstanceFacts,
     actor: log.Actor,
-    config: ConfigName | None = None,
     action: str | None = None,
     message: str = "",
+    turn: Turn = FIRST,
+    shown: Shown = "booting",
 ) -> None:
-    """Enqueue BOOT or REBOOT; None: with the only config, else the last booted."""
-    chosen = config or await choice.find_default(db, facts)
-    await enqueue_power(queue, db, kind, facts, actor, action, chosen, message)
+    """Enqueue BOOT or REBOOT with the only config, else the last booted."""
+    chosen = await choice.find_default(db, facts)
+    await enqueue_power(queue, db, kind, facts, actor, action, chosen, message, turn, shown)
 
 
 async def enqueue_power(
@@ -149,11 +208,13 @@ async def enqueue_power(
     action: str | None = None,
     config: ConfigName | None = None,
     message: str = "",
+    turn: Turn = FIRST,
+    shown: Shown = "booting",
 ) -> None:
     """Enqueue a job that changes an instance's power, with its event.
 
     `action` is the event's, when it is not the kind's name; `config` is what is to be booted;
-    `message` is what the event says of the reason.
+    `message` is what the event says of the reason; `shown` is the status meanwhile.
     """
     entity = COMPUTE.entity(facts.id, facts.label)
     second = None if config is None else config_entity(facts.id, config)
@@ -162,7 +223,14 @@ async def enqueue_power(
     await queue.enqueue(
         db,
         kind,
-        InstanceArgs(compute_id=facts.id, username=actor.username, config_id=config_id),
+        InstanceArgs(
+            compute_id=facts.id,
+            username=actor.username,
+            config_id=config_id,
+            queued=turn.queued,
+            after=turn.after,
+            shown=shown,
+        ),
         resource=resource_of(facts.id),
         account_id=actor.account_id,
         event_id=event_id,

@@ -2,18 +2,20 @@
 
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries
+from roost.resources.compute import queries, turns
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.turns import BUSY, Turn
 from roost.resources.compute.volumes import InstanceVolumes
 from roost.web.call import Call
 
-BUSY = "Compute busy."
-"""Clients try again on exactly this text."""
-
 UNAVAILABLE: tuple[InstanceStatus, ...] = ("deleting", "cloning")
-"""What nothing else may begin in: the job of a clone is its target's, and works on its source."""
+"""What nothing else that is not queued may begin in: the job of a clone is its target's, and works
+on its source."""
+
+REPLACED: tuple[InstanceStatus, ...] = ("deleting", "rebuilding", "restoring")
+"""In which a job removes the disks and configs that there are."""
 
 
 async def check_exists(call: Call) -> int:
@@ -30,6 +32,27 @@ async def lock(call: Call) -> InstanceFacts:
     if facts is None:
         raise not_found()
     return facts
+
+
+async def lock_turn(call: Call) -> tuple[InstanceFacts, Turn]:
+    """The same, and behind which jobs a new one is queued.
+
+    404, or 400 when it is being deleted, or too many jobs are waiting.
+    """
+    facts = await lock(call)
+    if facts.status == "deleting":
+        raise invalid(BUSY)
+    queue, volumes = call.get(JobQueue), call.get(InstanceVolumes)
+    turn = await turns.of_instance(call.db, queue, volumes, facts.id)
+    if turn.full:
+        raise invalid(BUSY)
+    return facts, turn
+
+
+def check_open(facts: InstanceFacts) -> None:
+    """400 while a job replaces what the instance consists of: a change would be lost with that."""
+    if facts.status in REPLACED:
+        raise invalid(BUSY)
 
 
 async def lock_idle(call: Call) -> InstanceFacts:

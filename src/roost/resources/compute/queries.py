@@ -34,12 +34,13 @@ INSTANCES = Listing(
     granted=("'compute'", "i.id"),
     columns={
         "id": Column("i.id", "int"),
-        "label": Column("i.label", "text"),
+        "label": Column("i.label", "text", folds=True),
         "region": Column("i.region", "text"),
         "image": Column("i.image", "text"),
         "group": Column('i."group"', "text"),
         "tags": Column("i.tags", "texts"),
         "ipv4": Column("i.ipv4", "texts"),
+        "created": Column("i.created", "time"),
     },
 )
 
@@ -231,11 +232,13 @@ async def undelete(db: Queries, compute_id: int, now: datetime) -> None:
 async def begin_boot(
     db: Queries, compute_id: int, status: InstanceStatus, config_id: int | None, now: datetime
 ) -> None:
-    """The status, and the config that is to be booted; None keeps the one of the last boot."""
+    """The status, and the config that is to be booted; None, or one that is gone by now, keeps
+    that of the last boot."""
     await db.execute(
         """
         update compute_instance
-        set status = $2, config_id = coalesce($3, config_id), rescued = false, updated = $4
+        set status = $2, rescued = false, updated = $4,
+            config_id = coalesce((select c.id from compute_config c where c.id = $3), config_id)
         where id = $1 and status <> 'deleting'
         """,
         compute_id,
@@ -271,16 +274,20 @@ async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:
     await db.execute("update compute_instance set ipv4 = $2 where id = $1", compute_id, addresses)
 
 
-async def update(db: Queries, compute_id: int, body: UpdateInstance, now: datetime) -> None:
-    """Change what the body names. asyncpg.UniqueViolationError for a label that is taken."""
+async def update(db: Queries, compute_id: int, body: UpdateInstance, now: datetime) -> bool:
+    """Change what the body names, save backups. False when everything is so already.
+
+    asyncpg.UniqueViolationError for a label that is taken.
+    """
     alerts = body.alerts.model_dump(exclude_none=True) if body.alerts else {}
-    await db.execute(
+    changed = await db.fetchval(
         """
         update compute_instance set label = coalesce($2, label), tags = coalesce($3, tags),
             "group" = coalesce($4, "group"),
             alerts = (alerts::jsonb || $5::jsonb)::json,
             watchdog_enabled = coalesce($6, watchdog_enabled), updated = $7
-        where id = $1
+        where id = $1 and (label <> $2 or tags <> $3 or "group" <> $4
+            or not alerts::jsonb @> $5::jsonb or watchdog_enabled <> $6) returning true
         """,
         compute_id,
         body.label,
@@ -290,6 +297,7 @@ async def update(db: Queries, compute_id: int, body: UpdateInstance, now: dateti
         body.watchdog_enabled,
         now.replace(microsecond=0),
     )
+    return changed is not None
 
 
 async def delete(db: Queries, compute_id: int) -> None:

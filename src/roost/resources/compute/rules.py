@@ -5,6 +5,9 @@ import binascii
 import re
 from ipaddress import IPv6Address, IPv6Network
 
+from zxcvbn_rs_py import zxcvbn
+
+from roost.resources.catalog.entries import ImageEntry, RegionEntry
 from roost.web.fields import refuse
 
 LABEL_PATTERN = r"[A-Za-z0-9](?!.*(?:--|__|\.\.))(?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
@@ -18,30 +21,48 @@ VLAN_LABEL_REASON = "Must only use ASCII letters, numbers, and dashes, no two da
 MAX_USER_DATA = 65535
 """Bytes, decoded (reference: Compute instance create)."""
 
+_MAX_ENCODED = 2 * MAX_USER_DATA
+"""Characters of base64, line ends included."""
+_BLANKS = str.maketrans("", "", "\r\n\t ")
+"""As programs that encode files break lines, of which base64 itself knows nothing."""
+
 _STRENGTH = 2
 _SCORED_CHARACTERS = 24
-"""The score's cost grows with the square of the length, to seconds for the longest ones."""
+"""The score's cost grows faster than the length, to a third of a second for the longest ones."""
 
 
 def strong_password(password: str) -> str:
     """Rule 2: the score of zxcvbn, 0 to 4, must be 2 or more."""
-    # Its dictionaries take time and memory, which a start can do without.
-    from zxcvbn import zxcvbn
-
-    if zxcvbn(password[:_SCORED_CHARACTERS])["score"] < _STRENGTH:
+    if int(zxcvbn(password[:_SCORED_CHARACTERS]).score) < _STRENGTH:
         raise refuse("Password does not meet strength requirement")
     return password
 
 
-def decode_user_data(text: str) -> str:
-    """Rule 3: base64 of at most `MAX_USER_DATA` bytes."""
-    try:
-        size = len(base64.b64decode(text, validate=True))
-    except (binascii.Error, ValueError):
-        raise refuse("Must be base64-encoded") from None
+def check_user_data(text: str) -> str:
+    """Rule 3: base64 of at most `MAX_USER_DATA` bytes, in one line or several."""
+    size = 0 if len(text) > _MAX_ENCODED else len(decode_user_data(text))
     if not 1 <= size <= MAX_USER_DATA:
         raise refuse(f"Must be 1-{MAX_USER_DATA} bytes when decoded")
     return text
+
+
+def decode_user_data(text: str) -> bytes:
+    try:
+        return base64.b64decode(text.translate(_BLANKS), validate=True)
+    except (binascii.Error, ValueError):
+        raise refuse("Must be base64-encoded") from None
+
+
+def user_data_reason(text: str, image: ImageEntry | None, region: RegionEntry | None) -> str | None:
+    """Why an instance with this image in this region can do nothing with user data, if so."""
+    if image is None or not image.takes_user_data:
+        return "user_data needs an image with the cloud-init capability"
+    if region is not None and "Metadata" not in region.capabilities:
+        return "user_data needs a region with the Metadata capability"
+    only_scripts = "cloud-init" not in image.capabilities
+    if only_scripts and not decode_user_data(text).startswith(b"#!"):
+        return "user_data must be a script that begins with #! for this image"
+    return None
 
 
 def limited(memory: int, limit: int) -> int:

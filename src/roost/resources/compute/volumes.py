@@ -29,11 +29,13 @@ class InstanceVolumes:
     claim: Callable[[Queries, int, Collection[int], datetime], Awaitable[None]]
     """Attach volumes that a config of the instance is to name; those it has already stay.
 
-    Raises ApiError 400 for one that is not the account's, in another region, busy, attached to
-    another instance, or one too many for the instance's memory.
+    Raises ApiError 400 for one that is not the account's, in another region, about to be
+    detached, attached to another instance, or one too many for the instance's memory.
     """
     too_many: Callable[[Queries, int, int], Awaitable[str | None]]
     """Why an instance with so many MB of memory could not have the volumes that it has."""
+    resources: Callable[[Queries, int], Awaitable[list[str]]]
+    """Under which names jobs work on volumes of the instance, and on clones of these."""
     busy: Callable[[Queries, int], Awaitable[bool]]
     """Whether a job works on a volume of the instance, so that it must not change its power."""
     went_off: Callable[[Queries, int, datetime], Awaitable[None]]

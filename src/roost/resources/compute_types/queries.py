@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from roost.store.paging import Column, Listing
 
+# In the catalogue's order.
 TYPES = Listing(
     record="""
         t.id, t.label, t.class, t.disk, t.memory, t.vcpus, t.gpus, t.network_out, t.transfer,
@@ -11,9 +12,9 @@ TYPES = Listing(
         """,
     source="compute_type t",
     scope="not t.retired",
-    key="t.id",
+    key="t.position",
     columns={
-        "label": Column("t.label", "text"),
+        "label": Column("t.label", "text", folds=True),
         "class": Column("t.class", "text"),
         "disk": Column("t.disk", "int"),
         "memory": Column("t.memory", "int"),
@@ -23,5 +24,5 @@ TYPES = Listing(
         "transfer": Column("t.transfer", "int"),
     },
 )
-EVERY_TYPE = replace(TYPES, scope="true")
+EVERY_TYPE = replace(TYPES, scope="true", key="t.id")
 """With those that the catalogue no longer has: their instances still name them."""

@@ -12,7 +12,13 @@ _WRITE = ("account:read_write",)
 _ONE = "/profile/devices/{deviceId:int}"
 
 
-@endpoint("GET", "/profile/devices", scopes=_READ, returns=Page(TrustedDeviceRow))
+@endpoint(
+    "GET",
+    "/profile/devices",
+    scopes=_READ,
+    returns=Page(TrustedDeviceRow),
+    filters=DEVICES.columns,
+)
 async def list_trusted_devices(call: Call) -> bytes:
     """List the devices that your user trusts.
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from roost.store import Queries
-from roost.store.paging import Listing
+from roost.store.paging import Column, Listing
 
 DEVICES = Listing(
     record="""
@@ -13,7 +13,7 @@ DEVICES = Listing(
     source="trusted_device d",
     scope="d.user_id = $1 and d.expiry > $2",
     key="d.id",
-    columns={},
+    columns={"created": Column("d.created", "time")},
 )
 
 

@@ -48,17 +48,17 @@ def check_soa_email(email: str) -> str:
     return email
 
 
-def check_masters(addresses: list[str], info: ValidationInfo) -> list[str]:
-    """The name server transfers from there: not from within the operator's own network."""
+def check_public(addresses: list[str], info: ValidationInfo) -> list[str]:
+    """The name server sends something there: not within the operator's own network."""
     services = info.context
     assert isinstance(services, Services)
     for address in addresses:
-        services.get(Dns).check_transfer_source(address)
+        services.get(Dns).check_public(address)
     return addresses
 
 
 SoaEmail = Annotated[Email, AfterValidator(check_soa_email)]
-Masters = Annotated[Addresses, AfterValidator(check_masters)]
+Secondaries = Annotated[Addresses, AfterValidator(check_public)]
 
 
 class CreateDomain(Body):
@@ -85,11 +85,12 @@ class CreateDomain(Body):
     """Notes of your own."""
     group: Annotated[Group, DEPRECATED] = ""
     """A group of your own choice; use tags instead."""
-    master_ips: Masters = Field(default=[], validate_default=True)
+    master_ips: Addresses = Field(default=[], validate_default=True)
     """The name servers that a slave copies from: at least one. A master keeps them and never asks
     them."""
-    axfr_ips: Addresses = []
-    """Addresses that may transfer the whole zone; joined with commas, 1000 characters at most."""
+    axfr_ips: Secondaries = []
+    """Addresses that may transfer the whole zone, and are told of changes: none that is private;
+    1000 characters at most, all together."""
     refresh_sec: Seconds = 0
     """Seconds between a secondary's looks for changes. Rounded up to the next of 30, 120, 300,
     3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for
@@ -120,9 +121,12 @@ class CreateDomain(Body):
     @field_validator("master_ips")
     @classmethod
     def _check_masters(cls, value: list[str], info: ValidationInfo) -> list[str]:
-        if not value and info.data.get("type") == "slave":
+        """Those of a master are kept, and never asked."""
+        if info.data.get("type") != "slave":
+            return value
+        if not value:
             raise refuse(MASTERS_REQUIRED)
-        return value
+        return check_public(value, info)
 
     @field_validator("dnssec")
     @classmethod
@@ -153,11 +157,12 @@ class UpdateDomain(Body):
     """Notes of your own."""
     group: Annotated[Group | None, DEPRECATED] = None
     """A group of your own choice; use tags instead."""
-    master_ips: Masters | None = None
+    master_ips: Addresses | None = None
     """The name servers that a slave copies from: at least one. A master keeps them and never asks
     them."""
-    axfr_ips: Addresses | None = None
-    """Addresses that may transfer the whole zone; joined with commas, 1000 characters at most."""
+    axfr_ips: Secondaries | None = None
+    """Addresses that may transfer the whole zone, and are told of changes: none that is private;
+    1000 characters at most, all together."""
     refresh_sec: Seconds | None = None
     """Seconds between a secondary's looks for changes. Rounded up to the next of 30, 120, 300,
     3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for

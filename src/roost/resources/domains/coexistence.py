@@ -1,5 +1,6 @@
 """What records of one name demand of each other."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
@@ -12,13 +13,19 @@ NULL_MX_REASON = "An MX record without a target must be the only MX record of it
 TWIN_REASON = "The domain has this record already"
 SIZE_REASON = "The records of this name and type would not fit an answer of DNS"
 
-_FULL: Final = 65_000
-"""Bytes of an answer's records: a DNS message has 65,535 at most."""
-_HEAD: Final = 14
-"""Bytes of a record beside its data, where its name was said before; names in data are a little
-longer than their text."""
+_MESSAGE: Final = 65_535
+_AROUND: Final = 12 + 11 + 4
+"""Bytes of a message beside names and records: header, EDNS, type and class of the question."""
+_HEAD: Final = 12
+"""Bytes of a record beside its data, where its name was said before."""
+_SIGNATURE: Final = _HEAD + 18 + 64
+"""Bytes of what signs the records, beside the signer's name: kept free, as any zone may come to
+be signed (RFC 4034, 3.1; RFC 6605)."""
+_LONGEST: Final = 255
+"""Bytes of a name, such as a wildcard may be asked for."""
 _NULL_MX: Final = "0 ."
 _SIZES: Mapping[RecordType, int] = {"A": 4, "AAAA": 16}
+_ESCAPED = re.compile(r"\\(?:[0-9]{3}|.)")
 
 
 class Record(Protocol):
@@ -31,41 +38,66 @@ class Record(Protocol):
     def content(self) -> str: ...
 
 
-def conflict(new: Record, others: Iterable[Record]) -> str | None:
+class _Name:
+    """The records of one name so far."""
+
+    def __init__(self, room: int) -> None:
+        """`room`: bytes of the records of one type, all together."""
+        self._room = room
+        self._contents: dict[RecordType, set[str]] = {}
+        self._sizes: defaultdict[RecordType, int] = defaultdict(int)
+
+    def add(self, record: Record) -> None:
+        self._contents.setdefault(record.type, set()).add(record.content)
+        self._sizes[record.type] += _size(record)
+
+    def conflict(self, new: Record) -> str | None:
+        """Why a record cannot be beside these."""
+        if self._contents and ("CNAME" in self._contents or new.type == "CNAME"):
+            return CNAME_REASON
+        same = self._contents.get(new.type, set())
+        if new.content in same:
+            return TWIN_REASON
+        if new.type == "MX" and same and (new.content == _NULL_MX or _NULL_MX in same):
+            return NULL_MX_REASON
+        if self._sizes[new.type] + _size(new) > self._room:
+            return SIZE_REASON
+        return None
+
+
+def conflict(new: Placed, others: Iterable[Record], zone: str) -> str | None:
     """Why a record cannot be beside the others of its name, or None."""
-    others = list(others)
-    if any("CNAME" in (new.type, other.type) for other in others):
-        return CNAME_REASON
-    same = [other.content for other in others if other.type == new.type]
-    if new.content in same:
-        return TWIN_REASON
-    if new.type == "MX" and same and _NULL_MX in (new.content, *same):
-        return NULL_MX_REASON
-    if sum(_size(new.type, content) for content in (new.content, *same)) > _FULL:
-        return SIZE_REASON
-    return None
+    name = _Name(_room(new.owner, zone))
+    for other in others:
+        name.add(other)
+    return name.conflict(new)
 
 
-def conflicts(records: Iterable[Placed]) -> Iterator[tuple[int, str]]:
+def conflicts(records: Iterable[Placed], zone: str) -> Iterator[tuple[int, str]]:
     """The positions of those that cannot be beside the ones before them."""
-    by_name: defaultdict[str, list[Placed]] = defaultdict(list)
-    sizes: defaultdict[tuple[str, RecordType], int] = defaultdict(int)
+    names: dict[str, _Name] = {}
     for position, record in enumerate(records):
-        others, key = by_name[record.owner], (record.owner, record.type)
-        sizes[key] += _size(record.type, record.content)
-        if not others:
-            others.append(record)
-            continue
-        # A name with thousands of records is not compared with all of them again and again.
-        crowded = len(others) > 100
-        reason = SIZE_REASON if sizes[key] > _FULL else None
-        if reason is None and (not crowded or record.type in ("CNAME", "MX")):
-            reason = conflict(record, others)
+        name = names.get(record.owner)
+        if name is None:
+            name = names[record.owner] = _Name(_room(record.owner, zone))
+        reason = name.conflict(record)
         if reason is None:
-            others.append(record)
+            name.add(record)
         else:
             yield position, reason
 
 
-def _size(kind: RecordType, content: str) -> int:
-    return _HEAD + _SIZES.get(kind, len(content))
+def _room(owner: str, zone: str) -> int:
+    """Bytes that one answer has for the records of a name, with their signature."""
+    signer = len(zone) + 2
+    asked = _LONGEST if owner.startswith("*") else signer + len(owner) + bool(owner)
+    return _MESSAGE - _AROUND - asked - _SIGNATURE - signer
+
+
+def _size(record: Record) -> int:
+    """At most so many bytes; of a text exactly these."""
+    if record.type == "TXT":
+        plain = _ESCAPED.sub("x", record.content)
+        # Quotation marks and the blanks between strings go, each string's length comes.
+        return _HEAD + len(plain) + 1 - plain.count('"')
+    return _HEAD + _SIZES.get(record.type, len(record.content) + 2)

@@ -1,22 +1,22 @@
-"""Making domains, by hand, as a clone or by an import; and who may have which name."""
+"""Making domains, by hand or as a clone; and who may have which name."""
 
-from roost.errors import Problem, invalid, invalid_fields
+from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.domains import importing, jobs, queries, record_queries, rules
-from roost.resources.domains.bodies import CreateDomain, ImportDomain
+from roost.resources.domains import jobs, queries, record_queries, rules
+from roost.resources.domains.bodies import CreateDomain
 from roost.resources.domains.dns import Dns
 from roost.resources.domains.entity import DOMAIN
 from roost.resources.domains.names import MAX_NAME, ancestors
-from roost.resources.domains.parsing import Parsed, parse_zone_file
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.tags.labels import use_tags
-from roost.threads import COMPUTING
 from roost.web.call import Call
 from roost.web.grants import give_to_creator
 
 TAKEN = "DNS zone already exists."
 LONG = f"Must have at most {MAX_NAME} characters together with each record's name"
+RESERVED = "Must not lie within or above a zone of the platform"
 FOREIGN = "Must not lie within or above a zone of another account"
 
 
@@ -24,8 +24,9 @@ async def create(call: Call, body: CreateDomain) -> DomainFacts:
     await use_tags(call, body.tags)
     serial = rules.next_serial(0, call.clock.now())
     new = NewDomain(account_id=call.account_id, serial=serial, **body.model_dump())
-    facts = await _insert(call, new)
-    await _enqueue(call, facts, "dns_zone_create")
+    facts = await insert(call, new)
+    await enqueue_sync(call, facts, "dns_zone_create")
+    await check_limits(call, queries.LIMIT)
     return facts
 
 
@@ -40,34 +41,11 @@ async def clone(call: Call, source: DomainFacts, domain: str, held: list[str]) -
     serial = rules.next_serial(0, call.clock.now())
     columns["tags"] = [tag for tag in source.tags if tag in held]
     new = NewDomain(account_id=call.account_id, domain=domain, serial=serial, **columns)
-    facts = await _insert(call, new)
+    facts = await insert(call, new)
     await record_queries.copy_all(call.db, source.id, facts.id, call.clock.now())
-    await _enqueue(call, facts, "dns_zone_create")
+    await enqueue_sync(call, facts, "dns_zone_create")
+    await check_limits(call, queries.LIMIT)
     return facts
-
-
-async def import_zone(call: Call, body: ImportDomain) -> DomainFacts:
-    """From a zone file at once; from another name server by a job."""
-    parsed = await _parse(call, body)
-    facts = await _insert(call, _imported(call, body))
-    if parsed is None:
-        remote = body.remote_nameserver or ""
-        queue, actor = call.get(JobQueue), log.Actor.of(call)
-        await jobs.enqueue_import(queue, call.db, facts, actor, remote)
-        return facts
-    await importing.keep(call.db, facts, parsed, call.clock.now())
-    await _enqueue(call, facts, "dns_zone_import")
-    return facts
-
-
-async def _parse(call: Call, body: ImportDomain) -> Parsed | None:
-    if body.zone_file is None:
-        return None
-    nameservers = call.get(Dns).nameservers
-    parsed = await COMPUTING.run(parse_zone_file, body.zone_file, body.domain.lower(), nameservers)
-    if parsed.refusals:
-        raise invalid_fields([Problem(reason, "zone_file") for reason in parsed.refusals])
-    return parsed
 
 
 _SETTINGS = (
@@ -76,29 +54,7 @@ _SETTINGS = (
 )
 
 
-def _imported(call: Call, body: ImportDomain) -> NewDomain:
-    return NewDomain(
-        account_id=call.account_id,
-        domain=body.domain,
-        type="master",
-        status="active",
-        soa_email=importing.default_email(body.domain),
-        description="",
-        group="",
-        master_ips=[],
-        axfr_ips=[],
-        refresh_sec=0,
-        retry_sec=0,
-        expire_sec=0,
-        ttl_sec=0,
-        tags=[],
-        dnssec=False,
-        serial=rules.next_serial(0, call.clock.now()),
-        importing=True,
-    )
-
-
-async def _insert(call: Call, new: NewDomain) -> DomainFacts:
+async def insert(call: Call, new: NewDomain) -> DomainFacts:
     await claim(call, new.domain)
     facts = await queries.insert(call.db, new, call.clock.now())
     await give_to_creator(call, DOMAIN.name, facts.id)
@@ -112,9 +68,14 @@ async def claim(call: Call, domain: str, but: int | None = None) -> None:
     the last two labels in common.
     """
     zone = domain.lower()
-    if call.get(Dns).is_reserved(zone):
-        raise invalid(FOREIGN, "domain")
     await queries.lock_names(call.db, ".".join(zone.split(".")[-2:]))
+    await check_free(call, zone, but)
+
+
+async def check_free(call: Call, zone: str, but: int | None = None) -> None:
+    """The same as far as it can be said at this moment."""
+    if call.get(Dns).is_reserved(zone):
+        raise invalid(RESERVED, "domain")
     if await queries.is_taken(call.db, zone, but):
         raise invalid(TAKEN, "domain")
     if await queries.has_foreign_relation(call.db, call.account_id, zone, ancestors(zone)):
@@ -134,6 +95,6 @@ def check_idle(facts: DomainFacts) -> None:
         raise invalid("The domain is being imported.")
 
 
-async def _enqueue(call: Call, facts: DomainFacts, action: str) -> None:
+async def enqueue_sync(call: Call, facts: DomainFacts, action: str) -> None:
     queue, actor = call.get(JobQueue), log.Actor.of(call)
     await jobs.enqueue(queue, call.db, jobs.ZONE_SYNC, facts, actor, action)

@@ -39,3 +39,8 @@ class Placed:
     """The name below the zone in lower case."""
     content: str
     """Presentation format, names absolute."""
+
+    @property
+    def size(self) -> int:
+        """What it counts for in the size of its domain."""
+        return len(self.target.encode())

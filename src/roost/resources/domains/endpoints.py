@@ -2,7 +2,7 @@
 
 from roost.errors import Problem, invalid_fields, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.domains import creation, jobs, queries, record_queries, rules
+from roost.resources.domains import creation, imports, jobs, queries, record_queries, rules
 from roost.resources.domains.bodies import (
     EMAIL_REQUIRED,
     MASTERS_REQUIRED,
@@ -12,8 +12,9 @@ from roost.resources.domains.bodies import (
     ImportDomain,
     UpdateDomain,
 )
-from roost.resources.domains.dns import Dns
+from roost.resources.domains.dns import PRIVATE_REASON, Dns
 from roost.resources.domains.entity import DOMAIN, resource_of
+from roost.resources.domains.imports import Found
 from roost.resources.domains.queries import DOMAINS, DomainFacts
 from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
 from roost.resources.domains.zone_files import render
@@ -23,7 +24,7 @@ from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grant_queries import forget_entity
 from roost.web.grants import Global, Listed, Read, Write
-from roost.web.registry import Page, endpoint
+from roost.web.registry import Page, Rate, endpoint
 
 READ = ("domains:read_only",)
 WRITE = ("domains:read_write",)
@@ -74,16 +75,19 @@ async def create_domain(call: Call, body: CreateDomain) -> bytes:
     scopes=WRITE,
     grant=Global("add_domains"),
     body=ImportDomain,
+    prepare=imports.find,
     returns=DomainRow,
     events=("dns_zone_import",),
+    rate=Rate(30, 60),
 )
-async def import_domain(call: Call, body: ImportDomain) -> bytes:
+async def import_domain(call: Call, found: Found) -> bytes:
     """Import a domain from another name server or a zone file.
 
-    With all its records or not at all: each record that is refused is named. From a name
-    server it takes a while; its event tells how it ends, and a failed import leaves no domain.
+    With all its records or not at all: each record that is refused is named. A name server that
+    answers within seconds is waited for; of a slower one the event tells how it ends, and a failed
+    import leaves no domain.
     """
-    facts = await creation.import_zone(call, body)
+    facts = await imports.make(call, found)
     return await _view(call, facts.id)
 
 
@@ -113,7 +117,7 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
     """
     body.tags = await change_tags(call, DOMAIN, call.number("domainId"), body.tags)
     before = await lock_domain(call)
-    _check_together(before, body)
+    _check_together(before, body, call.get(Dns))
     if body.domain is not None or body.type is not None:
         creation.check_idle(before)
     renamed = body.domain is not None and body.domain.lower() != before.zone
@@ -125,8 +129,11 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
     queue = call.get(JobQueue)
     if renamed:
         await jobs.enqueue_removal(queue, call.db, before)
-    kind = jobs.RECORD_SYNC if serial == before.serial else jobs.ZONE_SYNC
-    await jobs.enqueue(queue, call.db, kind, after, log.Actor.of(call), "dns_zone_update")
+    actor = log.Actor.of(call)
+    if serial == before.serial:
+        await jobs.enqueue_records(queue, call.db, after, actor, "dns_zone_update")
+    else:
+        await jobs.enqueue(queue, call.db, jobs.ZONE_SYNC, after, actor, "dns_zone_update")
     return await _view(call, after.id)
 
 
@@ -158,8 +165,8 @@ async def delete_domain(call: Call) -> None:
 async def clone_domain(call: Call, body: CloneDomain) -> bytes:
     """Clone a domain with its records.
 
-    A new zone under another name with the same records; names that contain the old one contain
-    the new one.
+    A new zone under another name, with the settings and the records of this one as they are; its
+    keys for DNSSEC are its own.
     """
     held = (await find_domain(call)).tags
     await hold_tags(call, held)
@@ -209,7 +216,7 @@ async def _view(call: Call, domain_id: int) -> bytes:
     return await fetch_record(call.db, DOMAINS, (call.account_id,), domain_id)
 
 
-def _check_together(before: DomainFacts, body: UpdateDomain) -> None:
+def _check_together(before: DomainFacts, body: UpdateDomain, dns: Dns) -> None:
     """What a type demands of what the domain will be."""
 
     def after(name: str) -> object:
@@ -221,6 +228,8 @@ def _check_together(before: DomainFacts, body: UpdateDomain) -> None:
         problems.append(Problem(EMAIL_REQUIRED, "soa_email"))
     if after("type") == "slave" and not after("master_ips"):
         problems.append(Problem(MASTERS_REQUIRED, "master_ips"))
+    elif after("type") == "slave" and not dns.are_public(body.master_ips or before.master_ips):
+        problems.append(Problem(PRIVATE_REASON, "master_ips"))
     if after("type") == "slave" and after("dnssec"):
         problems.append(Problem(UNSIGNABLE, "dnssec"))
     if problems:

@@ -170,6 +170,10 @@ class DomainEngine(Protocol):
         """Which engine holds the zones: `simulated`, `powerdns`."""
 
     @property
+    def underscored_hosts(self) -> bool:
+        """Whether it serves SRV records whose target has underscores."""
+
+    @property
     def listening(self) -> tuple[tuple[str, int], ...]:
         """Addresses and ports at which it answers over UDP and TCP; at least one."""
 

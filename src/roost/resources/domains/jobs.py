@@ -18,18 +18,16 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, next_step
-from roost.resources.domains import importing, queries, record_queries, rules
+from roost.resources.domains import importing, queries, record_queries, rules, transfers
 from roost.resources.domains.dns import Dns, parse_server, related
 from roost.resources.domains.engine import NoZoneError, RejectedError, ZoneChange
 from roost.resources.domains.entity import DOMAIN, resource_of
 from roost.resources.domains.names import absolute
-from roost.resources.domains.parsing import Parsed, convert
 from roost.resources.domains.queries import DomainFacts
-from roost.resources.domains.transfers import TransferRefusedError, fetch, resolve
+from roost.resources.domains.transfers import TransferRefusedError, TransferTimeoutError
 from roost.resources.domains.zones import owner_of, soa_of, ttl_of, with_nameservers, zone_of
 from roost.resources.events import log
 from roost.store import Queries
-from roost.threads import COMPUTING
 from roost.web.grant_queries import forget_entity
 
 _RETRY: Final = Retry(attempts=60, base=0.25, longest=30.0)
@@ -75,6 +73,7 @@ async def _put_zone(run: Run[ZoneArgs], facts: DomainFacts) -> Verdict:
 
 async def serve_records(run: Run[ZoneArgs]) -> Verdict:
     """Tell the name server what changed; a zone that it does not have it is given whole."""
+    await record_queries.settle(run.store, run.args.domain_id)
     pending = await record_queries.pending(run.store, run.args.domain_id, rules.DEFAULT_TTL)
     if pending is None or pending.facts.zone != run.args.zone:
         return next_step()
@@ -106,7 +105,10 @@ async def fetch_zone(run: Run[ImportArgs]) -> Verdict:
     facts = await queries.find_any(run.store, run.args.domain_id)
     if facts is None:
         raise Fatal("The domain is gone.")
-    parsed = await COMPUTING.run(_fetch, facts.zone, run.args.remote_nameserver, run.get(Dns))
+    server = parse_server(run.args.remote_nameserver)
+    if server is None:
+        raise Fatal("The name server is not valid.")
+    parsed = await transfers.fetch(facts.zone, server, run.get(Dns), transfers.SECONDS)
     await run.progress(60)
     if parsed.refusals:
         raise Fatal("Not imported: " + "; ".join(parsed.refusals))
@@ -116,13 +118,6 @@ async def fetch_zone(run: Run[ImportArgs]) -> Verdict:
         await importing.keep(db, facts, parsed, now)
 
     return next_step(write)
-
-
-def _fetch(zone: str, remote: str, dns: Dns) -> Parsed:
-    server = parse_server(remote)
-    if server is None:
-        raise Fatal("The name server is not valid.")
-    return convert(fetch(zone, server, resolve(server, dns)), zone, dns.nameservers)
 
 
 async def withdraw(run: Run[ZoneArgs]) -> Verdict:
@@ -137,8 +132,8 @@ async def _tell(db: Queries, job: Job, args: ZoneArgs) -> None:
 
 
 async def _forget(db: Queries, job: Job, args: ZoneArgs) -> None:
-    await forget_entity(db, DOMAIN.name, args.domain_id)
     await queries.delete(db, args.domain_id)
+    await forget_entity(db, DOMAIN.name, args.domain_id)
 
 
 ZONE_SYNC = JobKind(
@@ -167,7 +162,7 @@ IMPORT = JobKind(
         Step("serve", serve_zone, undo=withdraw, timeout=120),
     ),
     retry=_RETRY,
-    permanent=(RejectedError, TransferRefusedError),
+    permanent=(RejectedError, TransferRefusedError, TransferTimeoutError),
     on_failed=_forget,
     per_account=2,
 )
@@ -189,6 +184,22 @@ async def enqueue(
     await queue.enqueue(
         db,
         kind,
+        ZoneArgs(zone=facts.zone, domain_id=facts.id),
+        resource=resource_of(facts.zone),
+        account_id=actor.account_id,
+        event_id=event_id,
+    )
+
+
+async def enqueue_records(
+    queue: JobQueue, db: Queries, facts: DomainFacts, actor: log.Actor, action: str
+) -> None:
+    """Have the name server told of edits, of all that wait for it at once. The domain is locked."""
+    entity = DOMAIN.entity(facts.id, facts.domain)
+    event_id = await log.schedule(db, queue.clock.now(), actor, action, entity)
+    await queue.enqueue_once(
+        db,
+        RECORD_SYNC,
         ZoneArgs(zone=facts.zone, domain_id=facts.id),
         resource=resource_of(facts.zone),
         account_id=actor.account_id,

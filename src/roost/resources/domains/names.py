@@ -65,9 +65,9 @@ def check_record_name(text: str, wildcard: bool = True) -> str:
 def check_target(text: str) -> str:
     """A whole domain name, with or without the final period."""
     bare = text.removesuffix(".")
-    _check_labels(bare, NAME_REASON)
     if len(bare) > MAX_NAME:
         raise refuse(f"Must have at most {MAX_NAME} characters")
+    _check_labels(bare, NAME_REASON)
     return text
 
 
@@ -120,6 +120,7 @@ def ancestors(zone: str) -> list[str]:
 
 
 def _check_labels(text: str, reason: str) -> None:
+    """Of a text that is hardly longer than a name can be."""
     if _LABELS.fullmatch(text):
         return
     suggested = _ascii_form(text)

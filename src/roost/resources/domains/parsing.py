@@ -6,7 +6,6 @@ record is named.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Final
 
 import dns.exception
@@ -20,9 +19,11 @@ from pydantic_core import PydanticCustomError
 from roost.errors import ApiError
 from roost.resources.domains import rules
 from roost.resources.domains.coexistence import conflicts
+from roost.resources.domains.dns import Dns
 from roost.resources.domains.drafts import Draft, Placed
-from roost.resources.domains.placing import place
-from roost.resources.domains.record_rules import CHECKS
+from roost.resources.domains.names import HOST_REASON
+from roost.resources.domains.placing import place, quoted, unquoted
+from roost.resources.domains.record_rules import CHECKS, is_service
 from roost.resources.domains.records import CaaTag
 from roost.resources.domains.rules import MAX_FOUND, MAX_RECORDS
 from roost.resources.domains.sources import Source
@@ -30,7 +31,9 @@ from roost.resources.domains.sources import Source
 MAX_REFUSALS: Final = 20
 """How many refused records are told of."""
 
-_MADE_BY_SIGNING = {"RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "ZONEMD"}
+MADE_BY_SIGNING: Final = frozenset(
+    ("RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "ZONEMD")
+)
 
 
 @dataclass(slots=True)
@@ -43,20 +46,20 @@ class Parsed:
 
 
 class TooManyError(Exception):
-    """More records than a domain may have."""
+    """More records than are looked at."""
 
 
-def parse_zone_file(text: str, zone: str, nameservers: Iterable[str]) -> Parsed:
+def parse_zone_file(text: str, conversion: "Conversion") -> Parsed:
     """The records of a zone file; slow, for a thread."""
     tokenizer = _Tokenizer(text)
     try:
-        sources = list(_read(tokenizer, zone))
+        conversion.add(_read(tokenizer, conversion.zone))
     except TooManyError:
-        return Parsed(refusals=[f"A domain holds at most {MAX_RECORDS} records"])
+        return Parsed(refusals=[rules.FULL])
     except dns.exception.DNSException as error:
         reason = str(error).partition(": ")[2] or str(error)
         return Parsed(refusals=[f"line {tokenizer.line}: {reason}"])
-    return convert(sources, zone, nameservers)
+    return conversion.end()
 
 
 class _Tokenizer(dns.tokenizer.Tokenizer):
@@ -103,31 +106,60 @@ class _Sink(dns.zonefile.RRsetsReaderTransaction):
         self.found.append(Source.of(name, ttl, rdata, self._tokenizer.line))
 
 
-def convert(sources: Iterable[Source], zone: str, nameservers: Iterable[str]) -> Parsed:
-    """Rows of what was found; the deployment's own name servers are those of every zone."""
-    parsed = Parsed()
-    own = {f"{name}.".lower() for name in nameservers}
-    told: list[Source] = []
-    for source in sources:
-        if source.type in _MADE_BY_SIGNING:
-            continue
-        if source.type == "SOA" and source.name.lower() == zone:
+class Conversion:
+    """Makes rows of what is found of a zone, piece by piece.
+
+    The deployment's own name servers are those of every zone. What is refused in any case is
+    looked at no further.
+    """
+
+    def __init__(self, zone: str, dns_: Dns) -> None:
+        self.zone = zone
+        self._own = {f"{name}.".lower() for name in dns_.nameservers}
+        self._underscored = dns_.engine.underscored_hosts
+        self._parsed = Parsed()
+        self._told: list[Source] = []
+        self._size = 0
+
+    def add(self, sources: Iterable[Source]) -> None:
+        for source in sources:
+            if len(self._parsed.refusals) < MAX_REFUSALS and self._overflow() is None:
+                self._take(source)
+
+    def end(self) -> Parsed:
+        """All of it; nothing may be added any more."""
+        parsed, overflow = self._parsed, self._overflow()
+        if overflow is not None:
+            parsed.refusals.append(overflow)
+        else:
+            for position, reason in conflicts(parsed.records, self.zone):
+                parsed.refusals.append(_words(self._told[position], reason))
+        parsed.refusals = parsed.refusals[:MAX_REFUSALS]
+        return parsed
+
+    def _overflow(self) -> str | None:
+        if len(self._parsed.records) > MAX_RECORDS:
+            return rules.FULL
+        return rules.TOO_LARGE if self._size > rules.MAX_BYTES else None
+
+    def _take(self, source: Source) -> None:
+        parsed = self._parsed
+        if source.type in MADE_BY_SIGNING:
+            return
+        if source.type == "SOA" and source.name.lower() == self.zone:
             parsed.soa = parsed.soa or source.data
-            continue
+            return
         try:
-            placed = _placed(source, zone)
+            placed = _placed(source, self.zone)
+            if placed.type == "SRV" and "_" in placed.target and not self._underscored:
+                raise _Refused(f"target: {HOST_REASON}")
         except _Refused as refusal:
             parsed.refusals.append(_words(source, str(refusal)))
-            continue
-        if not (source.type == "NS" and placed.owner == "" and placed.content in own):
+            return
+        if not (placed.type == "NS" and placed.owner == "" and placed.content in self._own):
             parsed.records.append(placed)
-            told.append(source)
-    for position, reason in conflicts(parsed.records):
-        parsed.refusals.append(_words(told[position], reason))
-    if len(parsed.records) > MAX_RECORDS:
-        parsed.refusals.append(f"A domain holds at most {MAX_RECORDS} records")
-    parsed.refusals = list(islice(parsed.refusals, MAX_REFUSALS))
-    return parsed
+            self._told.append(source)
+            self._size += placed.size
 
 
 class _Refused(Exception):  # noqa: N818 - what was found out, not a mishap
@@ -146,8 +178,6 @@ def _placed(source: Source, zone: str) -> Placed:
     except ApiError as error:
         problem = error.problems[0]
         raise _Refused(f"{problem.field}: {problem.reason}") from None
-    if placed.name != name:
-        raise _Refused("name: Must begin with the service and the protocol")
     return placed
 
 
@@ -213,11 +243,13 @@ def _txt(name: str, rdata: Any, ttl: int) -> Draft:
         raise _Refused("target: Must be Unicode text") from None
     if "\0" in text:
         raise _Refused("target: Must not contain NUL characters")
-    return Draft("TXT", name, target=text, ttl_sec=ttl)
+    # What looks like a quoted text would otherwise come to mean what it quotes.
+    target = text if unquoted(text) is None else quoted(text.encode())
+    return Draft("TXT", name, target=target, ttl_sec=ttl)
 
 
 def _srv(name: str, rdata: Any, ttl: int) -> Draft:
-    service, _, rest = name.partition(".")
+    service, protocol = _service(name)
     return Draft(
         "SRV",
         name,
@@ -227,9 +259,17 @@ def _srv(name: str, rdata: Any, ttl: int) -> Draft:
         weight=rdata.weight,
         port=rdata.port,
         service=service,
-        protocol=rest.partition(".")[0],
+        protocol=protocol,
         ttl_sec=ttl,
     )
+
+
+def _service(name: str) -> tuple[str | None, str | None]:
+    """The first two labels where they begin with underscores (RFC 2782)."""
+    labels = name.split(".", 2)[:2]
+    if len(labels) == 2 and all(label.startswith("_") and is_service(label) for label in labels):
+        return labels[0], labels[1]
+    return None, None
 
 
 def _caa(name: str, rdata: Any, ttl: int) -> Draft:

@@ -1,6 +1,7 @@
 """Putting a checked record into its zone: its name there, and the content that DNS answers."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Mapping
 from ipaddress import IPv6Address
 
 from pydantic_core import PydanticCustomError
@@ -13,6 +14,10 @@ from roost.resources.domains.records import RecordType
 
 _PIECE = 255
 """Bytes of one string of a TXT record (RFC 1035, 3.3.14)."""
+
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(?="|\Z)', re.DOTALL)
+_ESCAPE = re.compile(rb"\\([0-9]{3}|.)", re.DOTALL)
+_SPECIAL = re.compile(r'[^ -~]|["\\]')
 
 
 def check_all(draft: Draft) -> None:
@@ -70,8 +75,9 @@ def _underscored(label: str | None) -> str | None:
 
 
 def _full_name(draft: Draft, service: str | None, protocol: str | None) -> str:
-    """SRV: made of service and protocol, and of what followed them before (RFC 2782)."""
-    if draft.type != "SRV":
+    """SRV: made of service and protocol, where both are there, and of what followed them before
+    (RFC 2782)."""
+    if draft.type != "SRV" or service is None or protocol is None:
         return draft.name
     prefix = f"{service}.{protocol}"
     parts = draft.name.split(".", 2)
@@ -89,20 +95,46 @@ def _absolute(name: str) -> str:
     return f"{name.removesuffix('.').lower()}."
 
 
-def quote_text(data: bytes) -> str:
-    """As strings of at most 255 bytes each."""
-    pieces = (data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
-    return " ".join(f'"{"".join(_escaped(piece))}"' for piece in pieces)
+def unquoted(target: str) -> list[bytes] | None:
+    """The strings of a text that is written as zone files have it, such as `"one" "two"`; None
+    for one that is not, and means itself."""
+    strings, at, bare = [], 0, target.strip()
+    while at < len(bare):
+        match = _QUOTED.match(bare, at)
+        if match is None:
+            return None
+        strings.append(match[1].encode())
+        at = match.end()
+    try:
+        return [_ESCAPE.sub(_character, string) for string in strings] or None
+    except ValueError:
+        return None
 
 
-def _escaped(piece: bytes) -> Iterator[str]:
-    for byte in piece:
-        if byte in b'"\\':
-            yield f"\\{chr(byte)}"
-        elif 0x20 <= byte < 0x7F:
-            yield chr(byte)
-        else:
-            yield f"\\{byte:03d}"
+def _character(escape: re.Match[bytes]) -> bytes:
+    """ValueError for a number that is no byte's."""
+    return bytes([int(escape[1])]) if escape[1].isdigit() else escape[1]
+
+
+def text(target: str) -> str:
+    """Of a TXT record, as strings of at most 255 bytes each."""
+    strings = unquoted(target)
+    return " ".join(map(_split, [target.encode()] if strings is None else strings))
+
+
+def _split(string: bytes) -> str:
+    pieces = [string[at : at + _PIECE] for at in range(0, len(string), _PIECE)]
+    return " ".join(map(quoted, pieces or [b""]))
+
+
+def quoted(string: bytes) -> str:
+    """As one string of a zone file."""
+    return f'"{_SPECIAL.sub(_escaped, string.decode("latin-1"))}"'
+
+
+def _escaped(special: re.Match[str]) -> str:
+    character = special[0]
+    return f"\\{character}" if character in '"\\' else f"\\{ord(character):03d}"
 
 
 _CONTENTS: Mapping[RecordType, Callable[[Draft, str], str]] = {
@@ -111,10 +143,10 @@ _CONTENTS: Mapping[RecordType, Callable[[Draft, str], str]] = {
     "NS": lambda draft, target: _absolute(target),
     "MX": lambda draft, target: f"{draft.priority or 0} {_absolute(target)}",
     "CNAME": lambda draft, target: _absolute(target),
-    "TXT": lambda draft, target: quote_text(target.encode()),
+    "TXT": lambda draft, target: text(target),
     "SRV": lambda draft, target: (
         f"{draft.priority} {draft.weight} {draft.port} {_absolute(target)}"
     ),
     "PTR": lambda draft, target: _absolute(target),
-    "CAA": lambda draft, target: f"0 {draft.tag} {quote_text(target.encode())}",
+    "CAA": lambda draft, target: f"0 {draft.tag} {quoted(target.encode())}",
 }

@@ -8,6 +8,7 @@ from asyncpg import Record
 
 from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.records import DomainStatus, DomainType
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
@@ -22,10 +23,16 @@ DOMAINS = Listing(
     key="d.id",
     granted=("'domain'", "d.id"),
     columns={
-        "domain": Column("d.domain", "text"),
+        "domain": Column("d.domain", "text", folds=True),
         "group": Column('d."group"', "text"),
         "tags": Column("d.tags", "texts"),
+        "created": Column("d.created", "time"),
     },
+)
+
+LIMIT = LimitGroup.of(
+    "domain where account_id = $1",
+    LimitKind("domains", "domains"),
 )
 
 
@@ -55,6 +62,8 @@ class DomainFacts:
     """Whether its records are on their way from another name server."""
     serial: int
     records: int
+    size: int
+    """Bytes of the targets of its records."""
 
     @property
     def served(self) -> bool:
@@ -92,6 +101,21 @@ class NewDomain:
 async def lock_names(db: Queries, tree: str) -> None:
     """One transaction at a time gives away names below `tree`, two labels."""
     await db.execute("select pg_advisory_xact_lock(hashtextextended('zone ' || $1, 0))", tree)
+
+
+async def lock_imports(db: Queries, account_id: int) -> None:
+    """One transaction at a time begins an import of the account that goes on in a job."""
+    await db.execute(
+        "select pg_advisory_xact_lock(hashtextextended('imports ' || $1::bigint, 0))", account_id
+    )
+
+
+async def count_imports(db: Queries, account_id: int) -> int:
+    """Domains of the account whose records are still to come."""
+    count: int = await db.fetchval(
+        "select count(*) from domain where account_id = $1 and importing", account_id
+    )
+    return count
 
 
 async def is_taken(db: Queries, zone: str, but: int | None) -> bool:

@@ -8,8 +8,10 @@ from roost.jobs.queue import JobQueue
 from roost.resources.domains import jobs, record_queries, rules
 from roost.resources.domains.coexistence import CNAME_REASON, conflict
 from roost.resources.domains.creation import check_idle
+from roost.resources.domains.dns import Dns
 from roost.resources.domains.drafts import Draft, Placed
 from roost.resources.domains.endpoints import ONE, READ, WRITE, find_domain, lock_domain
+from roost.resources.domains.names import HOST_REASON
 from roost.resources.domains.placing import check_all, place
 from roost.resources.domains.queries import DomainFacts
 from roost.resources.domains.record_bodies import CreateRecord, UpdateRecord
@@ -24,7 +26,6 @@ from roost.web.registry import Page, endpoint
 _ALL = f"{ONE}/records"
 _RECORD = f"{_ALL}/{{recordId:int}}"
 
-FULL = f"A domain holds at most {rules.MAX_RECORDS} records"
 SLAVE = "The records of a slave domain come from its master servers."
 
 
@@ -72,8 +73,9 @@ async def create_record(call: Call, body: CreateRecord) -> str:
     """
     facts = await _lock_master(call)
     if facts.records >= rules.MAX_RECORDS:
-        raise invalid(FULL)
+        raise invalid(rules.FULL)
     new = await _place(call, facts, body.draft)
+    _check_size(facts, new.size)
     serial = rules.next_serial(facts.serial, call.clock.now())
     record = await record_queries.insert(call.db, facts.id, new, serial, call.clock.now())
     await _enqueue(call, facts, "dns_record_create")
@@ -101,8 +103,10 @@ async def update_record(call: Call, body: UpdateRecord) -> str:
     check_all(draft)
     record_id = call.number("recordId")
     new = await _place(call, facts, draft, record_id)
+    grown = new.size - before.size
+    _check_size(facts, grown)
     record = await record_queries.update(call.db, record_id, new, call.clock.now())
-    await _change(call, facts, [before, new], 0)
+    await _change(call, facts, [before, new], (0, grown))
     await _enqueue(call, facts, "dns_record_update")
     return record
 
@@ -116,7 +120,7 @@ async def delete_record(call: Call) -> None:
     facts = await _lock_master(call)
     before = await _find(call, facts)
     await record_queries.delete(call.db, call.number("recordId"))
-    await _change(call, facts, [before], -1)
+    await _change(call, facts, [before], (-1, -before.size))
     await _enqueue(call, facts, "dns_record_delete")
 
 
@@ -159,8 +163,10 @@ async def _place(call: Call, facts: DomainFacts, draft: Draft, but: int | None =
     if draft.target == REMOTE_ADDRESS and draft.type in ("A", "AAAA"):
         draft = replace(draft, target=_address_of(call, draft))
     new = place(draft, facts.domain)
+    if "_" in new.target and new.type == "SRV" and not call.get(Dns).engine.underscored_hosts:
+        raise invalid(HOST_REASON, "target")
     others = await record_queries.neighbours(call.db, facts.id, new.owner, but)
-    reason = conflict(new, others)
+    reason = conflict(new, others, facts.zone)
     if reason is not None:
         raise invalid(reason, "name" if reason == CNAME_REASON else "target")
     return new
@@ -176,7 +182,14 @@ def _address_of(call: Call, draft: Draft) -> str:
     return str(known)
 
 
-async def _change(call: Call, facts: DomainFacts, changed: list[Placed], added: int) -> None:
+def _check_size(facts: DomainFacts, grown: int) -> None:
+    if grown > 0 and facts.size + grown > rules.MAX_BYTES:
+        raise invalid(rules.TOO_LARGE, "target")
+
+
+async def _change(
+    call: Call, facts: DomainFacts, changed: list[Placed], added: tuple[int, int]
+) -> None:
     keys = [(record.owner, record.type) for record in changed]
     now = call.clock.now()
     serial = rules.next_serial(facts.serial, now)
@@ -185,4 +198,4 @@ async def _change(call: Call, facts: DomainFacts, changed: list[Placed], added: 
 
 async def _enqueue(call: Call, facts: DomainFacts, action: str) -> None:
     queue, actor = call.get(JobQueue), log.Actor.of(call)
-    await jobs.enqueue(queue, call.db, jobs.RECORD_SYNC, facts, actor, action)
+    await jobs.enqueue_records(queue, call.db, facts, actor, action)

@@ -26,9 +26,10 @@ RECORDS = Listing(
     key="r.id",
     columns={
         "type": Column("r.type", "text"),
-        "name": Column("r.name", "text"),
-        "target": Column("r.target", "text"),
+        "name": Column("r.name", "text", folds=True),
+        "target": Column("r.target", "text", folds=True),
         "tag": Column("r.tag", "text"),
+        "created": Column("r.created", "time"),
     },
 )
 
@@ -68,7 +69,8 @@ _INSERT = f"""
         insert into domain_change (domain_id, owner, type, serial) values ($1, $12, $2, $14)
         on conflict (domain_id, owner, type) do update set serial = excluded.serial),
     counted as (
-        update domain set serial = $14, records = records + 1, updated = $15 where id = $1)
+        update domain set serial = $14, records = records + 1, size = size + octet_length($4),
+            updated = $15 where id = $1)
     insert into domain_record as r (domain_id, {_COLUMNS}, created, updated)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, $15)
     returning {RECORDS.record_text}
@@ -101,11 +103,12 @@ async def set_changed(
     db: Queries,
     domain_id: int,
     changed: Iterable[tuple[str, RecordType]],
-    added: int,
+    added: tuple[int, int],
     serial: int,
     now: datetime,
 ) -> None:
-    """RRsets that the name server is to be told of; `added` records are more than before."""
+    """RRsets that the name server is to be told of; `added`: how many records and bytes of their
+    targets are more than before."""
     keys = sorted(set(changed))
     await db.execute(
         """
@@ -113,13 +116,14 @@ async def set_changed(
             insert into domain_change (domain_id, owner, type, serial)
             select $1, owner, type, $4 from unnest($2::text[], $3::text[]) as key (owner, type)
             on conflict (domain_id, owner, type) do update set serial = excluded.serial)
-        update domain set serial = $4, records = records + $5, updated = $6 where id = $1
+        update domain set serial = $4, records = records + $5, size = size + $6, updated = $7
+        where id = $1
         """,
         domain_id,
         [owner for owner, _ in keys],
         [kind for _, kind in keys],
         serial,
-        added,
+        *added,
         _seconds(now),
     )
 
@@ -153,7 +157,12 @@ async def insert_all(db: Queries, domain_id: int, new: Sequence[Placed], now: da
         columns=("domain_id", *_PLACED, "created", "updated"),
         records=[(domain_id, *_values(placed), at, at) for placed in new],
     )
-    await db.execute("update domain set records = records + $2 where id = $1", domain_id, len(new))
+    await db.execute(
+        "update domain set records = records + $2, size = size + $3 where id = $1",
+        domain_id,
+        len(new),
+        sum(placed.size for placed in new),
+    )
 
 
 async def longest_owner(db: Queries, domain_id: int) -> int:
@@ -171,8 +180,10 @@ async def copy_all(db: Queries, source_id: int, domain_id: int, now: datetime) -
         with added as (
             insert into domain_record (domain_id, {_COLUMNS}, created, updated)
             select $2, {_COLUMNS}, $3, $3 from domain_record where domain_id = $1 order by id
-            returning true)
-        update domain set records = records + (select count(*) from added) where id = $2
+            returning target)
+        update domain set (records, size) = (
+            select records + count(*), size + coalesce(sum(octet_length(target)), 0) from added)
+        where id = $2
         """,  # noqa: S608 - constants
         source_id,
         domain_id,
@@ -232,17 +243,25 @@ async def pending(db: Queries, domain_id: int, default_ttl: int) -> Pending | No
     return found
 
 
+async def settle(db: Queries, domain_id: int) -> None:
+    """Wait for edits that have begun: what they enqueued may be what is under way by now."""
+    await db.execute("select from domain where id = $1 for share", domain_id)
+
+
 async def forget_changes(db: Queries, domain_id: int, serial: int) -> None:
     """The name server knows what the zone held when it had this serial.
 
-    The domain is locked before its changes, as edits lock them.
+    The domain is locked before its changes, as edits and a deletion lock them.
     """
+    await db.execute("select from domain where id = $1 for no key update", domain_id)
     await db.execute(
-        "update domain set errors = '' where id = $1 and errors <> ''",
+        """
+        with changed as (
+            delete from domain_change where domain_id = $1 and serial <= $2)
+        update domain set errors = '' where id = $1 and errors <> ''
+        """,
         domain_id,
-    )
-    await db.execute(
-        "delete from domain_change where domain_id = $1 and serial <= $2", domain_id, serial
+        serial,
     )
 
 

@@ -16,13 +16,15 @@ from roost.web.fields import EMAIL_PATTERN, refuse
 REMOTE_ADDRESS: Final = "[remote_addr]"
 """As the target of an A or AAAA record: the address of the caller."""
 
-MAX_TEXT = 64_000
-"""Bytes of a TXT record: what one DNS message carries beside the rest of it."""
+MAX_AUTHORITY = 1024
+"""Characters of a CAA record's target, which is looked at piece by piece."""
 
-_PARAMETER = r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*[ \t]*=[ \t]*[\x21-\x3a\x3c-\x7e]*"
-_PARAMETERS = re.compile(rf"[ \t]*(?:{_PARAMETER}(?:[ \t]*;[ \t]*{_PARAMETER})*)?[ \t]*")
-_URL = re.compile(r"https?://[^\s/?#\"\\]+[\x21\x23-\x5b\x5d-\x7e]*", re.ASCII)
-_MAILTO = re.compile(rf"mailto:{EMAIL_PATTERN}", re.ASCII)
+_BLANKS = " \t"
+_PARAMETER = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
+_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")
+_URL = re.compile(r"https?://[!$-.0->@-\[\]-~][!#-\[\]-~]*")
+_MAILTO = re.compile(rf"mailto:{EMAIL_PATTERN}")
+_SERVICE = re.compile(r"_?(?!-)[A-Za-z0-9-]{1,62}(?<!-)")
 
 ISSUER_REASON = "Must be a domain name without a final period, or none, and parameters after a `;`"
 IODEF_REASON = "Must be a domain name, an http or https URL, or mailto: and an email address"
@@ -32,8 +34,6 @@ NAME_REQUIRED = "name is required"
 
 
 def check_name(draft: Draft) -> None:
-    if draft.type == "SRV":
-        return
     names.check_record_name(draft.name, wildcard=draft.type != "NS")
     if draft.type == "CNAME" and draft.name in ("", "@"):
         raise refuse(NAME_REQUIRED)
@@ -91,27 +91,35 @@ def _name(target: str, draft: Draft) -> None:
 def _server(target: str, draft: Draft) -> None:
     """A bare subdomain counts as one of the zone; "." says that the service is not there."""
     if target != ".":
-        names.check_no_underscores(names.check_target(target))
+        names.check_target(target)
 
 
 def _text(target: str, draft: Draft) -> None:
-    if len(target.encode(errors="surrogatepass")) > MAX_TEXT:
-        raise refuse(f"Must have at most {MAX_TEXT} bytes")
-    if any("\ud800" <= character <= "\udfff" for character in target):
-        raise refuse("Must be Unicode text")
+    try:
+        target.encode()
+    except UnicodeEncodeError:
+        raise refuse("Must be Unicode text") from None
 
 
 def _authority(target: str, draft: Draft) -> None:
+    if len(target) > MAX_AUTHORITY:
+        raise refuse(f"Must have at most {MAX_AUTHORITY} characters")
     if draft.tag == "iodef":
         if not (_URL.fullmatch(target) or _MAILTO.fullmatch(target) or _is_domain(target)):
             raise refuse(IODEF_REASON)
         return
     issuer, semicolon, parameters = target.partition(";")
-    named = issuer.strip(" \t")
+    named = issuer.strip(_BLANKS)
     if not (_is_domain(named) or (semicolon and not named)):
         raise refuse(ISSUER_REASON)
-    if not _PARAMETERS.fullmatch(parameters):
+    if parameters.strip(_BLANKS) and not all(map(_is_parameter, parameters.split(";"))):
         raise refuse(ISSUER_REASON)
+
+
+def _is_parameter(text: str) -> bool:
+    """RFC 8659, 4.2."""
+    name, equals, value = (part.strip(_BLANKS) for part in text.partition("="))
+    return bool(equals and _PARAMETER.fullmatch(name) and _VALUE.fullmatch(value))
 
 
 def _is_domain(text: str) -> bool:
@@ -160,22 +168,23 @@ def _check_number(draft: Draft, field: str, value: int | None) -> None:
 
 
 def check_service(draft: Draft) -> None:
-    _check_label(draft, "service", draft.service)
+    _check_label(draft, draft.service)
 
 
 def check_protocol(draft: Draft) -> None:
-    _check_label(draft, "protocol", draft.protocol)
+    _check_label(draft, draft.protocol)
 
 
-def _check_label(draft: Draft, field: str, value: str | None) -> None:
-    if draft.type != "SRV":
-        if value:
-            raise refuse("Must only be given for an SRV record")
-        return
-    if not value:
-        raise refuse(f"{field} is required")
-    if not re.fullmatch(r"_?(?!-)[A-Za-z0-9-]{1,62}(?<!-)", value, re.ASCII):
+def _check_label(draft: Draft, value: str | None) -> None:
+    if value and draft.type != "SRV":
+        raise refuse("Must only be given for an SRV record")
+    if value and not is_service(value):
         raise refuse("Must be 1-62 letters, digits and hyphens, with no hyphen at either end")
+
+
+def is_service(label: str) -> bool:
+    """Whether a label may be that of a service or a protocol (RFC 6335, 5.1)."""
+    return _SERVICE.fullmatch(label) is not None
 
 
 CHECKS: Mapping[str, Callable[[Draft], None]] = {

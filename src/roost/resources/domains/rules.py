@@ -12,8 +12,15 @@ MAX_ZONE_FILE = 1024 * 1024
 """Characters; the setting for bodies may allow less."""
 MAX_FOUND = MAX_RECORDS * 4
 """A signed zone has several records of signing for each that is kept."""
+MAX_BYTES = 4 * 2**20
+"""Of the targets of a domain's records, in UTF-8."""
+MAX_IMPORTS = 3
+"""Of an account, at the same time."""
 MAX_ADDRESSES = 1000
 """Characters of a list of addresses, all together."""
+
+FULL = f"A domain holds at most {MAX_RECORDS} records"
+TOO_LARGE = f"The targets of a domain's records have at most {MAX_BYTES >> 20} MiB together"
 
 DOMAIN_SECONDS = (
     *(0, 30, 120, 300, 3600, 7200, 14400, 28800, 57600, 86400),

@@ -1,125 +1,161 @@
-"""Fetching a zone from another name server (AXFR, RFC 5936).
+"""Fetching a zone from another name server (AXFR, RFC 5936), bounded in bytes, records and time.
 
-Blocking, for a thread.
+Nothing is held while another server is waited for, and a transfer ends when it is cancelled. What
+arrives is read message by message, so that a large zone never keeps others waiting for long.
 """
 
-import socket
+import asyncio
 import struct
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from typing import Final
 
+import dns.asyncresolver
 import dns.exception
 import dns.message
+import dns.name
 import dns.rcode
 import dns.rdatatype
 
 from roost.errors import ShownError
 from roost.resources.domains.dns import Dns, Server
+from roost.resources.domains.parsing import Conversion, Parsed
 from roost.resources.domains.rules import MAX_FOUND
-from roost.resources.domains.sources import Source
 from roost.resources.domains.wire import Message
+from roost.threads import COMPUTING, DISK
 
 SECONDS: Final = 30.0
 """For a whole transfer, whatever addresses are tried."""
 MAX_BYTES: Final = 16 * 2**20
 _ADDRESSES: Final = 4
 """Of one name server, that are tried."""
+_LOOK_UP_SECONDS: Final = 5.0
 
 
 class TransferError(ShownError):
     """The zone cannot be had; the text says why. It may be had later."""
 
 
+class TransferTimeoutError(TransferError):
+    """The time is over."""
+
+
 class TransferRefusedError(TransferError):
     """Nor will it be had later."""
 
 
-def resolve(server: Server, dns_: Dns) -> list[str]:
-    """The addresses of a name server that may be asked. Raises TransferError."""
+def unreachable(server: Server) -> str:
+    """The one text for names that are not found, ports that are closed, filtered or others', and
+    addresses that may not be asked: nobody explores networks by it."""
+    return f"No name server that sends zones was reached at {server.host}."
+
+
+async def fetch(zone: str, server: Server, dns_: Dns, seconds: float) -> Parsed:
+    """All of a zone from the first address that gives it. Raises TransferError."""
     try:
-        found = socket.getaddrinfo(server.host, server.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise TransferRefusedError(f"The name server {server.host} was not found.") from None
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-    allowed = [a for a in addresses if "%" not in a and dns_.may_transfer_from(a)]
-    if not allowed:
-        raise TransferRefusedError(
-            f"The name server {server.host} has no address that may be asked."
-        )
-    return allowed[:_ADDRESSES]
+        async with asyncio.timeout(seconds):
+            return await _fetch(zone, server, dns_, seconds)
+    except TimeoutError:
+        raise TransferTimeoutError(unreachable(server)) from None
 
 
-def fetch(zone: str, server: Server, addresses: Iterable[str]) -> list[Source]:
-    """All records of a zone from the first address that gives them. Raises TransferError."""
-    error, deadline = TransferError("The name server has no address."), time.time() + SECONDS
-    for address in addresses:
+async def _fetch(zone: str, server: Server, dns_: Dns, seconds: float) -> Parsed:
+    error = TransferError(unreachable(server))
+    for address in await resolve(server, dns_):
         try:
-            return list(_transfer(zone, (address, server.port), deadline))
+            return await _transfer(zone, server, address, dns_, seconds / 3)
         except TransferError as failed:
             error = failed
-        except TimeoutError:
-            error = TransferError(f"The name server {server.host} did not answer in time.")
-        except (OSError, EOFError):
-            error = TransferError(f"The name server {server.host} could not be reached.")
-        except dns.exception.DNSException:
-            error = TransferError(f"The name server {server.host} sent no valid answer.")
+        except (OSError, EOFError, dns.exception.DNSException):
+            error = TransferError(unreachable(server))
     raise error
 
 
-def _transfer(zone: str, where: tuple[str, int], deadline: float) -> Iterator[Source]:
-    """Up to the second SOA, which ends a transfer."""
+async def resolve(server: Server, dns_: Dns) -> list[str]:
+    """The addresses of a name server that may be asked. Raises TransferRefusedError."""
+    found = [server.host] if server.is_address else await look_up(server.host, dns_.resolver)
+    allowed = [a for a in dict.fromkeys(found) if dns_.may_import_from(a, server.port)]
+    if not allowed:
+        raise TransferRefusedError(unreachable(server))
+    return allowed[:_ADDRESSES]
+
+
+async def look_up(host: str, resolver: Server | None) -> list[str]:
+    """The addresses of a name, [] when there are none; None as `resolver`: those of this machine.
+
+    Names of this machine's own file of hosts are nobody's business.
+    """
+    addresses: list[str] = []
+    with suppress(dns.exception.DNSException, OSError):
+        asked = await DISK.run(_resolver, resolver)
+        for kind in (dns.rdatatype.A, dns.rdatatype.AAAA):
+            answer = await asked.resolve(
+                dns.name.from_text(host), kind, raise_on_no_answer=False, search=False
+            )
+            addresses += [str(record) for record in answer.rrset or ()]
+    return addresses
+
+
+def _resolver(server: Server | None) -> dns.asyncresolver.Resolver:
+    resolver = dns.asyncresolver.Resolver(configure=server is None)
+    if server is not None:
+        resolver.nameservers, resolver.port = [server.host], server.port
+    resolver.lifetime, resolver.cache = _LOOK_UP_SECONDS, None
+    return resolver
+
+
+async def _transfer(zone: str, server: Server, address: str, dns_: Dns, patience: float) -> Parsed:
+    conversion = Conversion(zone, dns_)
     records, ends = 0, 0
-    for message in _messages(zone, where, deadline):
-        records += message.answers
-        if records > MAX_FOUND:
-            raise TransferRefusedError("The zone is too large.")
-        for source in message.sources():
-            if source.type == "SOA":
-                ends += 1
-                if ends == 2:
-                    return
-            elif ends == 0:
-                raise TransferError("The name server's transfer does not begin with an SOA.")
-            yield source
-
-
-def _messages(zone: str, where: tuple[str, int], deadline: float) -> Iterator[Message]:
-    """As many as are wanted; nobody makes us read more than a domain can have."""
-    query, size = dns.message.make_query(f"{zone}.", dns.rdatatype.AXFR), 0
-    with socket.create_connection(where, timeout=min(_left(deadline), SECONDS / 3)) as connection:
-        wire = query.to_wire()
-        connection.sendall(struct.pack("!H", len(wire)) + wire)
-        while size <= MAX_BYTES:
-            (length,) = struct.unpack("!H", _receive(connection, 2, deadline))
-            size += length
-            message = Message(_receive(connection, length, deadline))
-            _check(message, query.id)
-            yield message
+    async with aclosing(_messages(zone, address, server, patience)) as messages:
+        async for message in messages:
+            records += message.answers
+            if records > MAX_FOUND:
+                break
+            ends = await COMPUTING.run(_take, message, conversion, ends)
+            if ends == 2:
+                return await COMPUTING.run(conversion.end)
     raise TransferRefusedError("The zone is too large.")
 
 
-def _receive(connection: socket.socket, size: int, deadline: float) -> bytes:
-    received = bytearray()
-    while len(received) < size:
-        connection.settimeout(_left(deadline))
-        piece = connection.recv(size - len(received))
-        if not piece:
-            raise EOFError
-        received += piece
-    return bytes(received)
+def _take(message: Message, conversion: Conversion, ends: int) -> int:
+    """How many SOA records there have been; the second one ends a transfer."""
+    found = []
+    for source in message.sources():
+        if source.type == "SOA":
+            ends += 1
+            if ends == 2:
+                break
+        elif ends == 0:
+            raise TransferRefusedError("The name server's transfer does not begin with an SOA.")
+        found.append(source)
+    conversion.add(found)
+    return ends
 
 
-def _left(deadline: float) -> float:
-    left = deadline - time.time()
-    if left <= 0:
-        raise TimeoutError
-    return left
+async def _messages(
+    zone: str, address: str, server: Server, patience: float
+) -> AsyncGenerator[Message]:
+    """As many as are wanted; nobody makes us read more than a domain can have."""
+    query, size = dns.message.make_query(f"{zone}.", dns.rdatatype.AXFR), 0
+    async with asyncio.timeout(patience):
+        reader, writer = await asyncio.open_connection(address, server.port)
+    try:
+        wire = query.to_wire()
+        writer.write(struct.pack("!H", len(wire)) + wire)
+        while size <= MAX_BYTES:
+            (length,) = struct.unpack("!H", await reader.readexactly(2))
+            size += length
+            message = Message(await reader.readexactly(length))
+            _check(message, query.id)
+            yield message
+    finally:
+        writer.transport.abort()
 
 
 def _check(message: Message, query_id: int) -> None:
     if message.id != query_id or not message.is_answer:
-        raise TransferError("The name server sent no valid answer.")
+        raise dns.exception.FormError
     if message.code != dns.rcode.NOERROR or not message.answers:
         code = dns.rcode.to_text(dns.rcode.Rcode(message.code))
         raise TransferRefusedError(f"The name server refused the transfer ({code}).")

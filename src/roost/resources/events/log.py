@@ -45,9 +45,13 @@ async def schedule(
     entity: Entity,
     secondary: Entity | None = None,
     message: str = "",
+    size: int | None = None,
 ) -> int:
-    """The face of a job that is about to be enqueued; give its id to the job."""
-    return await _add(db, now, actor, action, "scheduled", entity, secondary, message)
+    """The face of a job that is about to be enqueued; give its id to the job.
+
+    `size`: MB that it copies, from which users are told its rate.
+    """
+    return await _add(db, now, actor, action, "scheduled", entity, secondary, message, size)
 
 
 async def _add(
@@ -59,6 +63,7 @@ async def _add(
     entity: Entity,
     secondary: Entity | None,
     message: str,
+    size: int | None = None,
 ) -> int:
     return await queries.add(
         db,
@@ -70,6 +75,7 @@ async def _add(
         entity,
         secondary,
         message,
+        size,
     )
 
 
@@ -84,7 +90,7 @@ class EventListener:
 
     async def started(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.start(conn, job.event_id, self._clock.now())
+            await queries.start(conn, job.event_id, job.id, self._clock.now())
 
     async def retried(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
@@ -92,12 +98,12 @@ class EventListener:
 
     async def progressed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.progress(conn, job.event_id, job.percent)
+            await queries.progress(conn, job.event_id, job.percent, self._clock.now())
 
     async def finished(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.finish(conn, job.event_id, self._clock.now())
+            await queries.finish(conn, job.event_id, job.id, self._clock.now())
 
     async def failed(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:
-            await queries.fail(conn, job.event_id, self._clock.now(), job.error or "")
+            await queries.fail(conn, job.event_id, job.id, self._clock.now(), job.error or "")

@@ -15,11 +15,19 @@ from roost.store.paging import Column, Listing
 KEPT = timedelta(days=90)
 """Spec B, Limits: events history."""
 
+_OF_DISKS = """(
+    'disk_create', 'disk_delete', 'disk_update', 'disk_duplicate', 'disk_imagize', 'disk_resize')"""
+"""Their entity is the instance, and clients look for them by the type `disks` too."""
+
 EVENTS = Listing(
     record="""
         e.id, e.action, e.created, round(extract(epoch from e.ended - e.started), 3) as duration,
-        e.entity, e.secondary_entity, e.percent_complete, null as rate, e.read, e.seen, e.status,
-        null as time_remaining, e.username, e.message
+        e.entity, e.secondary_entity, e.percent_complete,
+        round(e.rate, 2) || ' MB/s' as rate, e.read, e.seen, e.status,
+        case when e.status = 'started' and e.expected is not null then to_char(
+            greatest(e.expected - ($2::timestamp + interval '90 days'), interval '0'),
+            'FMHH24:MI:SS') end as time_remaining,
+        e.username, e.message
         """,
     source="event e",
     scope="e.account_id = $1 and e.created > $2",
@@ -32,7 +40,7 @@ EVENTS = Listing(
         "read": Column("e.read", "bool"),
         "seen": Column("e.seen", "bool"),
         "entity.id": Column("e.entity_id", "id"),
-        "entity.type": Column("e.entity_type", "text"),
+        "entity.type": Column("e.entity_type", "text", means=("disks", f"e.action in {_OF_DISKS}")),
     },
 )
 """`seen` is filterable beside the reference's list, as clients of the Cloud UI filter on it."""
@@ -78,13 +86,14 @@ async def add(
     entity: Entity | None,
     secondary: Entity | None,
     message: str = "",
+    size: int | None = None,
 ) -> int:
     event_id: int = await db.fetchval(
         """
         insert into event (account_id, username, user_id, action, status, created,
-            percent_complete, entity, secondary_entity, message)
+            percent_complete, entity, secondary_entity, message, size)
         values ($1, $2, (select id from api_user where username = $2 and account_id = $1), $3, $4,
-            $5, case when $4 = 'notification' then null else 0 end, $6, $7, $8)
+            $5, case when $4 = 'notification' then null else 0 end, $6, $7, $8, $9)
         returning id
         """,
         account_id,
@@ -95,44 +104,73 @@ async def add(
         None if entity is None else orjson.dumps(entity).decode(),
         None if secondary is None else orjson.dumps(secondary).decode(),
         message,
+        size,
     )
     return event_id
 
 
-async def start(db: Queries, event_id: int, now: datetime) -> None:
+_JOINED = "any(array(select event_id from job_event where job_id = $2) || $1::bigint)"
+_ENDED = "any(array(select event_id from ended) || $1::bigint)"
+_END = "with ended as (delete from job_event where job_id = $2 returning event_id)"
+
+
+async def start(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
+    """The event of a job, and those that have joined it; likewise below."""
     await db.execute(
-        "update event set status = 'started', started = coalesce(started, $2) where id = $1",
+        f"""
+        update event set status = 'started', started = coalesce(started, $3) where id = {_JOINED}
+        """,
         event_id,
+        job_id,
         now,
     )
 
 
-async def progress(db: Queries, event_id: int, percent: int) -> None:
-    await db.execute("update event set percent_complete = $2 where id = $1", event_id, percent)
+async def progress(db: Queries, event_id: int, percent: int, now: datetime) -> None:
+    """How far it is, how fast that went, and when it will be over if it goes on so."""
+    await db.execute(
+        """
+        update event set percent_complete = $2::integer,
+            rate = size * $2::integer / 100.0
+                / nullif(extract(epoch from $3::timestamp - started), 0),
+            expected = $3::timestamp
+                + ($3::timestamp - started) * ((100 - $2::integer)::float / nullif($2::integer, 0))
+        where id = $1
+        """,
+        event_id,
+        percent,
+        now,
+    )
 
 
 async def explain(db: Queries, event_id: int, message: str) -> None:
     await db.execute("update event set message = $2 where id = $1", event_id, message)
 
 
-async def finish(db: Queries, event_id: int, now: datetime) -> None:
+async def finish(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
     await db.execute(
-        """
+        f"""
+        {_END}
         update event set status = 'finished', percent_complete = 100,
-            started = coalesce(started, $2), ended = $2 where id = $1
+            started = coalesce(started, $3), ended = $3,
+            rate = size / nullif(extract(epoch from $3::timestamp - started), 0)
+        where id = {_ENDED}
         """,
         event_id,
+        job_id,
         now,
     )
 
 
-async def fail(db: Queries, event_id: int, now: datetime, message: str) -> None:
+async def fail(db: Queries, event_id: int, job_id: int, now: datetime, message: str) -> None:
     await db.execute(
-        """
-        update event set status = 'failed', message = $3,
-            started = coalesce(started, $2), ended = $2 where id = $1
+        f"""
+        {_END}
+        update event set status = 'failed', message = $4,
+            started = coalesce(started, $3), ended = $3 where id = {_ENDED}
         """,
         event_id,
+        job_id,
         now,
         message,
     )

@@ -29,7 +29,11 @@ EventStatus = Literal["scheduled", "started", "finished", "failed", "notificatio
     },
 )
 class EventRow(TypedDict):
-    """One change of something in the account, and how far it got."""
+    """One change of something in the account, and how far it got.
+
+    `rate` is that of copying, such as `464.00 MB/s`; `time_remaining` an estimate, such as
+    `0:02:10`.
+    """
 
     id: Id
     action: str

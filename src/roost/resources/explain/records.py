@@ -1,5 +1,7 @@
 """What an explanation says (Roost's own)."""
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 from roost.web.auth import TokenKind, UserType
@@ -32,5 +34,5 @@ class ExplanationRow(TypedDict):
     """The scopes that the token lacks."""
     missing_grant: str | None
     """What the user lacks; null when nothing."""
-    closed_to: UserType | TokenKind | None
+    closed_to: Literal[UserType, TokenKind] | None
     """The caller's type of user, where the operation is closed to all of them."""

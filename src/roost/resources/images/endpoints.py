@@ -10,7 +10,10 @@ _SCOPE = ("images:read_only",)
 
 
 def _account(call: Call) -> int | None:
-    return call.caller.account_id if call.caller is not None else None
+    """Whose private images are seen; nobody's with a token that may not read images."""
+    if call.caller is None or not call.caller.scopes.allow(_SCOPE):
+        return None
+    return call.caller.account_id
 
 
 @endpoint(

@@ -22,14 +22,19 @@ class ImportedImages:
     def __init__(self, store: Store, catalog: Catalog) -> None:
         self._store = store
         self._catalog = catalog
-        self._task: asyncio.Task[None] | None = None
+        self._reading = asyncio.Lock()
+        self._tasks = set[asyncio.Task[None]]()
 
     async def follow(self) -> None:
         await self._store.listen(_CHANNEL, self._on_change)
         await self._read()
 
     def _on_change(self, _payload: str) -> None:
-        self._task = asyncio.create_task(self._read())
+        task = asyncio.create_task(self._read())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _read(self) -> None:
-        self._catalog.add_images(await queries.list_imported(self._store))
+        """One at a time: of two that overlap the one that began earlier may end later."""
+        async with self._reading:
+            self._catalog.add_images(await queries.list_imported(self._store))

@@ -23,12 +23,13 @@ IMAGES = Listing(
     scope="not i.retired and (i.account_id is null or i.account_id = $1::bigint)",
     key="i.id",
     columns={
-        "label": Column("i.label", "text"),
+        "label": Column("i.label", "text", folds=True),
+        "created": Column("i.created", "time"),
         "deprecated": Column("i.deprecated", "bool"),
         "is_public": Column("(i.account_id is null)", "bool"),
         "size": Column("i.size", "int"),
         "type": Column("i.type", "text"),
-        "vendor": Column("i.vendor", "text"),
+        "vendor": Column("i.vendor", "text", folds=True),
         "status": Column("i.status", "text", sortable=False),
     },
 )

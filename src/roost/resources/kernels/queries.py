@@ -12,7 +12,7 @@ KERNELS = Listing(
     scope="not k.retired",
     key="k.id",
     columns={
-        "label": Column("k.label", "text"),
+        "label": Column("k.label", "text", folds=True),
         "version": Column("k.version", "text"),
         "kvm": Column("k.kvm", "bool"),
         "architecture": Column("k.architecture", "text"),

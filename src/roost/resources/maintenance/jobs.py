@@ -86,7 +86,7 @@ async def _end(
 RUN = JobKind(
     "maintenance_run",
     MaintenanceArgs,
-    steps=(Step("leave", _leave), *REBOOT.steps),
+    steps=(Step("leave", _leave), *REBOOT.steps[1:]),
     on_enqueued=_on_enqueued,
     on_done=_on_done,
     on_failed=_on_failed,

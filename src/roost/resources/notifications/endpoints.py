@@ -21,4 +21,4 @@ async def list_notifications(call: Call) -> bytes:
     What somebody should know of or do: outages, maintenance, tickets that wait.
     """
     rows = await call.get(Causes).notifications(call)
-    return page_of(rows, call.page, call.page_size)
+    return page_of(rows[::-1] if call.selection.descending else rows, call.page, call.page_size)

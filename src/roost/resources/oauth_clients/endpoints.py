@@ -7,6 +7,7 @@ import orjson
 from roost.errors import invalid, not_found
 from roost.ids import new_token
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.oauth_clients import queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT
@@ -62,6 +63,7 @@ async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
     secret = hash_token(new_token())
     await queries.insert(call.db, call.account_id, client_id, body, secret, call.clock.seconds())
     await _tell(call, "oauth_client_create", client_id, body.label)
+    await check_limits(call, queries.LIMIT)
     return await _view(call, client_id)
 
 

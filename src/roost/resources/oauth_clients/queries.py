@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.records import ClientStatus
 from roost.resources.oauth_clients.thumbnails import THUMBNAIL_URL
@@ -16,9 +17,14 @@ CLIENTS = Listing(
     source="oauth_client c",
     scope="c.account_id = $1",
     key="c.number",
-    columns={"label": Column("c.label", "text"), "public": Column("c.public", "bool")},
+    columns={"label": Column("c.label", "text", folds=True), "public": Column("c.public", "bool")},
 )
 BY_ID = replace(CLIENTS, key="c.id")
+
+LIMIT = LimitGroup.of(
+    "oauth_client where account_id = $1",
+    LimitKind("oauth_clients", "OAuth clients", service=False),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from roost.store.paging import Listing
 
 PROFILES = Listing(
     record="""
-        u.id as uid, u.username, u.email, null as verified_phone_number, u.timezone,
+        u.id as uid, u.username, u.email, u.phone_number as verified_phone_number, u.timezone,
         u.email_notifications,
         json '{"code":"","url":"","total":0,"completed":0,"pending":0,"credit":0}' as referrals,
         false as ip_whitelist_enabled, u.lish_auth_method, u.authorized_keys,

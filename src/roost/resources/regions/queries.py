@@ -8,14 +8,17 @@ from roost.store.paging import Column, Listing
 
 REGIONS = Listing(
     record="""
-        r.id, r.label, r.country, r.capabilities, r.status,
+        r.id, r.label, r.country, r.capabilities, r.status, r.site_type,
         (select row_to_json(resolvers) from (
             select r.resolvers_ipv4 as ipv4, r.resolvers_ipv6 as ipv6) resolvers) as resolvers
         """,
     source="region r",
     scope="not r.retired",
     key="r.id",
-    columns={},
+    columns={
+        "country": Column("r.country", "text"),
+        "site_type": Column("r.site_type", "text"),
+    },
 )
 EVERY_REGION = replace(REGIONS, scope="true")
 """With those that the catalogue no longer has: their instances still name them."""

@@ -23,6 +23,7 @@ class Resolvers(TypedDict):
         "country": "us",
         "capabilities": ["Computes", "Backups", "Block Storage"],
         "status": "ok",
+        "site_type": "core",
         "resolvers": {"ipv4": "192.0.2.5,192.0.2.6", "ipv6": "2001:db8:1::5,2001:db8:1::6"},
     },
 )
@@ -39,6 +40,8 @@ class RegionRow(TypedDict):
     """What the region offers, such as `Computes` or `Block Storage`."""
     status: Literal["ok", "outage"]
     """`outage` while a service of it is disturbed."""
+    site_type: Literal["core", "distributed"]
+    """Whether it is one of the large sites or one near its users."""
     resolvers: Resolvers
     """The DNS servers for its instances."""
 
@@ -60,12 +63,15 @@ class AvailabilityRow(TypedDict):
 @example(
     {
         "region": "us-lake",
-        "available": ["Backups", "Block Storage", "Computes"],
-        "unavailable": ["Vlans"],
+        "available": ["Block Storage", "Computes"],
+        "unavailable": ["Kubernetes", "NodeBalancers"],
     },
 )
 class ServicesRow(TypedDict):
-    """What the account can and can't use in a region, by the names of capabilities."""
+    """Which of four services the account can and can't use in a region.
+
+    They are Block Storage, Computes, Kubernetes and NodeBalancers.
+    """
 
     region: str
     """The id of the region."""

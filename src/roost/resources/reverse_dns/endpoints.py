@@ -1,5 +1,6 @@
 """What the API offers: addresses of instances and their names (spec B, Networking)."""
 
+from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_address
 
 from roost.errors import forbidden, invalid, not_found
@@ -7,13 +8,14 @@ from roost.jobs.queue import JobQueue
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
 from roost.resources.compute.entity import COMPUTE
+from roost.resources.domains.at_once import AtOnce
 from roost.resources.entities.queries import labels
 from roost.resources.events import log
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.bodies import UpdateAddress
 from roost.resources.reverse_dns.entity import IP_ADDRESS
-from roost.resources.reverse_dns.jobs import RESOURCE, SYNC, ReverseArgs
-from roost.resources.reverse_dns.names import default_name
+from roost.resources.reverse_dns.jobs import NAMES, RESOURCE, ReverseArgs
+from roost.resources.reverse_dns.names import default_name, zone_of
 from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.records import AddressRow
 from roost.web.call import Call
@@ -23,6 +25,9 @@ from roost.web.registry import Rate, endpoint
 _ONE = "/networking/ips/{address}"
 _V6_GATEWAY = "fe80::1"
 _V6_MASK = "ffff:ffff:ffff:ffff::"
+
+_AT_ONCE = AtOnce(4)
+"""Look-ups of a user, of at most two seconds each."""
 
 PRIVATE = "A private address has no reverse DNS."
 
@@ -36,39 +41,62 @@ async def view_address(call: Call) -> AddressRow:
     return await _find(call, ("read_only", "read_write"))
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name that an address may have."""
+
+    address: str
+    compute_id: int
+    name: str | None
+
+
+async def check_name(call: Call, body: UpdateAddress) -> Named:
+    """Raises 400 unless the name resolves to the address (spec B, Networking rule 4)."""
+    row = await _find(call, ("read_write",))
+    if not row["public"]:
+        raise invalid(PRIVATE)
+    name, address = body.rdns, row["address"]
+    if name is not None:
+        with _AT_ONCE.one(call.identity.user_id):
+            if not await call.get(ReverseDns).resolves(name, address):
+                raise invalid(f"{name} must resolve to {address}", "rdns")
+    return Named(address, row["compute_id"], name)
+
+
 @endpoint(
     "PUT",
     _ONE,
     scopes=("ips:read_write",),
     body=UpdateAddress,
+    prepare=check_name,
     of=view_address,
     returns=AddressRow,
     events=("ipaddress_update",),
     rate=Rate(100, 60),
 )
-async def update_address(call: Call, body: UpdateAddress) -> AddressRow:
+async def update_address(call: Call, named: Named) -> AddressRow:
     """Set the reverse DNS of an address.
 
     The name must already lead to the address (A or AAAA), else it is refused. Null restores
     the default of a public IPv4 address.
     """
     row = await _find(call, ("read_write",))
-    if not row["public"]:
-        raise invalid(PRIVATE)
-    name = body.rdns
-    if name is not None and not await call.get(ReverseDns).resolves(name, row["address"]):
-        raise invalid(f"{name} must resolve to {row['address']}", "rdns")
-    await queries.set_name(call.db, row["address"], row["compute_id"], name)
-    queue, actor = call.get(JobQueue), log.Actor.of(call)
-    entity = IP_ADDRESS.entity(None, row["address"])
-    held_by = await labels(call.db, COMPUTE, call.account_id, [row["compute_id"]])
-    instance = COMPUTE.entity(row["compute_id"], held_by.get(row["compute_id"]))
+    if row["compute_id"] != named.compute_id:
+        raise not_found()
+    await queries.begin_change(call.db)
+    await queries.set_name(call.db, named.address, named.compute_id, named.name)
+    zone = zone_of(named.address, call.get(ReverseDns).pools)
+    if zone is not None:
+        await queries.set_changed(call.db, zone)
+    actor, entity = log.Actor.of(call), IP_ADDRESS.entity(None, named.address)
+    held_by = await labels(call.db, COMPUTE, call.account_id, [named.compute_id])
+    instance = COMPUTE.entity(named.compute_id, held_by.get(named.compute_id))
     event_id = await log.schedule(
         call.db, call.clock.now(), actor, "ipaddress_update", entity, instance
     )
-    await queue.enqueue(
+    await call.get(JobQueue).enqueue_once(
         call.db,
-        SYNC,
+        NAMES,
         ReverseArgs(),
         resource=RESOURCE,
         account_id=actor.account_id,

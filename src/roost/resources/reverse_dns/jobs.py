@@ -1,6 +1,6 @@
 """Keeping the zones of reverse DNS as addresses and their names are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
@@ -22,25 +22,41 @@ RESOURCE = "schedule:reverse_dns_sync"
 
 
 class ReverseArgs(JobArgs):
-    """All zones are looked at, and those that differ put."""
+    """What is to be done, the job finds out."""
 
 
 async def serve(run: Run[ReverseArgs]) -> Verdict:
     """Put the zones that are not as the name server was told last; drop those of former pools."""
+    versions = await queries.changed(run.store)
+    return await _serve(run, versions, None)
+
+
+async def serve_names(run: Run[ReverseArgs]) -> Verdict:
+    """Put the zones in which users have set names; of each only what differs is changed there."""
+    await queries.settle(run.store)
+    versions = await queries.changed(run.store)
+    return await _serve(run, versions, versions)
+
+
+async def _serve(
+    run: Run[ReverseArgs], versions: Mapping[str, int], only: Collection[str] | None
+) -> Verdict:
     dns, platform = run.get(Dns), run.get(ReverseDns)
-    truth, known = await find_truth(run.store, platform), await queries.zones(run.store)
+    truth = await find_truth(run.store, platform, only)
+    known = await queries.zones(run.store)
     changed = []
     for zone, row in await COMPUTING.run(
         lambda: list(_changed(truth, known, platform, dns.nameservers, run.clock.now()))
     ):
         await dns.engine.put_zone(zone)
         changed.append(row)
-    gone = known.keys() - truth.zones.keys()
+    gone = known.keys() - truth.zones.keys() if only is None else set()
     for name in gone:
         await dns.engine.delete_zone(f"{name}.", OWNER)
 
     async def write(db: Queries) -> None:
         await queries.forget(db, truth.stale)
+        await queries.forget_changes(db, versions)
         for row in changed:
             await queries.keep_zone(db, row)
         for name in gone:
@@ -70,6 +86,13 @@ SYNC = JobKind(
     "reverse_dns_sync",
     ReverseArgs,
     steps=(Step("serve", serve, timeout=300),),
+    retry=Retry(attempts=60, base=0.25, longest=30.0),
+)
+
+NAMES = JobKind(
+    "reverse_dns_update",
+    ReverseArgs,
+    steps=(Step("serve", serve_names, timeout=120),),
     retry=Retry(attempts=60, base=0.25, longest=30.0),
 )
 

@@ -39,6 +39,14 @@ def pool_zone(address: Address, pool: Network) -> str:
     return ".".join(digits[32 - pool.prefixlen // 4 :])
 
 
+def network_of(zone: str) -> Network:
+    """The addresses whose names lie in a zone that `pool_zone` gave."""
+    digits = zone.split(".")[:-2][::-1]
+    if zone.endswith(".in-addr.arpa"):
+        return IPv4Network(f"{'.'.join(digits)}.0/{_ZONE_V4}")
+    return IPv6Network((int("".join(digits).ljust(32, "0"), 16), 4 * len(digits)))
+
+
 def reserved(pools: Iterable[Network]) -> Iterator[str]:
     """The zones of whole pools, which users cannot have."""
     for pool in pools:

@@ -1,5 +1,6 @@
 """SQL of names of addresses."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from roost.store import Queries
@@ -49,11 +50,58 @@ async def set_name(db: Queries, address: str, compute_id: int, name: str | None)
     )
 
 
-async def all_names(db: Queries) -> list[NameRow]:
+async def names(db: Queries, networks: Sequence[str] | None) -> list[NameRow]:
+    """Of addresses in some networks, or all."""
     rows = await db.fetch(
-        "select host(address) as address, compute_id, name from reverse_name order by address"
+        """
+        select host(address) as address, compute_id, name from reverse_name
+        where $1::text[] is null or address <<= any($1::text[]::inet[]) order by address
+        """,
+        networks,
     )
     return [NameRow(**row) for row in rows]
+
+
+_LOCK = "hashtextextended('reverse names', 0)"
+
+
+async def begin_change(db: Queries) -> None:
+    """Hold what `settle` waits for, until the end of the transaction."""
+    await db.execute(f"select pg_advisory_xact_lock_shared({_LOCK})")
+
+
+async def settle(db: Queries) -> None:
+    """Wait for changes that have begun: what they enqueued may be what is under way by now."""
+    await db.execute(f"select pg_advisory_xact_lock({_LOCK})")
+
+
+async def set_changed(db: Queries, zone: str) -> None:
+    """The name server is to be told of a zone."""
+    await db.execute(
+        """
+        insert into reverse_change as c (zone, version) values ($1, 1)
+        on conflict (zone) do update set version = c.version + 1
+        """,
+        zone,
+    )
+
+
+async def changed(db: Queries) -> dict[str, int]:
+    """Zones that the name server is to be told of, and at which version each is."""
+    rows = await db.fetch("select zone, version from reverse_change")
+    return {row["zone"]: row["version"] for row in rows}
+
+
+async def forget_changes(db: Queries, versions: Mapping[str, int]) -> None:
+    """The name server was told of the zones as they were at these versions."""
+    await db.execute(
+        """
+        delete from reverse_change c using unnest($1::text[], $2::bigint[]) as old (zone, version)
+        where c.zone = old.zone and c.version = old.version
+        """,
+        list(versions),
+        list(versions.values()),
+    )
 
 
 async def forget(db: Queries, names: list[NameRow]) -> None:

@@ -6,10 +6,9 @@ a margin beyond them, so that making an instance need not wait for DNS.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, ip_address
-from itertools import islice
 
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
@@ -17,7 +16,14 @@ from roost.resources.domains import rules
 from roost.resources.domains.engine import Master, RRset, Soa, Zone
 from roost.resources.domains.zones import with_nameservers
 from roost.resources.reverse_dns import queries
-from roost.resources.reverse_dns.names import default_name, pointer, pool_zone, zone_of
+from roost.resources.reverse_dns.names import (
+    Network,
+    default_name,
+    network_of,
+    pointer,
+    pool_zone,
+    zone_of,
+)
 from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.queries import NameRow
 from roost.store import Queries
@@ -38,8 +44,12 @@ class Truth:
     """Names whose addresses have left their instances."""
 
 
-async def find_truth(db: Queries, platform: ReverseDns) -> Truth:
-    rows = await queries.all_names(db)
+async def find_truth(
+    db: Queries, platform: ReverseDns, only: Collection[str] | None = None
+) -> Truth:
+    """Of all zones, or `only` of some of addresses."""
+    networks = None if only is None else [network_of(zone) for zone in only]
+    rows = await queries.names(db, None if networks is None else list(map(str, networks)))
     v4 = await addresses.holders(db, [row.address for row in rows if ":" not in row.address])
     v6 = await compute.existing(db, [row.compute_id for row in rows if ":" in row.address])
     stale, held = [], {}
@@ -49,18 +59,25 @@ async def find_truth(db: Queries, platform: ReverseDns) -> Truth:
             held[row.address] = row.name
         else:
             stale.append(row)
-    return Truth(_zones(platform, held, await addresses.fills(db)), stale)
+    zones = _zones(platform, held, await addresses.fills(db), networks)
+    if only is not None:
+        zones = {zone: names for zone, names in zones.items() if zone in only}
+    return Truth(zones, stale)
 
 
 def _zones(
-    platform: ReverseDns, names: Mapping[str, str], fills: Mapping[str, str]
+    platform: ReverseDns,
+    names: Mapping[str, str],
+    fills: Mapping[str, str],
+    networks: Collection[Network] | None,
 ) -> Mapping[str, Mapping[str, str]]:
+    """At least those of the networks, or of all."""
     zones: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for pool in platform.pools:
         if not isinstance(pool, IPv4Network):
             zones[pool_zone(pool.network_address, pool)] = {}
             continue
-        for address in _laid_out(pool, fills.get(str(pool))):
+        for address in _laid_out(pool, fills.get(str(pool)), networks):
             name = default_name(str(address), platform.suffix)
             assert name is not None
             zones[platform.suffix][str(address)] = name
@@ -72,11 +89,17 @@ def _zones(
     return zones
 
 
-def _laid_out(pool: IPv4Network, fill: str | None) -> Iterator[IPv4Address]:
+def _laid_out(
+    pool: IPv4Network, fill: str | None, networks: Collection[Network] | None
+) -> Iterator[IPv4Address]:
     """Without the first and the last address, which nobody gets."""
     first = int(pool.network_address)
     laid_out = int(ip_address(fill)) - first if fill else 0
-    return islice(pool.hosts(), laid_out + MARGIN)
+    hosts = range(first + 1, int(pool.broadcast_address))[: laid_out + MARGIN]
+    for network in (pool,) if networks is None else networks:
+        if isinstance(network, IPv4Network):
+            start, end = int(network.network_address), int(network.broadcast_address)
+            yield from map(IPv4Address, range(max(start, hosts.start), min(end + 1, hosts.stop)))
 
 
 def make_zone(

@@ -2,6 +2,7 @@
 
 from roost.errors import not_found
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.ssh_keys import queries
 from roost.resources.ssh_keys.bodies import CreateSshKey, UpdateSshKey
 from roost.resources.ssh_keys.entity import SSH_KEY
@@ -18,7 +19,13 @@ _PROXIES: tuple[UserType, ...] = ("proxy",)
 _ONE = "/profile/sshkeys/{sshKeyId:int}"
 
 
-@endpoint("GET", "/profile/sshkeys", scopes=_READ, returns=Page(SshKeyRow))
+@endpoint(
+    "GET",
+    "/profile/sshkeys",
+    scopes=_READ,
+    returns=Page(SshKeyRow),
+    filters=SSH_KEYS.columns,
+)
 async def list_ssh_keys(call: Call) -> bytes:
     """List the SSH keys of your user.
 
@@ -44,6 +51,7 @@ async def add_ssh_key(call: Call, body: CreateSshKey) -> bytes:
     user_id, now = call.identity.user_id, call.clock.seconds()
     key_id = await queries.add(call.db, user_id, body.label, body.ssh_key, now)
     await _tell(call, "user_ssh_key_add", key_id, body.label)
+    await check_limits(call, queries.LIMIT)
     return await _view(call, key_id)
 
 

@@ -2,15 +2,24 @@
 
 from datetime import datetime
 
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
-from roost.store.paging import Listing
+from roost.store.paging import Column, Listing
 
 SSH_KEYS = Listing(
     record="k.id, k.label, k.ssh_key, k.created",
     source="ssh_key k",
     scope="k.user_id = $1",
     key="k.id",
-    columns={},
+    columns={
+        "label": Column("k.label", "text", folds=True),
+        "created": Column("k.created", "time"),
+    },
+)
+
+LIMIT = LimitGroup.of(
+    "ssh_key k join api_user u on u.id = k.user_id where u.account_id = $1",
+    LimitKind("ssh_keys", "SSH keys", service=False),
 )
 
 

@@ -2,6 +2,7 @@
 
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
+from roost.resources.limits.check import check_limits
 from roost.resources.support import acts, file_queries, queries, rules
 from roost.resources.support.attachments import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket
@@ -33,7 +34,7 @@ _ONE = "/support/tickets/{ticketId:int}"
 async def list_tickets(call: Call) -> bytes:
     """List support tickets, open ones first.
 
-    Within open and closed ones the last changed is first.
+    Open and closed ones each in the order in which they were opened.
     """
     return await call.collection(TICKETS, call.account_id)
 
@@ -65,7 +66,9 @@ async def open_ticket(call: Call, body: OpenTicket) -> bytes:
         gravatar_id=await _gravatar_id(call),
         closable=True,
     )
-    return await _view(call, await acts.open_ticket(call.db, call.get(JobQueue), new))
+    ticket_id = await acts.open_ticket(call.db, call.get(JobQueue), new)
+    await check_limits(call, queries.LIMIT)
+    return await _view(call, ticket_id)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=_MAY_READ, returns=TicketRow)
@@ -115,7 +118,14 @@ async def close_ticket(call: Call) -> None:
     await acts.close(call.db, call.get(JobQueue), ticket, call.identity.username)
 
 
-@endpoint("GET", f"{_ONE}/replies", scopes=_READ, grant=_MAY_READ, returns=Page(TicketReplyRow))
+@endpoint(
+    "GET",
+    f"{_ONE}/replies",
+    scopes=_READ,
+    grant=_MAY_READ,
+    returns=Page(TicketReplyRow),
+    filters=REPLIES.columns,
+)
 async def list_ticket_replies(call: Call) -> bytes:
     """List the replies to a support ticket.
 

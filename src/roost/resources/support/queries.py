@@ -6,6 +6,7 @@ from datetime import datetime
 import orjson
 
 from roost.resources.entities.records import Entity
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.resources.support.records import TicketKind, TicketStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
@@ -29,6 +30,11 @@ TICKETS = Listing(
 )
 BY_ID = replace(TICKETS, key="t.id")
 
+LIMIT = LimitGroup.of(
+    "ticket where account_id = $1 and status <> 'closed'",
+    LimitKind("tickets", "open support tickets", service=False),
+)
+
 REPLIES = Listing(
     record="""
         r.id, r.created, r.created_by, r.description, r.created_by as friendly_name,
@@ -37,7 +43,7 @@ REPLIES = Listing(
     source="ticket_reply r",
     scope="r.ticket_id = $1",
     key="r.id",
-    columns={},
+    columns={"created": Column("r.created", "time")},
 )
 
 

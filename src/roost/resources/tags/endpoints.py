@@ -3,6 +3,7 @@
 from roost.errors import not_found
 from roost.resources.entities.registry import Entities
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import CreateTag
 from roost.resources.tags.entity import TAG
@@ -51,6 +52,7 @@ async def create_tag(call: Call, body: CreateTag) -> TagRow:
     await queries.claim(call.db, call.account_id, [body.label])
     await put_on(call, body)
     await _tell(call, "tag_create", body.label)
+    await check_limits(call, queries.LIMIT)
     return {"label": body.label}
 
 

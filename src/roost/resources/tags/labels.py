@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 
 from roost.errors import forbidden
 from roost.resources.entities.kind import ResourceKind
+from roost.resources.limits.check import check_limits
 from roost.resources.tags import queries
 from roost.web.call import Call
 from roost.web.fields import Length, Pattern
@@ -40,7 +41,8 @@ async def use_tags(call: Call, tags: Tags | None) -> None:
         return
     if call.identity.restricted:
         raise forbidden()
-    await queries.claim(call.db, call.account_id, tags)
+    if await queries.claim(call.db, call.account_id, tags):
+        await check_limits(call, queries.LIMIT)
 
 
 async def change_tags(

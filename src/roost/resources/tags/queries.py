@@ -5,6 +5,7 @@
 from collections.abc import Collection, Iterable
 
 from roost.resources.entities.kind import ResourceKind
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
@@ -13,10 +14,15 @@ TAGS = Listing(
     source="tag as found",
     scope="found.account_id = $1",
     key="found.label",
-    columns={"label": Column("found.label", "text")},
+    columns={"label": Column("found.label", "text", folds=True)},
     gathered=True,
 )
 """By label, which is unique in an account only."""
+
+LIMIT = LimitGroup.of(
+    "tag where account_id = $1",
+    LimitKind("tags", "tags", service=False),
+)
 
 FILTERS = {
     "type": Column("found.type", "text"),
@@ -58,13 +64,16 @@ def _record_sql(kind: ResourceKind) -> str:
         """
 
 
-async def claim(db: Queries, account_id: int, labels: Collection[str]) -> None:
+async def claim(db: Queries, account_id: int, labels: Collection[str]) -> bool:
     """Make tags exist until the transaction ends, at least; nobody deletes them before.
+
+    Returns whether one of them is new.
 
     Tags are claimed before rows of entities are locked, as `delete` goes in that order too.
     """
-    wanted = set(labels)
+    wanted, added = set(labels), False
     while missing := wanted - await _hold(db, account_id, wanted):
+        added = True
         await db.execute(
             """
             insert into tag (account_id, label)
@@ -74,6 +83,7 @@ async def claim(db: Queries, account_id: int, labels: Collection[str]) -> None:
             account_id,
             list(missing),
         )
+    return added
 
 
 async def _hold(db: Queries, account_id: int, labels: Collection[str]) -> set[str]:

@@ -15,7 +15,10 @@ TOKENS = Listing(
     scope="""t.user_id = $1 and t.kind = 'personal' and t.revoked is null
         and (t.expiry is null or t.expiry > $2)""",
     key="t.id",
-    columns={"created": Column("t.created", "time"), "label": Column("t.label", "text")},
+    columns={
+        "created": Column("t.created", "time"),
+        "label": Column("t.label", "text", folds=True),
+    },
 )
 
 

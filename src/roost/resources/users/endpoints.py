@@ -5,6 +5,7 @@ from asyncpg import UniqueViolationError
 from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.account import queries as accounts
 from roost.resources.events import log
+from roost.resources.limits.check import check_limits
 from roost.resources.users import grants, queries
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
 from roost.resources.users.caller import lock_users
@@ -69,6 +70,7 @@ async def create_user(call: Call, body: CreateUser) -> bytes:
     except UniqueViolationError:
         raise _taken() from None
     await _tell(call, "user_create", user_id, body.username)
+    await check_limits(call, queries.LIMIT)
     return await call.record(user_id, USERS, call.account_id)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.web.auth import UserType
@@ -12,7 +13,7 @@ USERS = Listing(
     record="""
         u.username, u.email, u.restricted,
         array(select k.label from ssh_key k where k.user_id = u.id order by k.id) as ssh_keys,
-        u.tfa_enabled, null as verified_phone_number, u.password_created,
+        u.tfa_enabled, u.phone_number as verified_phone_number, u.password_created,
         case when u.last_login is not null then (select row_to_json(last) from (
             select u.last_login as login_datetime, u.last_login_status as status) last)
         end as last_login,
@@ -21,9 +22,14 @@ USERS = Listing(
     source="api_user u",
     scope="u.account_id = $1",
     key="u.id",
-    columns={"username": Column("u.username", "text")},
+    columns={"username": Column("u.username", "text", folds=True)},
 )
 BY_NAME = replace(USERS, key="u.username")
+
+LIMIT = LimitGroup.of(
+    "api_user where account_id = $1",
+    LimitKind("users", "users", service=False),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,19 @@
 """What jobs on volumes are given."""
 
-from roost.jobs.kinds import JobArgs
+from roost.jobs.turns import TurnArgs
 
 
-class VolumeArgs(JobArgs):
+class VolumeArgs(TurnArgs):
     """Which volume."""
 
     volume_id: int
+    queued: bool = False
+    """Whether other work was under way when the job was enqueued."""
+
+
+class CreateArgs(VolumeArgs):
+    compute_id: int | None = None
+    """The instance that gets the volume as soon as it is made."""
 
 
 class AttachmentArgs(VolumeArgs):

@@ -8,9 +8,10 @@ from roost.resources.compute.configs import choice
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.entity import resource_of as compute_resource
-from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
-from roost.resources.compute.locks import UNAVAILABLE
+from roost.resources.compute.locks import check_open
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.turns import BUSY as COMPUTE_BUSY
+from roost.resources.compute.turns import Turn, clones_of
 from roost.resources.volumes import queries, rules
 from roost.resources.volumes.entity import resource_of
 from roost.resources.volumes.queries import VolumeFacts
@@ -23,48 +24,66 @@ ELSEWHERE = "Volume and Compute must be in the same region."
 
 
 async def lock_instance(call: Call, compute_id: int) -> InstanceFacts:
-    """The instance that a body names, on which no job works.
+    """The instance that a body names.
 
-    Raises 403 without write access to it, 400 when the account has none of this id.
+    Raises 403 without write access to it, 400 when the account has none of this id, or when a job
+    replaces its configs or changes how many volumes it may have.
     """
     await require(Write(COMPUTE.name), call.identity, {"computeId": compute_id}, call.db)
-    instance = await lock_idle_instance(call, compute_id)
-    if instance is None:
-        raise invalid("compute_id is not valid", "compute_id")
-    return instance
-
-
-async def lock_idle_instance(call: Call, compute_id: int) -> InstanceFacts | None:
-    """An instance of the account; 400 while a job works on it."""
     instance = await computes.lock(call.db, call.account_id, compute_id)
     if instance is None:
-        return None
-    busy = await call.get(JobQueue).busy(call.db, compute_resource(compute_id))
-    if busy or instance.status in UNAVAILABLE:
-        raise invalid(COMPUTE_BUSY)
+        raise invalid("compute_id is not valid", "compute_id")
+    check_takes_volumes(instance)
     return instance
 
 
-async def is_busy(db: Queries, queue: JobQueue, *volume_ids: int) -> bool:
-    """Whether a job works on any of the volumes, or on a clone of one."""
-    if await queue.busy(db, *(resource_of(volume_id) for volume_id in volume_ids)):
-        return True
-    return await queries.is_being_cloned(db, *volume_ids)
+def check_takes_volumes(instance: InstanceFacts) -> None:
+    check_open(instance)
+    if instance.status == "resizing":
+        raise invalid(COMPUTE_BUSY)
 
 
-async def check_idle(db: Queries, queue: JobQueue, volume: VolumeFacts) -> None:
-    """Raises 400 while a job works on the volume, or when one has left it unfinished."""
-    if await is_busy(db, queue, volume.id):
+async def resources(db: Queries, *volume_ids: int) -> list[str]:
+    """Under which names jobs work on volumes and on clones of them."""
+    if not volume_ids:
+        return []
+    return [resource_of(each) for each in (*volume_ids, *await queries.clones(db, *volume_ids))]
+
+
+async def find_turn(
+    db: Queries,
+    queue: JobQueue,
+    volume_id: int | None,
+    compute_id: int | None = None,
+    *,
+    own: bool = True,
+) -> Turn:
+    """The turn of a new job that works on a volume, and on an instance's guest.
+
+    The caller holds both. The job is the volume's `own`, or that of another volume, its clone.
+    Raises 400 when too many jobs are waiting.
+    """
+    names = [] if volume_id is None else await resources(db, volume_id)
+    if compute_id is not None:
+        names += [compute_resource(compute_id), *await clones_of(db, compute_id)]
+    waited_for = resource_of(volume_id) if own and volume_id is not None else ""
+    turn = Turn.behind(await queue.unfinished(db, *names), waited_for)
+    if turn.full:
         raise invalid(BUSY)
-    if volume.status != "active":
+    return turn
+
+
+def check_active(volume: VolumeFacts, turn: Turn) -> None:
+    """Raises 400 when a job has left the volume unfinished, and none is going to finish it."""
+    if volume.status != "active" and not turn.queued:
         raise invalid("Volume is not active.")
 
 
-async def check_free(db: Queries, queue: JobQueue, volume: VolumeFacts) -> None:
+def check_free(volume: VolumeFacts, turn: Turn) -> None:
     """Raises 400 when the volume cannot be attached to any instance."""
-    await check_idle(db, queue, volume)
     if volume.compute_id is not None:
         raise invalid(f"Volume {volume.id} is already attached to Compute {volume.compute_id}.")
+    check_active(volume, turn)
 
 
 def check_region(call: Call, instance: InstanceFacts) -> None:

@@ -9,6 +9,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.turns import Turn
 from roost.resources.compute.volumes import AttachedVolume, InstanceVolumes
 from roost.resources.events import log
 from roost.resources.volumes import attaching, jobs, queries, rules, state_queries
@@ -26,6 +27,7 @@ def instance_volumes(queue: JobQueue) -> InstanceVolumes:
         attached=attached,
         claim=attachments.claim,
         too_many=too_many,
+        resources=resources,
         busy=attachments.busy,
         went_off=went_off,
         release=release,
@@ -39,6 +41,12 @@ async def attached(db: Queries, compute_id: int) -> list[AttachedVolume]:
         for volume in await queries.of_instance(db, compute_id)
         if volume.made
     ]
+
+
+async def resources(db: Queries, compute_id: int) -> list[str]:
+    """Under which names jobs work on volumes of the instance, and on clones of these."""
+    held = await queries.of_instance(db, compute_id)
+    return await attaching.resources(db, *(volume.id for volume in held))
 
 
 async def too_many(db: Queries, compute_id: int, memory: int) -> str | None:
@@ -80,8 +88,8 @@ class _Attachments:
 
     async def busy(self, db: Queries, compute_id: int) -> bool:
         """Whether a job works on a volume of the instance, or on a clone of one."""
-        held = [volume.id for volume in await queries.of_instance(db, compute_id)]
-        return bool(held) and await attaching.is_busy(db, self.queue, *held)
+        names = await resources(db, compute_id)
+        return bool(names) and await self.queue.busy(db, *names)
 
     async def claim(
         self, db: Queries, compute_id: int, volume_ids: Collection[int], now: datetime
@@ -99,25 +107,30 @@ class _Attachments:
     async def _claim(
         self, db: Queries, instance: InstanceFacts, volume: VolumeFacts, now: datetime
     ) -> None:
+        attaching.check_takes_volumes(instance)
         if volume.region != instance.region:
             raise invalid(attaching.ELSEWHERE, "devices")
-        if volume.compute_id == instance.id:
-            await attaching.check_idle(db, self.queue, volume)
-        else:
-            await attaching.check_free(db, self.queue, volume)
+        turn = await attaching.find_turn(db, self.queue, volume.id, instance.id)
+        if volume.compute_id != instance.id:
+            attaching.check_free(volume, turn)
         await attaching.check_room(db, instance, True, volume.id)
         await state_queries.attach(db, volume.id, instance.id, True, now)
         if volume.compute_id is None:
-            await self._plug_or_tell(db, instance, volume, now)
+            await self._plug_or_tell(db, instance, volume, turn, now)
 
     async def _plug_or_tell(
-        self, db: Queries, instance: InstanceFacts, volume: VolumeFacts, now: datetime
+        self,
+        db: Queries,
+        instance: InstanceFacts,
+        volume: VolumeFacts,
+        turn: Turn,
+        now: datetime,
     ) -> None:
         """A guest that runs with that config gets the volume now, any other when it boots."""
-        if instance.status != "running":
+        if instance.status != "running" and not turn.queued:
             await _tell(db, "volume_attach", volume, now)
             return
-        args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id)
+        args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
         actor = log.Actor(volume.account_id, None)
         entity = COMPUTE.entity(instance.id, instance.label)
         await jobs.enqueue(self.queue, db, jobs.ATTACH, args, volume.label, actor, entity)

@@ -1,6 +1,6 @@
 """Request bodies of volumes (spec A, Volumes; reference: operations)."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -8,7 +8,6 @@ from pydantic import (
     Field,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from roost.resources.catalog import Catalog
@@ -16,7 +15,7 @@ from roost.resources.tags.labels import Tags
 from roost.resources.volumes import rules
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, ShortText, refuse
+from roost.web.fields import WHOLE, Between, Length, ShortText, refuse
 
 Label = Annotated[
     str,
@@ -44,10 +43,10 @@ class CreateVolume(Body):
     account."""
     size: Annotated[int, Between(rules.MIN_SIZE, rules.MAX_SIZE)] = rules.DEFAULT_SIZE
     """GiB."""
-    region: ShortText | None = None
-    """The region that is to hold it; can be left out with a `compute_id`."""
     compute_id: Id | None = None
     """The instance to attach it to; omitted, it is attached to none."""
+    region: ShortText | None = Field(default=None, validate_default=True)
+    """The region that is to hold it; can be left out with a `compute_id`."""
     config_id: Id | None = None
     """The config of that instance that is to name it; omitted, its only config,
     or the one that was booted last."""
@@ -56,6 +55,8 @@ class CreateVolume(Body):
     @field_validator("region")
     @classmethod
     def _check_region(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and info.data.get("compute_id", 0) is None:
+            raise refuse("Must provide a region or a Compute ID", WHOLE)
         if value is None:
             return value
         services = info.context
@@ -73,12 +74,6 @@ class CreateVolume(Body):
         if value is not None and "compute_id" in info.data and info.data["compute_id"] is None:
             raise refuse("config_id needs a compute_id")
         return value
-
-    @model_validator(mode="after")
-    def _check_place(self) -> Self:
-        if self.region is None and self.compute_id is None:
-            raise refuse("Must provide a region or a Compute ID")
-        return self
 
 
 class UpdateVolume(Body):

@@ -6,7 +6,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.events import log
-from roost.resources.volumes import attaching, jobs, locks, rules, state_queries
+from roost.resources.volumes import attaching, jobs, limits, locks, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.resources.volumes.bodies import AttachVolume
 from roost.resources.volumes.entity import resource_of
@@ -21,7 +21,8 @@ async def attach(call: Call, body: AttachVolume) -> None:
     await locks.find(call)
     instance = await attaching.lock_instance(call, body.compute_id)
     volume = await locks.lock(call)
-    await attaching.check_free(call.db, call.get(JobQueue), volume)
+    turn = await attaching.find_turn(call.db, call.get(JobQueue), volume.id, instance.id)
+    attaching.check_free(volume, turn)
     if volume.region != instance.region:
         raise invalid(attaching.ELSEWHERE)
     persists = body.persist_across_boots
@@ -31,7 +32,7 @@ async def attach(call: Call, body: AttachVolume) -> None:
     await state_queries.attach(call.db, volume.id, instance.id, persists, call.clock.now())
     if persists:
         await attaching.name_in_config(call.db, instance, body.config_id, volume.id)
-    args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id)
+    args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
     await _enqueue(call, jobs.ATTACH, args, volume, instance)
 
 
@@ -41,36 +42,44 @@ async def detach(call: Call) -> None:
     if found.compute_id is not None:
         place = {"computeId": found.compute_id}
         await require(Write(COMPUTE.name), call.identity, place, call.db)
-    volume, instance = await locks.lock_idle(call)
+    volume, instance, turn = await locks.lock_turn(call)
     if instance is None:
         raise invalid("Volume is not attached.")
-    args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id)
+    args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
     await _enqueue(call, jobs.DETACH, args, volume, instance)
 
 
 async def resize(call: Call, size: int) -> None:
-    """Rule 2."""
-    volume, _ = await locks.lock_idle(call)
+    """Rule 2. The new size is shown from now on."""
+    volume, _, turn = await locks.lock_turn(call)
     if size > rules.MAX_SIZE:
         most = f"{rules.MAX_SIZE} gigabytes"
         raise invalid(f"Storage volumes cannot be resized larger than {most}")
     if size <= volume.size:
         raise invalid("Storage volumes can only be resized up")
-    await _enqueue(call, jobs.RESIZE, ResizeArgs(volume_id=volume.id, size=size), volume)
+    args = ResizeArgs(volume_id=volume.id, size=size, after=turn.after, queued=turn.queued)
+    await _enqueue(call, jobs.RESIZE, args, volume)
+    await limits.check_resized(call, volume.region)
 
 
 async def delete(call: Call) -> None:
-    """Rule 5. From now on nobody sees it; one that is still being made is not made any further."""
-    volume = await locks.lock(call)
-    if volume.compute_id is not None:
-        raise invalid("Volume must be detached before it can be deleted.")
-    queue = call.get(JobQueue)
-    if volume.status == "creating":
+    """Rule 5. From now on nobody sees it.
+
+    What else is done with it is not done any further, save that it is detached or copied.
+    """
+    volume, queue = await locks.lock(call), call.get(JobQueue)
+    turn = await attaching.find_turn(call.db, queue, volume.id)
+    if volume.compute_id is None:
         await queue.preempt(call.db, resource_of(volume.id), "The volume was deleted.")
-    elif await attaching.is_busy(call.db, queue, volume.id):
-        raise invalid(attaching.BUSY)
+    elif not await _is_detaching(call, volume):
+        raise invalid("Volume must be detached before it can be deleted.")
     await state_queries.set_deleting(call.db, volume.id)
-    await _enqueue(call, jobs.DELETE, VolumeArgs(volume_id=volume.id), volume)
+    await _enqueue(call, jobs.DELETE, VolumeArgs(volume_id=volume.id, after=turn.after), volume)
+
+
+async def _is_detaching(call: Call, volume: VolumeFacts) -> bool:
+    found = await call.get(JobQueue).unfinished(call.db, resource_of(volume.id))
+    return any(job.kind == jobs.DETACH.name for job in found)
 
 
 async def _enqueue(

@@ -4,9 +4,10 @@ from roost.errors import invalid, out_of_scope
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.turns import FIRST, Turn
 from roost.resources.events import log
-from roost.resources.volumes import attaching, jobs, queries
-from roost.resources.volumes.args import CloneArgs, VolumeArgs
+from roost.resources.volumes import attaching, jobs, limits, queries
+from roost.resources.volumes.args import CloneArgs, CreateArgs
 from roost.resources.volumes.bodies import CreateVolume
 from roost.resources.volumes.engines import VolumeEngines
 from roost.resources.volumes.entity import VOLUME
@@ -19,7 +20,7 @@ LABEL_TAKEN = "Label must be unique among your volumes"
 
 async def create(call: Call, body: CreateVolume) -> str:
     """The record of a new volume, unattached or attached."""
-    instance = await _instance(call, body)
+    instance, turn = await _instance(call, body)
     region = body.region if instance is None else instance.region
     assert region is not None
     new = NewVolume(
@@ -41,18 +42,22 @@ async def create(call: Call, body: CreateVolume) -> str:
         call.get(JobQueue),
         call.db,
         jobs.CREATE,
-        VolumeArgs(volume_id=volume_id),
+        CreateArgs(volume_id=volume_id, compute_id=body.compute_id, after=turn.after),
         body.label,
         log.Actor.of(call),
         secondary,
     )
+    await limits.check_new(call, region)
     return record
 
 
-async def _instance(call: Call, body: CreateVolume) -> InstanceFacts | None:
-    """What the volume is to be attached to, if anything; 401 for a token that may not attach."""
+async def _instance(call: Call, body: CreateVolume) -> tuple[InstanceFacts | None, Turn]:
+    """What the volume is to be attached to, if anything, and behind which jobs there.
+
+    401 for a token that may not attach.
+    """
     if body.compute_id is None:
-        return None
+        return None, FIRST
     if not call.identity.scopes.allow(("computes:read_write",)):
         raise out_of_scope()
     instance = await attaching.lock_instance(call, body.compute_id)
@@ -60,10 +65,11 @@ async def _instance(call: Call, body: CreateVolume) -> InstanceFacts | None:
         raise invalid(attaching.ELSEWHERE)
     attaching.check_region(call, instance)
     await attaching.check_room(call.db, instance, True)
-    return instance
+    queue = call.get(JobQueue)
+    return instance, await attaching.find_turn(call.db, queue, None, instance.id)
 
 
-async def clone(call: Call, source: VolumeFacts, label: str) -> str:
+async def clone(call: Call, source: VolumeFacts, turn: Turn, label: str) -> str:
     """The record of a new volume that gets the size and the data of another one."""
     new = NewVolume(
         account_id=source.account_id,
@@ -80,11 +86,13 @@ async def clone(call: Call, source: VolumeFacts, label: str) -> str:
         call.get(JobQueue),
         call.db,
         jobs.CLONE,
-        CloneArgs(volume_id=volume_id, source_id=source.id),
+        CloneArgs(volume_id=volume_id, source_id=source.id, after=turn.after),
         log.Actor.of(call),
         VOLUME.entity(source.id, source.label),
         VOLUME.entity(volume_id, label),
+        source.size * 1024,
     )
+    await limits.check_new(call, source.region)
     return record
 
 

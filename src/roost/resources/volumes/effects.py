@@ -7,7 +7,7 @@ from roost.jobs.model import Job
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.volumes import state_queries
-from roost.resources.volumes.args import AttachmentArgs, VolumeArgs
+from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.resources.volumes.entity import VOLUME
 from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries
@@ -19,6 +19,13 @@ def becomes(status: VolumeStatus) -> Effect[VolumeArgs]:
         await state_queries.set_status(db, args.volume_id, status, job.finished or job.created)
 
     return effect
+
+
+async def will_grow(db: Queries, job: Job, args: ResizeArgs) -> None:
+    """The new size is shown at once, the status when the volume's turn has come."""
+    await state_queries.set_size(db, args.volume_id, args.size)
+    if not args.queued:
+        await state_queries.set_status(db, args.volume_id, "resizing", job.created)
 
 
 async def vanishes(db: Queries, job: Job, args: VolumeArgs) -> None:

@@ -19,7 +19,7 @@ from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
 from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Listed, Read, Write
+from roost.web.grants import Global, Listed, Read, Write, require
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("volumes:read_only",)
@@ -90,11 +90,12 @@ async def update_volume(call: Call, body: UpdateVolume) -> bytes:
     tags = await change_tags(call, VOLUME, call.number("volumeId"), body.tags)
     volume = await locks.lock(call)
     try:
-        await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
+        changed = await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
-    entity = VOLUME.entity(volume.id, body.label or volume.label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "volume_update", entity)
+    if changed:
+        entity = VOLUME.entity(volume.id, body.label or volume.label)
+        await log.notify(call.db, call.clock.now(), log.Actor.of(call), "volume_update", entity)
     return await _record(call)
 
 
@@ -152,9 +153,9 @@ async def clone_volume(call: Call, body: CloneVolume) -> str:
     The copy has the size and the data of this moment, and is attached to nothing. The source
     must be `active`; users need to see it.
     """
-    await view_volume.handler(call)  # 404 for one that the caller may not see.
-    source, _ = await locks.lock_idle(call)
-    return await creation.clone(call, source, body.label)
+    await require(Read(VOLUME.name), call.identity, call.params, call.db)
+    source, _, turn = await locks.lock_turn(call, own=False)
+    return await creation.clone(call, source, turn, body.label)
 
 
 @endpoint(

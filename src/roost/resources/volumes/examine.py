@@ -91,7 +91,7 @@ class Examination:
             return Rows(None, None, False)
         if row.compute_id != (instance and instance.id):
             return None
-        if await attaching.is_busy(db, queue, row.id):
+        if await queue.busy(db, *await attaching.resources(db, row.id)):
             return None
         if instance is not None and await queue.busy(db, compute_resource(instance.id)):
             return None

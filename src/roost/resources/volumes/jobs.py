@@ -1,11 +1,13 @@
 """Long-running work on volumes, as tables of steps.
 
+A job that waits for others on its volume or its instance shows nothing until its turn comes.
+
 kind           while it runs    done       failed
 volume_create  creating         active     gone, as nothing was on it
 volume_clone   creating         active     gone
 volume_attach  active           attached   detached
 volume_detach  active           detached   still attached
-volume_resize  resizing         active     active, with the size that it has
+volume_resize  resizing         active     active, with the size that it has; the new one until then
 volume_delete  not shown        gone       active again
 """
 
@@ -13,11 +15,18 @@ from typing import TypeVar
 
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
+from roost.jobs.turns import in_turn
 from roost.resources.compute.engine import MountedError
 from roost.resources.entities.records import Entity
 from roost.resources.events import log
 from roost.resources.volumes import effects, steps
-from roost.resources.volumes.args import AttachmentArgs, CloneArgs, ResizeArgs, VolumeArgs
+from roost.resources.volumes.args import (
+    AttachmentArgs,
+    CloneArgs,
+    CreateArgs,
+    ResizeArgs,
+    VolumeArgs,
+)
 from roost.resources.volumes.entity import VOLUME, resource_of
 from roost.store import Queries
 
@@ -30,7 +39,7 @@ _COPY_SECONDS = 24 * 3600.0
 
 CREATE = JobKind(
     "volume_create",
-    VolumeArgs,
+    CreateArgs,
     steps=(Step("make", steps.make, undo=steps.unmake),),
     retry=_RETRY,
     on_done=effects.becomes("active"),
@@ -40,7 +49,7 @@ CREATE = JobKind(
 CLONE = JobKind(
     "volume_clone",
     CloneArgs,
-    steps=(Step("copy", steps.copy, undo=steps.unmake, timeout=_COPY_SECONDS),),
+    steps=(Step("copy", in_turn(steps.copy), undo=steps.unmake, timeout=_COPY_SECONDS),),
     deadline=_COPY_SECONDS,
     retry=_RETRY,
     on_done=effects.becomes("active"),
@@ -50,7 +59,7 @@ CLONE = JobKind(
 ATTACH = JobKind(
     "volume_attach",
     AttachmentArgs,
-    steps=(Step("plug", steps.plug, undo=steps.unplug),),
+    steps=(Step("plug", in_turn(steps.plug), undo=steps.unplug),),
     retry=_RETRY,
     on_failed=effects.is_detached,
 )
@@ -58,7 +67,7 @@ ATTACH = JobKind(
 DETACH = JobKind(
     "volume_detach",
     AttachmentArgs,
-    steps=(Step("unplug", steps.unplug, undo=steps.plug_again),),
+    steps=(Step("unplug", in_turn(steps.unplug), undo=steps.plug_again),),
     retry=_RETRY,
     permanent=(MountedError,),
     on_done=effects.is_detached,
@@ -67,9 +76,12 @@ DETACH = JobKind(
 RESIZE = JobKind(
     "volume_resize",
     ResizeArgs,
-    steps=(Step("grow", steps.grow, undo=steps.keep_size),),
+    steps=(
+        Step("begin", steps.begin_resize, undo=steps.keep_size),
+        Step("grow", steps.grow),
+    ),
     retry=_RETRY,
-    on_enqueued=effects.becomes("resizing"),
+    on_enqueued=effects.will_grow,
     on_done=effects.becomes("active"),
     on_failed=effects.becomes("active"),
 )
@@ -77,7 +89,7 @@ RESIZE = JobKind(
 DELETE = JobKind(
     "volume_delete",
     VolumeArgs,
-    steps=(Step("remove", steps.remove, undo=steps.keep),),
+    steps=(Step("remove", in_turn(steps.remove), undo=steps.keep),),
     retry=_RETRY,
     on_failed=effects.reappears,
 )
@@ -107,9 +119,12 @@ async def enqueue_about(
     actor: log.Actor,
     entity: Entity,
     secondary: Entity | None,
+    size: int | None = None,
 ) -> None:
-    """The same with an event that is about another entity."""
-    event_id = await log.schedule(db, queue.clock.now(), actor, kind.name, entity, secondary)
+    """The same with an event that is about another entity; `size`: MB that are copied."""
+    event_id = await log.schedule(
+        db, queue.clock.now(), actor, kind.name, entity, secondary, size=size
+    )
     await queue.enqueue(
         db,
         kind,

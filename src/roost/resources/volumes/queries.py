@@ -25,7 +25,12 @@ VOLUMES = Listing(
     scope="v.account_id = $1 and not v.deleting",
     key="v.id",
     granted=("'volume'", "v.id"),
-    columns={"label": Column("v.label", "text"), "tags": Column("v.tags", "texts")},
+    columns={
+        "label": Column("v.label", "text", folds=True),
+        "region": Column("v.region", "text"),
+        "tags": Column("v.tags", "texts"),
+        "created": Column("v.created", "time"),
+    },
 )
 
 VOLUMES_OF_INSTANCE = replace(VOLUMES, scope=f"{VOLUMES.scope} and v.compute_id = $2")
@@ -149,26 +154,36 @@ async def regions_in_use(db: Queries) -> list[str]:
 
 async def update(
     db: Queries, volume_id: int, label: str | None, tags: list[str] | None, now: datetime
-) -> None:
-    """Change what is not None. asyncpg.UniqueViolationError for a label that is taken."""
-    await db.execute(
+) -> bool:
+    """Change what is not None. False when everything is so already.
+
+    asyncpg.UniqueViolationError for a label that is taken.
+    """
+    changed = await db.fetchval(
         """
         update volume set label = coalesce($2, label), tags = coalesce($3, tags), updated = $4
-        where id = $1
+        where id = $1 and (label <> $2 or tags <> $3) returning true
         """,
         volume_id,
         label,
         tags,
         now.replace(microsecond=0),
     )
+    return changed is not None
 
 
-async def is_being_cloned(db: Queries, *volume_ids: int) -> bool:
-    """Whether a clone is being made of any of the volumes."""
-    cloned: bool = await db.fetchval(
-        "select exists (select from volume where source_id = any($1::bigint[]))", volume_ids
+async def promised_in(db: Queries, region: str) -> int:
+    """GiB that all volumes of a region have, or have soon."""
+    size: int = await db.fetchval(
+        "select coalesce(sum(size), 0)::bigint from volume where region = $1", region
     )
-    return cloned
+    return size
+
+
+async def clones(db: Queries, *volume_ids: int) -> list[int]:
+    """The clones that are being made of any of the volumes."""
+    rows = await db.fetch("select id from volume where source_id = any($1::bigint[])", volume_ids)
+    return [row["id"] for row in rows]
 
 
 def _facts(row: Record | None) -> VolumeFacts | None:

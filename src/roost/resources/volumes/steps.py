@@ -1,32 +1,51 @@
 """The steps of jobs on volumes, and their undos."""
 
+from dataclasses import replace
+
 from roost.jobs.run import Run
+from roost.jobs.turns import awaited
 from roost.jobs.verdicts import Fatal, Verdict, Write, next_step
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.volumes import effects, queries, state_queries
-from roost.resources.volumes.args import AttachmentArgs, CloneArgs, ResizeArgs, VolumeArgs
+from roost.resources.volumes.args import (
+    AttachmentArgs,
+    CloneArgs,
+    CreateArgs,
+    ResizeArgs,
+    VolumeArgs,
+)
 from roost.resources.volumes.engine import VolumeEngine, VolumeSpec
 from roost.resources.volumes.engines import VolumeEngines
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
 
 
-async def make(run: Run[VolumeArgs]) -> Verdict:
+async def make(run: Run[CreateArgs]) -> Verdict:
     """Make an empty volume, and give it to its instance, if that still exists.
 
-    Only once, as what is gone must not be replaced by something empty.
+    Only once, as what is gone must not be replaced by something empty. Others may attach it before
+    it is made; then it is for their job to plug it in.
     """
     facts = await _facts(run)
     if not facts.made:
         await _engine(run, facts).create(facts.spec)
-    await _plug(run, facts)
+    waits = await awaited(run)
+    if waits is not None:
+        return replace(waits, write=_set_made(facts))
+    if run.args.compute_id is not None and facts.compute_id == run.args.compute_id:
+        await _plug(run, facts)
     return next_step(_set_made(facts))
 
 
 async def copy(run: Run[CloneArgs]) -> Verdict:
     """Make a volume with the data of another one."""
-    facts = await _facts(run)
-    await _engine(run, facts).copy(run.args.source_id, facts.spec, run.progress)
+    facts, source = await _facts(run), await queries.find(run.store, run.args.source_id)
+    if source is None or not source.made:
+        raise Fatal("The volume that was to be cloned is gone.")
+    engine, spec = _engine(run, facts), facts.spec
+    await engine.copy(source.id, replace(spec, size=min(spec.size, source.size)), run.progress)
+    if spec.size > source.size:  # It was to grow, and did not.
+        await engine.resize(spec)
     return next_step(_set_made(facts))
 
 
@@ -43,42 +62,53 @@ async def unmake(run: Run[VolumeArgs]) -> Verdict:
 async def plug(run: Run[AttachmentArgs]) -> Verdict:
     """Give the volume to its instance."""
     facts = await _facts(run)
-    if facts.compute_id != run.args.compute_id:
+    if not facts.made or facts.compute_id != run.args.compute_id:
         raise Fatal("The volume was detached meanwhile, as the instance went off or was deleted.")
     await _plug(run, facts)
     return next_step()
 
 
 async def unplug(run: Run[AttachmentArgs]) -> Verdict:
-    """Take the volume from its instance, if that still has it."""
-    facts = await _facts(run)
-    if facts.compute_id == run.args.compute_id:
+    """Take the volume from its instance, if both still exist and belong together."""
+    facts = await queries.find(run.store, run.args.volume_id)
+    if facts is not None and facts.compute_id == run.args.compute_id:
         await _engine(run, facts).unplug(facts.id, facts.compute_id)
     return next_step()
 
 
 async def plug_again(run: Run[AttachmentArgs]) -> Verdict:
     """What was not detached stays with the instance."""
-    facts = await _facts(run)
-    if facts.compute_id == run.args.compute_id:
+    facts = await queries.find(run.store, run.args.volume_id)
+    if facts is not None and facts.compute_id == run.args.compute_id:
         await _plug(run, facts)
     return next_step()
 
 
-async def grow(run: Run[ResizeArgs]) -> Verdict:
-    """Make the volume larger; a running guest sees it at once."""
-    facts, size = await _facts(run), run.args.size
-    await _engine(run, facts).resize(VolumeSpec(facts.id, size))
+async def begin_resize(run: Run[ResizeArgs]) -> Verdict:
+    """Show what a job that was queued does, now that its turn has come."""
+    if not run.args.queued:
+        return next_step()
+    facts, waits = await _facts(run), await awaited(run)
 
     async def write(db: Queries) -> None:
-        await state_queries.set_size(db, facts.id, size)
+        await state_queries.set_size(db, facts.id, run.args.size)
+        await state_queries.set_status(db, facts.id, "resizing", run.clock.now())
 
-    return next_step(write)
+    return waits or next_step(write)
+
+
+async def grow(run: Run[ResizeArgs]) -> Verdict:
+    """Make the volume larger; a running guest sees it at once."""
+    facts = await _facts(run)
+    await _engine(run, facts).resize(VolumeSpec(facts.id, run.args.size))
+    return next_step()
 
 
 async def keep_size(run: Run[ResizeArgs]) -> Verdict:
     """A volume never shrinks: it is shown with the size that it has now."""
-    facts = await _facts(run)
+    facts = await queries.find(run.store, run.args.volume_id)
+    if facts is None or not facts.made:
+        return next_step()
     state = await _engine(run, facts).inspect(facts.id)
 
     async def write(db: Queries) -> None:
@@ -91,6 +121,8 @@ async def keep_size(run: Run[ResizeArgs]) -> Verdict:
 async def remove(run: Run[VolumeArgs]) -> Verdict:
     """Remove the volume with its data, and then its row."""
     facts = await _facts(run)
+    if facts.compute_id is not None:
+        raise Fatal("The volume was not detached.")
     await _engine(run, facts).delete(facts.id)
 
     async def write(db: Queries) -> None:
@@ -100,13 +132,15 @@ async def remove(run: Run[VolumeArgs]) -> Verdict:
 
 
 async def keep(run: Run[VolumeArgs]) -> Verdict:
-    """The volume is shown again, unless its data are gone already."""
+    """The volume is shown again, as large as it is, unless its data are gone already."""
     facts = await _facts(run)
-    gone = await _engine(run, facts).inspect(facts.id) is None
+    state = await _engine(run, facts).inspect(facts.id)
 
     async def write(db: Queries) -> None:
-        if gone:
+        if state is None:
             await effects.forget(db, facts.id)
+        elif facts.made:
+            await state_queries.set_size(db, facts.id, state.size)
 
     return next_step(write)
 

@@ -4,7 +4,7 @@ import asyncio
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from ipaddress import ip_address, ip_network
-from itertools import islice
+from itertools import chain
 from typing import cast
 
 from dns import flags, message, opcode, rcode, rdataset, rrset
@@ -13,6 +13,7 @@ from dns.message import Message, QueryMessage
 from dns.name import Name
 from dns.rdataset import Rdataset
 from dns.rdatatype import RdataType
+from dns.rrset import RRset
 
 from roost.engines.listeners import Listener
 from roost.engines.simulated.nameserver.answers import Answer, refusal
@@ -24,8 +25,12 @@ _PLAIN_UDP = 512
 _STREAM = 65_535
 """Bytes of an answer over TCP, whatever the query says of datagrams."""
 _TRANSFERS = (RdataType.AXFR, RdataType.IXFR)
-_BATCH = 100
-"""RRsets of one message of a transfer."""
+_BATCH = 60_000
+"""Bytes of the records of one message of a transfer, where one alone is not larger."""
+_HEAD = 10
+"""Bytes of a record beside its name and its data."""
+_STREAMS, _DATAGRAMS = 64, 256
+"""Conversations and questions at the same time; others are not answered."""
 
 Heed = Callable[[str, str], Awaitable[None]]
 """Of a notice: zone and sender."""
@@ -39,6 +44,7 @@ class NameServer:
         self._heed = heed
         self._datagrams: list[asyncio.DatagramTransport] = []
         self._streams: list[asyncio.Server] = []
+        self._open = 0
 
     async def open(self, listeners: Iterable[Listener]) -> None:
         """Raises OSError when one is taken; then none is kept."""
@@ -92,40 +98,46 @@ class NameServer:
 
     async def _zone_of(self, name: Name, kind: RdataType) -> Served | None:
         """The closest zone; of the two that have a DS record's name, the upper one."""
-        own = await self._zones.serving(name) if kind == RdataType.DS else None
-        above = name.parent() if own is not None and len(name) > 1 else name
-        while len(above) > 1:
-            if served := await self._zones.serving(above):
-                return served
-            above = above.parent()
-        return own
+        names = [name]
+        while len(names[-1]) > 2:
+            names.append(names[-1].parent())
+        if kind != RdataType.DS:
+            return await self._zones.serving(names)
+        return await self._zones.serving([*names[1:], name])
 
     async def _serve_stream(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        sender = writer.get_extra_info("peername")[0]
+        if self._open >= _STREAMS:
+            writer.close()
+            return
+        self._open += 1
         try:
             async with asyncio.timeout(_TCP_SECONDS):
-                while True:
-                    (length,) = struct.unpack("!H", await reader.readexactly(2))
-                    async for wire in self._stream_answers(
-                        await reader.readexactly(length), sender
-                    ):
-                        writer.write(struct.pack("!H", len(wire)) + wire)
-                    await writer.drain()
+                await self._converse(reader, writer)
         except (asyncio.IncompleteReadError, ConnectionError, TimeoutError):
             pass
         finally:
+            self._open -= 1
             writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sender = writer.get_extra_info("peername")[0]
+        while True:
+            (length,) = struct.unpack("!H", await reader.readexactly(2))
+            async for wire in self._stream_answers(await reader.readexactly(length), sender):
+                writer.write(struct.pack("!H", len(wire)) + wire)
+                await writer.drain()
 
     async def _stream_answers(self, wire: bytes, sender: str) -> AsyncIterator[bytes]:
         query = _read(wire)
         if not isinstance(query, QueryMessage):
             return
         if query.question[0].rdtype not in _TRANSFERS:
-            yield (await self._answer(query)).to_wire(max_size=_STREAM)
+            answer = await self._answer(query)
+            yield answer.to_wire(max_size=_STREAM, prefer_truncation=True)
             return
-        served = await self._zones.serving(query.question[0].name)
+        served = await self._zones.serving([query.question[0].name])
         if served is None or not _may_transfer(served.zone.axfr_ips, sender):
             yield refusal(query, rcode.NOTAUTH).to_wire()
             return
@@ -143,6 +155,8 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._transport = cast("asyncio.DatagramTransport", transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        if len(self._tasks) >= _DATAGRAMS:
+            return  # Who asked will ask again.
         task = asyncio.create_task(self._reply(data, addr))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -170,12 +184,26 @@ def _transfer(query: QueryMessage, served: Served) -> Iterator[Message]:
     """The whole zone between two SOA records (RFC 5936)."""
     content = served.content
     records = _signed(served) if served.signer else content.rdatasets()
-    everything = iter([*records, (content.origin, content.soa)])
-    while batch := list(islice(everything, _BATCH)):
+    for batch in _batches(chain(records, [(content.origin, content.soa)])):
         answer = message.make_response(query)
         answer.flags |= flags.AA
-        answer.answer = [rrset.from_rdata_list(name, s.ttl, list(s)) for name, s in batch]
+        answer.answer = batch
         yield answer
+
+
+def _batches(sets: Iterable[tuple[Name, Rdataset]]) -> Iterator[list[RRset]]:
+    """Single records, as many as one message surely holds."""
+    batch: list[RRset] = []
+    size = 0
+    for name, records in sets:
+        for record in records:
+            length = len(name.to_wire() or b"") + _HEAD + len(record.to_wire() or b"")
+            if batch and size + length > _BATCH:
+                yield batch
+                batch, size = [], 0
+            batch.append(rrset.from_rdata(name, records.ttl, record))
+            size += length
+    yield batch
 
 
 def _signed(served: Served) -> Iterator[tuple[Name, Rdataset]]:

@@ -14,13 +14,12 @@ from roost.resources.compute.backups.bodies import RestoreBackup
 from roost.resources.compute.backups.queries import NewBackup
 from roost.resources.compute.backups.records import BackupType
 from roost.resources.compute.bodies import UpdateSchedule
-from roost.resources.compute.configs import copies
 from roost.resources.compute.disks import changes as disk_changes
-from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.locks import check_idle
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.turns import FIRST, Turn
 from roost.resources.events import log
 from roost.store import Queries
 from roost.web.call import Call
@@ -39,33 +38,33 @@ async def enable(call: Call, instance: InstanceFacts) -> None:
         await log.notify(call.db, call.clock.now(), log.Actor.of(call), "backups_enable", entity)
 
 
-async def set_schedule(call: Call, instance: InstanceFacts, body: UpdateSchedule) -> None:
-    """400 for a time that is chosen before backups are enabled."""
+async def set_schedule(call: Call, instance: InstanceFacts, body: UpdateSchedule) -> bool:
+    """Whether it is another one; 400 for a time that is chosen before backups are enabled."""
     chosen = body.model_dump(exclude_none=True)
     if chosen and not await settings_queries.is_enabled(call.db, instance.id):
         reason = "Backups are not enabled"
         raise invalid_fields([Problem(reason, f"backups.schedule.{key}") for key in chosen])
-    await settings_queries.set_schedule(call.db, instance.id, body.day, body.window)
+    now = call.clock.now()
+    return await settings_queries.set_schedule(call.db, instance.id, body.day, body.window, now)
 
 
-async def cancel(call: Call, instance: InstanceFacts) -> None:
-    """All backups go; the caller holds an idle instance."""
+async def cancel(call: Call, instance: InstanceFacts, turn: Turn) -> None:
+    """All backups go, also those that are being made."""
     if not await settings_queries.is_enabled(call.db, instance.id):
         raise invalid("Backups are not enabled.")
-    args = InstanceArgs(compute_id=instance.id)
+    args = InstanceArgs(compute_id=instance.id, queued=turn.queued, after=turn.after)
     await _enqueue(call.get(JobQueue), call.db, jobs.CANCEL, args, instance, log.Actor.of(call))
 
 
-async def take_snapshot(call: Call, instance: InstanceFacts, label: str) -> int:
-    """The backup's id; the caller holds an idle instance."""
+async def take_snapshot(call: Call, instance: InstanceFacts, turn: Turn, label: str) -> int:
+    """The backup's id."""
     if not await settings_queries.is_enabled(call.db, instance.id):
         raise invalid("Backups are not enabled.")
-    if not await _saveable(call.db, instance):
-        raise invalid("The Compute has no disks to back up.")
+    if not turn.queued and not await saved.saveable(call.db, instance.id):
+        raise invalid(saved.NO_DISKS)
     engine = call.get(InstanceEngines).holding(instance).name
-    return await begin(
-        call.get(JobQueue), call.db, instance, engine, log.Actor.of(call), "snapshot", label
-    )
+    queue, actor = call.get(JobQueue), log.Actor.of(call)
+    return await begin(queue, call.db, instance, engine, actor, "snapshot", label, turn)
 
 
 async def begin(
@@ -76,20 +75,23 @@ async def begin(
     actor: log.Actor,
     kind: BackupType,
     label: str | None = None,
+    turn: Turn = FIRST,
 ) -> int:
     """A new backup's row and job; returns its id."""
-    configs = await copies.read(db, instance.id)
+    configs, held = await saved.content(db, instance.id)
     new = NewBackup(
         compute_id=instance.id,
         type=kind,
         label=label,
         region=instance.region,
         engine=engine,
-        configs=copies.CONFIGS.dump_json(configs).decode(),
-        disks=saved.save(await _saveable(db, instance)),
+        configs=configs,
+        disks=held,
     )
     backup_id = await queries.insert(db, new, queue.clock.now())
-    args = BackupArgs(compute_id=instance.id, backup_id=backup_id)
+    args = BackupArgs(
+        compute_id=instance.id, backup_id=backup_id, queued=turn.queued, after=turn.after
+    )
     await _enqueue(queue, db, jobs.SNAPSHOT, args, instance, actor)
     return backup_id
 
@@ -114,10 +116,6 @@ async def restore(call: Call, backup_id: int, body: RestoreBackup) -> None:
         former=target.status,
     )
     await _enqueue(call.get(JobQueue), call.db, jobs.RESTORE, args, target, log.Actor.of(call))
-
-
-async def _saveable(db: Queries, instance: InstanceFacts) -> list[disks.DiskFacts]:
-    return [disk for disk in await disks.of_instance(db, instance.id) if disk.made]
 
 
 async def _lock_both(call: Call, target_id: int) -> InstanceFacts:

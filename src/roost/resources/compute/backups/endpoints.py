@@ -5,7 +5,7 @@ from roost.resources.compute.backups import changes, queries
 from roost.resources.compute.backups.bodies import RestoreBackup, TakeSnapshot
 from roost.resources.compute.backups.queries import BACKUPS
 from roost.resources.compute.backups.records import BackupRow, BackupsRow
-from roost.resources.compute.locks import check_exists, lock, lock_idle
+from roost.resources.compute.locks import check_exists, lock, lock_turn
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import endpoint
@@ -50,7 +50,8 @@ async def take_snapshot(call: Call, body: TakeSnapshot) -> bytes:
     All disks are copied as of one moment, while the guest runs. When the copy is whole, it
     takes the place of the snapshot before it. Backups must be enabled.
     """
-    return await _view(call, await changes.take_snapshot(call, await lock_idle(call), body.label))
+    instance, turn = await lock_turn(call)
+    return await _view(call, await changes.take_snapshot(call, instance, turn, body.label))
 
 
 @endpoint(
@@ -80,7 +81,7 @@ async def cancel_backups(call: Call) -> None:
 
     All that were made are deleted, snapshots too.
     """
-    await changes.cancel(call, await lock_idle(call))
+    await changes.cancel(call, *await lock_turn(call))
 
 
 @endpoint(

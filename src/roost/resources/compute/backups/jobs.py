@@ -12,6 +12,7 @@ A restore that replaces disks makes the new ones first: until they are whole not
 
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
+from roost.jobs.turns import in_turn
 from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import queries, settings_queries
@@ -105,7 +106,7 @@ SNAPSHOT = JobKind(
 CANCEL = JobKind(
     "backups_cancel",
     InstanceArgs,
-    steps=(Step("remove", remove_all, undo=keep_rest, timeout=600),),
+    steps=(Step("remove", in_turn(remove_all), undo=keep_rest, timeout=600),),
     retry=_RETRY,
     on_enqueued=_disable,
     on_failed=_enable,

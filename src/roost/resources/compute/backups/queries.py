@@ -134,6 +134,16 @@ async def set_status(db: Queries, backup_id: int, status: BackupStatus, now: dat
     )
 
 
+async def set_content(db: Queries, backup_id: int, configs: str, disks: str) -> None:
+    """What is going to be saved: JSON of SavedConfig and SavedDisk."""
+    await db.execute(
+        "update compute_backup set configs = $2, disks = $3 where id = $1",
+        backup_id,
+        configs,
+        disks,
+    )
+
+
 async def set_failed(db: Queries, backup_id: int, now: datetime) -> None:
     """Unless it is whole, and only the removal of others has failed."""
     await db.execute(

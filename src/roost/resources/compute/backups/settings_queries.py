@@ -33,18 +33,23 @@ async def enable(db: Queries, compute_id: int) -> bool:
     return enabled is not None
 
 
-async def set_schedule(db: Queries, compute_id: int, day: str | None, window: str | None) -> None:
-    """None leaves one as it is."""
-    await db.execute(
+async def set_schedule(
+    db: Queries, compute_id: int, day: str | None, window: str | None, now: datetime
+) -> bool:
+    """None leaves one as it is. False when everything is so already."""
+    changed = await db.fetchval(
         """
         update compute_instance set backup_day = coalesce($2, backup_day),
-            backup_window = coalesce($3, backup_window)
-        where id = $1
+            backup_window = coalesce($3, backup_window), updated = $4
+        where id = $1 and (backup_day is distinct from coalesce($2, backup_day)
+            or backup_window is distinct from coalesce($3, backup_window)) returning true
         """,
         compute_id,
         day,
         window,
+        now.replace(microsecond=0),
     )
+    return changed is not None
 
 
 async def set_enabled(db: Queries, compute_id: int, enabled: bool) -> None:

@@ -3,13 +3,14 @@
 from functools import partial
 
 from roost.jobs.run import Run
+from roost.jobs.turns import awaited
 from roost.jobs.verdicts import Fatal, Verdict, Write, next_step
 from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import queries, rules, settings_queries
 from roost.resources.compute.backups.args import BackupArgs, CopyArgs, RestoreArgs
 from roost.resources.compute.backups.queries import BackupFacts
-from roost.resources.compute.backups.saved import DISKS
+from roost.resources.compute.backups.saved import DISKS, NO_DISKS, content, saveable
 from roost.resources.compute.configs import copies
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.engine import DiskSpec
@@ -29,9 +30,17 @@ async def _backup(run: Run[BackupArgs]) -> BackupFacts:
 
 
 async def begin(run: Run[BackupArgs]) -> Verdict:
-    """Show that the backup is being made."""
+    """Show that the backup is being made, of what there is when its turn has come."""
+    waits = await awaited(run)
+    if waits is not None:
+        return waits
+    if run.args.queued and not await saveable(run.store, run.args.compute_id):
+        raise Fatal(NO_DISKS)
 
     async def write(db: Queries) -> None:
+        if run.args.queued:
+            configs, held = await content(db, run.args.compute_id)
+            await queries.set_content(db, run.args.backup_id, configs, held)
         await queries.set_status(db, run.args.backup_id, "running", run.clock.now())
 
     return next_step(write)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.account.queries import network_helper
 from roost.resources.catalog import Catalog
+from roost.resources.compute import limits
 from roost.resources.compute.configs import interface_queries, rules
 from roost.resources.compute.configs import write_queries as queries
 from roost.resources.compute.configs.bodies import CreateConfig, Devices, UpdateConfig
@@ -15,7 +16,7 @@ from roost.resources.compute.configs.records import VirtMode
 from roost.resources.compute.configs.write_queries import ConfigFacts
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.interfaces import Interface
+from roost.resources.compute.interfaces import Interface, primary_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
 from roost.resources.events import log
@@ -34,6 +35,7 @@ async def create(call: Call, instance: InstanceFacts, body: CreateConfig) -> int
     await queries.set_devices(call.db, config_id, body.devices)
     await interface_queries.replace(call.db, config_id, body.interfaces)
     await notify(call, "compute_config_create", instance, ConfigName(config_id, body.label))
+    await limits.check_vlans(call, instance.region, body.interfaces)
     return config_id
 
 
@@ -53,6 +55,7 @@ async def update(
         await _replace_interfaces(call, config, body.interfaces)
     name = ConfigName(config.id, body.label or config.label)
     await notify(call, "compute_config_update", instance, name)
+    await limits.check_vlans(call, instance.region, body.interfaces or ())
 
 
 async def delete(call: Call, instance: InstanceFacts, config: ConfigFacts) -> None:
@@ -127,9 +130,16 @@ async def _check_mode(call: Call, config: ConfigFacts, body: UpdateConfig) -> No
 async def _replace_interfaces(call: Call, config: ConfigFacts, wanted: Sequence[Interface]) -> None:
     """Sent back as they are, they keep their ids."""
     held = await interface_queries.of_config(call.db, config.id)
-    if [_text(each) for each in held] != [_text(each) for each in wanted]:
+    if _texts(held) != _texts(wanted):
         await interface_queries.replace(call.db, config.id, wanted)
 
 
-def _text(each: Interface | InterfaceFacts) -> tuple[str, str | None, str | None, bool]:
-    return (each.purpose, each.label, each.ipam_address, each.primary)
+def _texts(
+    interfaces: Sequence[Interface | InterfaceFacts],
+) -> list[tuple[str, str | None, str | None, bool]]:
+    """What records show of them."""
+    primary = primary_of(interfaces)
+    return [
+        (each.purpose, each.label, each.ipam_address, number == primary)
+        for number, each in enumerate(interfaces)
+    ]

@@ -5,7 +5,7 @@ from roost.resources.compute.configs.bodies import CreateConfig, UpdateConfig
 from roost.resources.compute.configs.listings import CONFIGS
 from roost.resources.compute.configs.locks import lock_config
 from roost.resources.compute.configs.records import ConfigRow
-from roost.resources.compute.locks import check_exists, lock_idle
+from roost.resources.compute.locks import check_exists, check_open, lock
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint
@@ -56,7 +56,9 @@ async def create_config(call: Call, body: CreateConfig) -> bytes:
 
     It is used when the instance is booted with it.
     """
-    return await _view(call, await changes.create(call, await lock_idle(call), body))
+    instance = await lock(call)
+    check_open(instance)
+    return await _view(call, await changes.create(call, instance, body))
 
 
 @endpoint(

@@ -1,6 +1,7 @@
 """What the API offers: network interfaces of configs (spec B, Network interface object)."""
 
 from roost.errors import invalid, invalid_fields, not_found
+from roost.resources.compute import limits
 from roost.resources.compute.configs import changes, interface_queries
 from roost.resources.compute.configs import write_queries as configs
 from roost.resources.compute.configs.interface_bodies import (
@@ -15,7 +16,7 @@ from roost.resources.compute.configs.locks import find_config, lock_config
 from roost.resources.compute.configs.queries import ConfigName
 from roost.resources.compute.configs.records import InterfaceRow
 from roost.resources.compute.configs.write_queries import ConfigFacts
-from roost.resources.compute.locks import check_exists, check_idle, lock
+from roost.resources.compute.locks import check_exists, check_open, lock
 from roost.resources.compute.queries import InstanceFacts
 from roost.web.call import Call
 from roost.web.grants import Read, Write
@@ -73,6 +74,7 @@ async def add_interface(call: Call, body: AddInterface) -> bytes:
         raise invalid_fields([problem])
     interface_id = await interface_queries.add(call.db, config.id, body)
     await _changed(call, instance, config)
+    await limits.check_vlans(call, instance.region, (body,), "label")
     return await _view(call, interface_id)
 
 
@@ -140,11 +142,11 @@ async def order_interfaces(call: Call, body: OrderInterfaces) -> None:
 
 
 async def _lock(call: Call) -> tuple[InstanceFacts, ConfigFacts, InterfaceFacts]:
-    """All three; 404 for what is not there, 400 when the instance is busy."""
+    """All three; 404 for what is not there, 400 while a job replaces the configs."""
     instance, config = await lock(call), await find_config(call)
     for interface in await interface_queries.of_config(call.db, config.id):
         if interface.id == call.number("interfaceId"):
-            await check_idle(call, instance)
+            check_open(instance)
             return instance, config, interface
     raise not_found()
 

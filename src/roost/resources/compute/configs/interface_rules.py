@@ -31,7 +31,7 @@ def updating_problem(
         return Problem("A vlan interface cannot be updated")
     if body.primary and any(other.primary for other in held if other.id != interface.id):
         return Problem(ONE_PRIMARY, "primary")
-    if body.ipv4 is not None:
+    if body.ipv4:
         return Problem(ONLY_VPC, "ipv4")
     if body.ip_ranges:
         return Problem(ONLY_VPC, "ip_ranges")

@@ -5,8 +5,14 @@ from roost.store.paging import Column, Listing
 _RUNS = "i.status in ('running', 'rebooting', 'shutting_down') and not i.rescued"
 _ACTIVE = f"i.config_id = c.id and {_RUNS}"
 
+_PRIMARY = """
+    (f."primary" or f.purpose <> 'vlan' and not exists (
+        select from compute_interface o where o.config_id = f.config_id
+            and (o."primary" or (o.purpose <> 'vlan' and o.position < f.position))))
+    """
+
 _INTERFACE = f"""
-    f.id, f.label, f.ipam_address, f.purpose, {_ACTIVE} as active, f."primary",
+    f.id, f.label, f.ipam_address, f.purpose, {_ACTIVE} as active, {_PRIMARY} as "primary",
     null as vpc_id, null as subnet_id, null as ipv4, json '[]' as ip_ranges
     """
 
@@ -41,5 +47,8 @@ CONFIGS = Listing(
     source="compute_config c join compute_instance i on i.id = c.compute_id",
     scope="i.account_id = $1 and c.compute_id = $2",
     key="c.id",
-    columns={"label": Column("c.label", "text")},
+    columns={
+        "label": Column("c.label", "text", folds=True),
+        "created": Column("c.created", "time"),
+    },
 )

@@ -1,9 +1,12 @@
-"""The config of a request: found, with its instance locked and free for a change."""
+"""The config of a request: found, with its instance locked.
+
+What configs say is read when a guest starts, so that they may change while a job works.
+"""
 
 from roost.errors import not_found
 from roost.resources.compute.configs import write_queries as queries
 from roost.resources.compute.configs.write_queries import ConfigFacts
-from roost.resources.compute.locks import check_idle, lock
+from roost.resources.compute.locks import check_open, lock
 from roost.resources.compute.queries import InstanceFacts
 from roost.web.call import Call
 
@@ -17,8 +20,8 @@ async def find_config(call: Call) -> ConfigFacts:
 
 
 async def lock_config(call: Call) -> tuple[InstanceFacts, ConfigFacts]:
-    """Both, with nothing else on its way; 404, or 400 when the instance is busy."""
+    """Both; 404, or 400 while a job replaces the configs."""
     instance = await lock(call)
     config = await find_config(call)
-    await check_idle(call, instance)
+    check_open(instance)
     return instance, config

@@ -21,7 +21,7 @@ class ConfigFacts:
     virt_mode: VirtMode
     helpers: Helpers
     active: bool
-    """Whether the instance runs with it."""
+    """Whether the instance runs with it, or is about to."""
 
 
 async def find(db: Queries, compute_id: int, config_id: int) -> ConfigFacts | None:
@@ -29,8 +29,8 @@ async def find(db: Queries, compute_id: int, config_id: int) -> ConfigFacts | No
     row = await db.fetchrow(
         """
         select c.id, c.label, c.kernel, c.virt_mode, c.helpers,
-            coalesce(i.config_id = c.id and i.status = 'running' and not i.rescued, false)
-                as active
+            coalesce(i.config_id = c.id and i.status in ('running', 'booting', 'rebooting')
+                and not i.rescued, false) as active
         from compute_config c join compute_instance i on i.id = c.compute_id
         where c.compute_id = $1 and c.id = $2
         """,

@@ -3,23 +3,29 @@
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.catalog import Catalog
-from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.disks import jobs, queries, rules
 from roost.resources.compute.disks.bodies import CreateDisk
 from roost.resources.compute.disks.entity import disk_entity
 from roost.resources.compute.disks.queries import DiskFacts, NewDisk
-from roost.resources.compute.disks.steps import CloneArgs, DiskArgs, ResizeArgs
+from roost.resources.compute.disks.steps import (
+    IN_USE,
+    CloneArgs,
+    DiskArgs,
+    ResizeArgs,
+    is_used,
+)
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.profile import stored_keys
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.turns import Turn
 from roost.resources.events import log
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 from roost.web.call import Call
 
 
-async def create(call: Call, instance: InstanceFacts, body: CreateDisk) -> int:
+async def create(call: Call, instance: InstanceFacts, turn: Turn, body: CreateDisk) -> int:
     """The new disk's id."""
     keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
     await check_image(call, instance, body.image)
@@ -34,41 +40,39 @@ async def create(call: Call, instance: InstanceFacts, body: CreateDisk) -> int:
         setup=setup.seal(call.get(Box)) if body.image else None,
     )
     disk = await queries.insert(call.db, new, call.clock.now())
-    args = DiskArgs(compute_id=instance.id, username=_username(call), disk_id=disk.id)
+    args = _args(call, disk, turn)
     await jobs.enqueue(call.get(JobQueue), call.db, jobs.CREATE, args, instance, disk)
     return disk.id
 
 
-async def clone(call: Call, instance: InstanceFacts, source: DiskFacts) -> int:
+async def clone(call: Call, instance: InstanceFacts, source: DiskFacts, turn: Turn) -> int:
     """The copy's id; it gets the set-up of its source too."""
-    _check_ready(source)
+    _check_ready(source, turn)
     await check_space(call, instance, source.size, field=None)
     new = source.copy_for(instance.id, rules.copy_label(source.label))
     disk = await queries.insert(call.db, new, call.clock.now())
-    args = CloneArgs(
-        compute_id=instance.id, username=_username(call), disk_id=disk.id, source_id=source.id
-    )
+    args = CloneArgs(**_args(call, disk, turn).model_dump(), source_id=source.id)
     await jobs.enqueue(call.get(JobQueue), call.db, jobs.DUPLICATE, args, instance, disk)
     return disk.id
 
 
-async def resize(call: Call, instance: InstanceFacts, disk: DiskFacts, size: int) -> None:
+async def resize(
+    call: Call, instance: InstanceFacts, disk: DiskFacts, turn: Turn, size: int
+) -> None:
     """One in use is accepted here, and refused by the engine (reference: disk resize)."""
-    _check_ready(disk)
+    _check_ready(disk, turn)
     await check_space(call, instance, size - disk.size)
-    args = ResizeArgs(
-        compute_id=instance.id,
-        username=_username(call),
-        disk_id=disk.id,
-        size=size,
-        former=disk.size,
-    )
+    args = ResizeArgs(**_args(call, disk, turn).model_dump(), size=size, former=disk.size)
     await jobs.enqueue(call.get(JobQueue), call.db, jobs.RESIZE, args, instance, disk)
 
 
-async def delete(call: Call, instance: InstanceFacts, disk: DiskFacts) -> None:
-    await check_unused(call, instance, disk)
-    args = DiskArgs(compute_id=instance.id, username=_username(call), disk_id=disk.id)
+async def delete(call: Call, instance: InstanceFacts, disk: DiskFacts, turn: Turn) -> None:
+    """One that is being deleted is what the caller asks for."""
+    if disk.status == "deleting":
+        return
+    if not turn.queued:
+        await check_unused(call, instance, disk)
+    args = _args(call, disk, turn)
     await jobs.enqueue(call.get(JobQueue), call.db, jobs.DELETE, args, instance, disk)
 
 
@@ -107,11 +111,8 @@ async def check_space(
 
 async def check_unused(call: Call, instance: InstanceFacts, disk: DiskFacts) -> None:
     """400 when the instance runs with the disk."""
-    if instance.status != "running" or instance.config_id is None:
-        return
-    config = await configs.find_boot(call.db, instance.config_id)
-    if config is not None and any(slot.disk_id == disk.id for slot in config.slots):
-        raise invalid("The disk is in use: shut the Compute down first.")
+    if await is_used(call.db, instance, disk.id):
+        raise invalid(IN_USE)
 
 
 async def notify(
@@ -122,8 +123,10 @@ async def notify(
     await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity, second)
 
 
-def _check_ready(disk: DiskFacts) -> None:
-    if disk.status != "ready":
+def _check_ready(disk: DiskFacts, turn: Turn) -> None:
+    """One that is only going to be made is waited for."""
+    awaited = turn.queued and not disk.made and disk.status == "not ready"
+    if disk.status != "ready" and not awaited:
         raise invalid("The disk is not ready.")
 
 
@@ -133,5 +136,11 @@ def _image_label(call: Call, image_id: str | None) -> str:
     return rules.image_label(image.label)
 
 
-def _username(call: Call) -> str:
-    return call.identity.username
+def _args(call: Call, disk: DiskFacts, turn: Turn) -> DiskArgs:
+    return DiskArgs(
+        compute_id=disk.compute_id,
+        username=call.identity.username,
+        disk_id=disk.id,
+        queued=turn.queued,
+        after=turn.after,
+    )

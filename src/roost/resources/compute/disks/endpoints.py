@@ -5,8 +5,9 @@ from roost.resources.compute.disks import changes, queries
 from roost.resources.compute.disks.bodies import CreateDisk, ResizeDisk, SetPassword, UpdateDisk
 from roost.resources.compute.disks.queries import DISKS, DiskFacts
 from roost.resources.compute.disks.records import DiskRow
-from roost.resources.compute.locks import check_exists, check_idle, lock, lock_idle
+from roost.resources.compute.locks import check_exists, check_idle, check_open, lock, lock_turn
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.turns import Turn
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint
@@ -58,7 +59,9 @@ async def create_disk(call: Call, body: CreateDisk) -> bytes:
     Empty, or copied from an image. It must fit into what the plan has left; a config must name
     it before a guest finds it.
     """
-    return await _view(call, await changes.create(call, await lock_idle(call), body))
+    instance, turn = await lock_turn(call)
+    check_open(instance)
+    return await _view(call, await changes.create(call, instance, turn, body))
 
 
 @endpoint(
@@ -77,9 +80,10 @@ async def update_disk(call: Call, body: UpdateDisk) -> bytes:
     Only the label can be changed here.
     """
     instance, disk = await _lock(call)
-    label, now = body.label or disk.label, call.clock.now()
-    await queries.set_label(call.db, disk.id, label, now)
-    await changes.notify(call, "disk_update", instance, disk.id, label)
+    label = body.label or disk.label
+    if label != disk.label:
+        await queries.set_label(call.db, disk.id, label, call.clock.now())
+        await changes.notify(call, "disk_update", instance, disk.id, label)
     return await _view(call, disk.id)
 
 
@@ -89,8 +93,8 @@ async def delete_disk(call: Call) -> None:
 
     All that is on it is lost. The instance must not run with it.
     """
-    instance, disk = await _lock_idle(call)
-    await changes.delete(call, instance, disk)
+    instance, disk, turn = await _lock_turn(call)
+    await changes.delete(call, instance, disk, turn)
 
 
 @endpoint(
@@ -106,8 +110,8 @@ async def clone_disk(call: Call) -> bytes:
 
     The copy is a disk of the same instance and must fit into what the plan has left.
     """
-    instance, disk = await _lock_idle(call)
-    return await _view(call, await changes.clone(call, instance, disk))
+    instance, disk, turn = await _lock_turn(call)
+    return await _view(call, await changes.clone(call, instance, disk, turn))
 
 
 @endpoint(
@@ -125,8 +129,8 @@ async def resize_disk(call: Call, body: ResizeDisk) -> None:
     With its file system, where there is one. The guest must be off; a file system that does
     not fit lets the job fail, and nothing changes.
     """
-    instance, disk = await _lock_idle(call)
-    await changes.resize(call, instance, disk, body.size)
+    instance, disk, turn = await _lock_turn(call)
+    await changes.resize(call, instance, disk, turn, body.size)
 
 
 async def _hash_password(_call: Call, body: SetPassword) -> str:
@@ -148,7 +152,8 @@ async def reset_disk_password(call: Call, hashed: str) -> None:
 
     It applies to the next boot from the disk.
     """
-    instance, disk = await _lock_idle(call)
+    instance, disk = await _lock(call)
+    await check_idle(call, instance)
     await changes.set_password(call, instance, disk, hashed)
 
 
@@ -165,8 +170,14 @@ async def _lock(call: Call) -> tuple[InstanceFacts, DiskFacts]:
     return instance, disk
 
 
-async def _lock_idle(call: Call) -> tuple[InstanceFacts, DiskFacts]:
-    """The same, with nothing else on its way; 400 when the instance is busy."""
-    instance, disk = await _lock(call)
-    await check_idle(call, instance)
-    return instance, disk
+async def _lock_turn(call: Call) -> tuple[InstanceFacts, DiskFacts, Turn]:
+    """The same, and behind which jobs of the instance a new one is queued.
+
+    400 while a job replaces the disks.
+    """
+    instance, turn = await lock_turn(call)
+    check_open(instance)
+    disk = await queries.find(call.db, instance.id, call.number("diskId"))
+    if disk is None:
+        raise not_found()
+    return instance, disk, turn

@@ -12,6 +12,7 @@ from typing import TypeVar
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
+from roost.jobs.turns import in_turn
 from roost.resources.compute.disks import queries
 from roost.resources.compute.disks.entity import disk_entity
 from roost.resources.compute.disks.queries import DiskFacts
@@ -19,6 +20,7 @@ from roost.resources.compute.disks.steps import (
     CloneArgs,
     DiskArgs,
     ResizeArgs,
+    begin_resize,
     copy,
     discard,
     inspect,
@@ -57,7 +59,7 @@ async def _settle(db: Queries, job: Job, args: DiskArgs) -> None:
 CREATE = JobKind(
     "disk_create",
     DiskArgs,
-    steps=(Step("make", make, undo=discard, timeout=900),),
+    steps=(Step("make", in_turn(make), undo=discard, timeout=900),),
     retry=_RETRY,
     on_failed=_forget,
 )
@@ -65,7 +67,7 @@ CREATE = JobKind(
 DELETE = JobKind(
     "disk_delete",
     DiskArgs,
-    steps=(Step("remove", remove, undo=inspect),),
+    steps=(Step("remove", in_turn(remove), undo=inspect),),
     retry=_RETRY,
     on_enqueued=_begin_delete,
     on_done=_forget,
@@ -75,7 +77,10 @@ DELETE = JobKind(
 RESIZE = JobKind(
     "disk_resize",
     ResizeArgs,
-    steps=(Step("resize", resize, undo=shrink_back, timeout=900),),
+    steps=(
+        Step("begin", begin_resize),
+        Step("resize", resize, undo=shrink_back, timeout=900),
+    ),
     retry=_RETRY,
     on_enqueued=_begin_resize,
     on_done=_settle,
@@ -85,7 +90,7 @@ RESIZE = JobKind(
 DUPLICATE = JobKind(
     "disk_duplicate",
     CloneArgs,
-    steps=(Step("copy", copy, undo=discard, timeout=3600),),
+    steps=(Step("copy", in_turn(copy), undo=discard, timeout=3600),),
     retry=_RETRY,
     on_failed=_forget,
 )

@@ -16,7 +16,11 @@ DISKS = Listing(
     source="compute_disk d join compute_instance i on i.id = d.compute_id",
     scope="i.account_id = $1 and d.compute_id = $2",
     key="d.id",
-    columns={"label": Column("d.label", "text"), "size": Column("d.size", "int")},
+    columns={
+        "label": Column("d.label", "text", folds=True),
+        "size": Column("d.size", "int"),
+        "created": Column("d.created", "time"),
+    },
 )
 
 

@@ -1,13 +1,18 @@
 """Steps of jobs on disks, and what takes them back."""
 
 from roost.jobs.run import Run
+from roost.jobs.turns import awaited
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step
 from roost.resources.compute import making
 from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.disks import queries
+from roost.resources.compute.configs import queries as configs
+from roost.resources.compute.disks import queries, rules
 from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.steps import IMAGE_POLL, engine_of, facts_of
 from roost.store import Queries
+
+IN_USE = "The disk is in use: shut the Compute down first."
 
 
 class DiskArgs(InstanceArgs):
@@ -25,6 +30,14 @@ class CloneArgs(DiskArgs):
     """`disk_id` is the copy."""
 
     source_id: int
+
+
+async def is_used(db: Queries, instance: InstanceFacts, disk_id: int) -> bool:
+    """Whether the instance runs with the disk."""
+    if instance.status != "running" or instance.config_id is None:
+        return False
+    config = await configs.find_boot(db, instance.config_id)
+    return config is not None and any(slot.disk_id == disk_id for slot in config.slots)
 
 
 async def _disk(run: Run[DiskArgs]) -> DiskFacts:
@@ -51,7 +64,7 @@ async def copy(run: Run[CloneArgs]) -> Verdict:
     """Make the disk with the content of its source as of one moment."""
     facts, disk = await facts_of(run), await _disk(run)
     source = await queries.find(run.store, facts.id, run.args.source_id)
-    if source is None:
+    if source is None or not source.made:
         raise Fatal("The disk that was to be copied is gone.")
     await engine_of(run, facts).disks.copy(source.spec, disk.spec, run.progress)
 
@@ -70,6 +83,8 @@ async def discard(run: Run[DiskArgs]) -> Verdict:
 
 async def remove(run: Run[DiskArgs]) -> Verdict:
     """Remove the disk and what it holds."""
+    if run.args.queued and await is_used(run.store, await facts_of(run), run.args.disk_id):
+        raise Fatal(IN_USE)
     return await discard(run)
 
 
@@ -83,6 +98,22 @@ async def inspect(run: Run[DiskArgs]) -> Verdict:
             await queries.set_unmade(db, run.args.disk_id)
 
     return next_step(write)
+
+
+async def begin_resize(run: Run[ResizeArgs]) -> Verdict:
+    """What was queued depends on what the disk and its neighbours have become meanwhile."""
+    if not run.args.queued:
+        return next_step()
+    facts, disk, waits = await facts_of(run), await _disk(run), await awaited(run)
+    if waits is not None:
+        return waits
+    if not disk.made:
+        raise Fatal("The disk is not ready.")
+    wanted, allocated = run.args.size - disk.size, await queries.allocated(run.store, facts.id)
+    reason = rules.space_reason(facts.disk, allocated, wanted)
+    if wanted > 0 and reason is not None:
+        raise Fatal(reason)
+    return next_step()
 
 
 async def resize(run: Run[ResizeArgs]) -> Verdict:

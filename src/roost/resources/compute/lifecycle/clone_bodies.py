@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.catalog import Catalog
-from roost.resources.compute.bodies import Id, Label, Metadata
+from roost.resources.compute.bodies import MAX_GROUP, Id, Label, Metadata
 from roost.resources.compute.lifecycle import examples
 from roost.resources.compute.lifecycle.bodies import UNKNOWN_PLAN
 from roost.services import Services
@@ -30,7 +30,7 @@ class CloneInstance(Body):
     """The plan of the new instance, which needs one."""
     label: Label | None = None
     """The name of the new instance."""
-    group: Annotated[Annotated[str, Length(0, 50)] | None, DEPRECATED] = None
+    group: Annotated[Annotated[str, Length(0, MAX_GROUP)] | None, DEPRECATED] = None
     """A group of your own choice; use tags instead."""
     backups_enabled: bool = False
     """Whether the new instance is backed up."""

@@ -6,13 +6,12 @@ from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 
-async def count_clones(db: Queries, compute_id: int) -> int:
-    """How many clones of the instance are being made."""
-    count: int = await db.fetchval(
-        "select count(*) from compute_instance where source_id = $1 and status = 'cloning'",
-        compute_id,
+async def clones(db: Queries, compute_id: int) -> list[int]:
+    """The clones of the instance that are being made."""
+    rows = await db.fetch(
+        "select id from compute_instance where source_id = $1 and status = 'cloning'", compute_id
     )
-    return count
+    return [row["id"] for row in rows]
 
 
 async def begin(

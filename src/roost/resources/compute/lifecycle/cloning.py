@@ -13,8 +13,10 @@ from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.lifecycle import clone_queries, clone_targets, jobs, queries, rules
 from roost.resources.compute.lifecycle.args import CloneArgs
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
-from roost.resources.compute.locks import BUSY, check_idle, is_worked_on
+from roost.resources.compute.limits import check_new
+from roost.resources.compute.locks import check_idle, is_worked_on
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.turns import BUSY
 from roost.resources.tags.labels import hold_tags
 from roost.web.call import Call
 
@@ -52,7 +54,9 @@ async def clone(call: Call, body: CloneInstance) -> int:
     elif content.disks:
         await check_space(call, target, content.size, field=None)
     args = await _place(call, source, target, content, new)
-    await jobs.enqueue_clone(call, args, source, target)
+    await jobs.enqueue_clone(call, args, source, target, content.size)
+    if new:
+        await check_new(call, target.region)
     return target.id
 
 
@@ -62,7 +66,7 @@ async def _tags(call: Call) -> list[str]:
 
 async def _check_source(call: Call, source: InstanceFacts) -> None:
     """Others may be cloning it too."""
-    clones = await clone_queries.count_clones(call.db, source.id)
+    clones = len(await clone_queries.clones(call.db, source.id))
     if source.status == "deleting" or (source.status == "cloning" and not clones):
         raise invalid(BUSY)
     if await is_worked_on(call, source.id):

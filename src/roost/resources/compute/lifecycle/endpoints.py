@@ -16,7 +16,7 @@ from roost.resources.compute.queries import INSTANCES
 from roost.resources.compute.records import InstanceRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Write
+from roost.web.grants import Write
 from roost.web.registry import Rate, endpoint
 
 _WRITE = ("computes:read_write",)
@@ -27,7 +27,7 @@ _ONE = "/compute/instances/{computeId:int}"
     "POST",
     f"{_ONE}/clone",
     scopes=_WRITE,
-    grant=Global("add_computes"),
+    grant=Write("compute", right="add_computes"),
     body=CloneInstance,
     of=instances.view_instance,
     returns=InstanceRow,
@@ -51,7 +51,7 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     grant=Write("compute"),
     body=MutateInstance,
     of=instances.view_instance,
-    events=("compute_mutate", "compute_boot"),
+    events=("compute_mutate_create", "compute_mutate", "compute_boot"),
 )
 async def mutate_instance(call: Call, body: MutateInstance) -> None:
     """Upgrade a compute instance.
@@ -129,7 +129,12 @@ async def rescue_instance(call: Call, body: RescueInstance) -> None:
     grant=Write("compute"),
     body=ResizeInstance,
     of=instances.view_instance,
-    events=("compute_resize", "compute_boot"),
+    events=(
+        "compute_resize_create",
+        "compute_resize_warm_create",
+        "compute_resize",
+        "compute_boot",
+    ),
 )
 async def resize_instance(call: Call, body: ResizeInstance) -> None:
     """Resize a compute instance to another plan.
@@ -138,7 +143,7 @@ async def resize_instance(call: Call, body: ResizeInstance) -> None:
     the new memory and processors.
     """
     instance = await lock_idle(call)
-    await resizing.resize(call, instance, body.type, body.allow_auto_disk_resize)
+    await resizing.resize(call, instance, body)
 
 
 async def _record(call: Call, compute_id: int) -> bytes:

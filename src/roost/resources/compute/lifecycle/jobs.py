@@ -4,9 +4,11 @@ kind              while it runs         done                      failed
 compute_rebuild   rebuilding            offline, then booted      offline, with the disks it has
 compute_rescue    booting, rebooting    running                   offline
 compute_resize    resizing              offline, booted if it ran as before, with the former plan
+                                        (and offline until then)
 compute_clone     cloning (both)        both as before            as before; a new target gone
 """
 
+from functools import partial
 from typing import TypeVar
 
 from roost.jobs.kinds import JobKind, Retry, Step
@@ -103,7 +105,7 @@ RESIZE = JobKind(
         Step("stop", stop, undo=start_again, timeout=2 * GRACE),
         Step("grow", grow, undo=shrink_back, timeout=900),
         Step("change_plan", change_plan, undo=change_back),
-        Step("settle", settle),
+        Step("settle", partial(settle, shown="offline")),
     ),
     retry=_RETRY,
     on_enqueued=becomes("resizing"),
@@ -136,11 +138,11 @@ async def enqueue(
 
 
 async def enqueue_clone(
-    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts
+    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts, size: int
 ) -> None:
-    """The job is the target's, so that several clones are made at the same time."""
+    """The job is the target's, so that several clones are made at the same time; `size` in MB."""
     second = COMPUTE.entity(target.id, target.label)
-    await _enqueue(call, CLONE, args, CLONE.name, source, second)
+    await _enqueue(call, CLONE, args, CLONE.name, source, second, size=size)
 
 
 async def _enqueue(
@@ -151,10 +153,13 @@ async def _enqueue(
     instance: InstanceFacts,
     second: Entity | None = None,
     message: str = "",
+    size: int | None = None,
 ) -> None:
     actor, entity = log.Actor.of(call), COMPUTE.entity(instance.id, instance.label)
     now = call.clock.now()
-    event_id = await log.schedule(call.db, now, actor, action, entity, second, message)
+    event_id = await log.schedule(
+        call.db, now, actor, action, entity, second, message=message, size=size
+    )
     await call.get(JobQueue).enqueue(
         call.db,
         kind,

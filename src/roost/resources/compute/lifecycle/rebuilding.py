@@ -25,7 +25,7 @@ async def rebuild(call: Call, instance: InstanceFacts, body: RebuildInstance) ->
     assert body.image is not None
     await check_image(call, instance, body.image)
     if body.metadata is not None and body.metadata.user_data is not None:
-        check_user_data(call, instance.region, body.image)
+        check_user_data(call, instance.region, body.image, body.metadata.user_data)
     keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
     specs = await _specs(call, instance, body)
     swap = _swap(call, body.image, specs)

@@ -3,17 +3,31 @@
 from roost.errors import invalid
 from roost.resources.catalog import Catalog
 from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.args import ResizeArgs
+from roost.resources.compute.lifecycle.bodies import ResizeInstance
 from roost.resources.compute.lifecycle.plans import check_plan
+from roost.resources.compute.limit_queries import set_resize_type
+from roost.resources.compute.limits import check_resized
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.events import log
 from roost.web.call import Call
 
+_REQUESTS = {"cold": "compute_resize_create", "warm": "compute_resize_warm_create"}
+"""Events of requests (reference: event actions)."""
 
-async def resize(
-    call: Call, instance: InstanceFacts, type_id: str, grow: bool, action: str | None = None
+
+async def resize(call: Call, instance: InstanceFacts, body: ResizeInstance) -> None:
+    """Up or down; the request has an event of its own, beside that of the work."""
+    request = _REQUESTS[body.migration_type]
+    await _resize(call, instance, body.type, body.allow_auto_disk_resize, jobs.RESIZE.name, request)
+
+
+async def _resize(
+    call: Call, instance: InstanceFacts, type_id: str, grow: bool, action: str, request: str
 ) -> None:
-    """Up or down; with `grow` the only disk with a file system takes all room of the plan."""
+    """With `grow` the only disk with a file system takes all room of the plan."""
     if type_id == instance.type:
         raise invalid(rules.SAME_PLAN)
     specs = await check_plan(call, instance, type_id)
@@ -32,7 +46,11 @@ async def resize(
         disk, size = growing
         sizes = {"disk_id": disk.id, "disk_size": size, "disk_former": disk.size}
         args = args.model_copy(update=sizes)
+    await set_resize_type(call.db, instance.id, type_id)
+    entity = COMPUTE.entity(instance.id, instance.label)
+    await log.notify(call.db, call.clock.now(), log.Actor.of(call), request, entity)
     await jobs.enqueue(call, jobs.RESIZE, args, instance, action)
+    await check_resized(call, instance, call.get(Catalog).type(type_id))
 
 
 async def mutate(call: Call, instance: InstanceFacts, grow: bool) -> None:
@@ -40,4 +58,5 @@ async def mutate(call: Call, instance: InstanceFacts, grow: bool) -> None:
     plan = call.get(Catalog).find_type(instance.type)
     if plan is None or plan.successor is None:
         raise invalid("There is no upgrade for the service plan of this Compute.")
-    await resize(call, instance, plan.successor, grow, "compute_mutate")
+    action = "compute_mutate"
+    await _resize(call, instance, plan.successor, grow, action, f"{action}_create")

@@ -3,7 +3,7 @@
 from roost.store.migrations.sql import execute
 
 revision = "0018"
-down_revision = "0016"
+down_revision = "0017"
 
 UPGRADE = """
 create table identity_epoch (epoch bigint not null);

@@ -1,0 +1,99 @@
+"""`roost account limit`: how much an account may have."""
+
+from pathlib import Path
+from typing import cast, get_args
+
+import click
+
+from roost.app.groups import LIMITS
+from roost.app.roost import open_store
+from roost.app.table import format_table
+from roost.cli.options import read_served_settings, run, state_option
+from roost.resources.account.queries import exists
+from roost.resources.catalog import load
+from roost.resources.catalog.entries import LimitName
+from roost.resources.limits.queries import Usage, read, reset_limit, set_limit
+from roost.settings import Settings
+
+_NAMES = get_args(LimitName)
+_UNLIMITED = "unlimited"
+_MOST = 2**53
+
+
+def _amount(context: click.Context, parameter: click.Parameter, text: str) -> int | None:
+    if text == _UNLIMITED:
+        return None
+    if not text.isdecimal() or int(text[:20]) > _MOST:
+        raise click.BadParameter(f"must be 0 to {_MOST}, or {_UNLIMITED}", context, parameter)
+    return int(text)
+
+
+@click.group()
+def limit() -> None:
+    """How much an account may have."""
+
+
+@limit.command()
+@state_option
+@click.argument("account", type=int)
+def show(state: Path | None, account: int) -> None:
+    """Show what ACCOUNT has, what it may have, and whose word that is."""
+    settings = read_served_settings(state=state)
+    limits = load(settings.catalog).entries.limits
+    usage = run(_read(settings, account))
+    rows = (
+        (
+            name,
+            str(used),
+            _written(usage.own.get(name, limits.of(name))),
+            "account" if name in usage.own else "catalogue",
+        )
+        for name, used in usage.used.items()
+    )
+    click.echo(format_table(("LIMIT", "USED", "ALLOWED", "SET BY"), rows))
+
+
+@limit.command("set")
+@state_option
+@click.argument("account", type=int)
+@click.argument("name", type=click.Choice(_NAMES))
+@click.argument("amount", callback=_amount)
+def set_one(state: Path | None, account: int, name: str, amount: int | None) -> None:
+    """Let ACCOUNT have AMOUNT of NAME, or `unlimited`; from the next request on."""
+    run(_set(read_served_settings(state=state), account, cast("LimitName", name), amount))
+
+
+@limit.command()
+@state_option
+@click.argument("account", type=int)
+@click.argument("name", type=click.Choice(_NAMES), required=False)
+def reset(state: Path | None, account: int, name: str | None) -> None:
+    """Let the catalogue's limits hold for ACCOUNT again: all, or the one of NAME."""
+    run(_reset(read_served_settings(state=state), account, cast("LimitName | None", name)))
+
+
+async def _read(settings: Settings, account_id: int) -> Usage:
+    async with open_store(settings) as store:
+        _check(await exists(store, account_id), account_id)
+        found = [await read(store, account_id, group, unlimited=True) for group in LIMITS]
+        used = {name: used for each in found for name, used in each.used.items()}
+        return Usage(used, found[0].own)
+
+
+async def _set(settings: Settings, account_id: int, name: LimitName, amount: int | None) -> None:
+    async with open_store(settings) as store:
+        _check(await set_limit(store, account_id, name, amount), account_id)
+
+
+async def _reset(settings: Settings, account_id: int, name: LimitName | None) -> None:
+    async with open_store(settings) as store:
+        _check(await reset_limit(store, account_id, name), account_id)
+
+
+def _written(amount: int | None) -> str:
+    return _UNLIMITED if amount is None else str(amount)
+
+
+def _check(known: bool, account_id: int) -> None:
+    if not known:
+        raise click.ClickException(f"there is no account {account_id}")

@@ -1,0 +1,4 @@
+"""Beta programs.
+
+What accounts may try before it is offered to all.
+"""

@@ -1,0 +1,65 @@
+"""What an account and a region may have of instances (docs/catalog.md, Limits; spec B, Limits)."""
+
+from collections.abc import Iterable
+
+from roost.errors import invalid
+from roost.resources.catalog.entries import LimitName, PlanEntry
+from roost.resources.compute.interfaces import Interface
+from roost.resources.compute.limit_queries import PROMISED, count_vlans, promised, promised_in
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.limits.capacity import check_capacity
+from roost.resources.limits.check import check_limits
+from roost.resources.limits.host import Promised
+from roost.resources.limits.kinds import LimitGroup, LimitKind
+from roost.resources.limits.queries import hold
+from roost.store import Queries
+from roost.web.call import Call
+
+COMPUTES = LimitGroup(
+    "computes",
+    f"{PROMISED} where i.account_id = $1",
+    (
+        LimitKind("instances", "compute instances"),
+        LimitKind("memory", "MB of memory in compute instances", promised("memory")),
+        LimitKind("vcpus", "vCPUs in compute instances", promised("vcpus")),
+        LimitKind("storage", "MB of storage in compute instances", promised("disk")),
+    ),
+)
+
+MAX_VLANS = 10
+"""For each region (spec B, Networking rule 6)."""
+
+
+async def promise(db: Queries, region: str) -> Promised:
+    """What instances have of a region's host."""
+    return Promised(*await promised_in(db, region))
+
+
+async def check_new(call: Call, region: str) -> None:
+    """400 when a new instance, which is written already, is too much for account or region."""
+    await check_limits(call, COMPUTES)
+    await check_capacity(call, region, "region")
+
+
+async def check_resized(call: Call, instance: InstanceFacts, plan: PlanEntry) -> None:
+    """The same for an instance that is to have this plan, which is written already."""
+    bigger: dict[LimitName, bool] = {
+        "memory": plan.memory > instance.memory,
+        "vcpus": plan.vcpus > instance.vcpus,
+        "storage": plan.disk > instance.disk,
+    }
+    grown = [name for name, grows in bigger.items() if grows]
+    if grown:
+        await check_limits(call, COMPUTES, *grown)
+        await check_capacity(call, instance.region, "type")
+
+
+async def check_vlans(
+    call: Call, region: str, interfaces: Iterable[Interface], field: str = "interfaces"
+) -> None:
+    """400 when the account has too many VLANs in the region, after the interfaces are written."""
+    if not any(interface.purpose == "vlan" for interface in interfaces):
+        return
+    await hold(call.db, "vlans", call.account_id)
+    if await count_vlans(call.db, call.account_id, region) > MAX_VLANS:
+        raise invalid(f"An account may have at most {MAX_VLANS} VLANs in a region", field)

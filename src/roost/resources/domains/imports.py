@@ -1,0 +1,109 @@
+"""Imports of zones: what is found out before the transaction begins, and what it makes of it.
+
+A zone file is read, and another name server tried for a moment, so that most callers learn at once
+why an import fails. A server that takes longer is left to a job.
+"""
+
+from dataclasses import dataclass
+
+from roost.errors import Problem, invalid, invalid_fields
+from roost.jobs.queue import JobQueue
+from roost.resources.domains import creation, importing, jobs, queries, rules
+from roost.resources.domains.at_once import AtOnce
+from roost.resources.domains.bodies import ImportDomain
+from roost.resources.domains.dns import Dns, parse_server
+from roost.resources.domains.parsing import Conversion, Parsed, parse_zone_file
+from roost.resources.domains.queries import DomainFacts, NewDomain
+from roost.resources.domains.transfers import TransferError, TransferTimeoutError, fetch
+from roost.resources.events import log
+from roost.resources.limits.check import check_limits
+from roost.threads import COMPUTING
+from roost.web.call import Call
+
+TOO_MANY = f"An account imports at most {rules.MAX_IMPORTS} domains at the same time"
+TRIAL_SECONDS = 2.5
+
+_AT_ONCE = AtOnce(rules.MAX_IMPORTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of a zone before its domain is made."""
+
+    body: ImportDomain
+    parsed: Parsed | None
+    """None when a job has to fetch it."""
+
+
+async def find(call: Call, body: ImportDomain) -> Found:
+    """Raises 400 with what is wrong with the zone, or why it cannot be had."""
+    await creation.check_free(call, body.domain.lower())
+    with _AT_ONCE.one(call.account_id):
+        if body.zone_file is not None:
+            return Found(body, await _read(call, body.domain, body.zone_file))
+        return Found(body, await _try(call, body.domain, body.remote_nameserver or ""))
+
+
+async def make(call: Call, found: Found) -> DomainFacts:
+    """The domain, with its records where they are known already."""
+    body, parsed = found.body, found.parsed
+    if parsed is None:
+        await queries.lock_imports(call.db, call.account_id)
+        if await queries.count_imports(call.db, call.account_id) >= rules.MAX_IMPORTS:
+            raise invalid(TOO_MANY)
+    facts = await creation.insert(call, _new(call, body))
+    if parsed is None:
+        remote = body.remote_nameserver or ""
+        queue, actor = call.get(JobQueue), log.Actor.of(call)
+        await jobs.enqueue_import(queue, call.db, facts, actor, remote)
+    else:
+        await importing.keep(call.db, facts, parsed, call.clock.now())
+        await creation.enqueue_sync(call, facts, "dns_zone_import")
+    await check_limits(call, queries.LIMIT)
+    return facts
+
+
+async def _read(call: Call, domain: str, zone_file: str) -> Parsed:
+    conversion = Conversion(domain.lower(), call.get(Dns))
+    parsed = await COMPUTING.run(parse_zone_file, zone_file, conversion)
+    return _accepted(parsed, "zone_file")
+
+
+async def _try(call: Call, domain: str, remote: str) -> Parsed | None:
+    server = parse_server(remote)
+    assert server is not None
+    try:
+        parsed = await fetch(domain.lower(), server, call.get(Dns), TRIAL_SECONDS)
+    except TransferTimeoutError:
+        return None
+    except TransferError as error:
+        raise invalid(str(error), "remote_nameserver") from None
+    return _accepted(parsed, "remote_nameserver")
+
+
+def _accepted(parsed: Parsed, field: str) -> Parsed:
+    if parsed.refusals:
+        raise invalid_fields([Problem(reason, field) for reason in parsed.refusals])
+    return parsed
+
+
+def _new(call: Call, body: ImportDomain) -> NewDomain:
+    return NewDomain(
+        account_id=call.account_id,
+        domain=body.domain,
+        type="master",
+        status="active",
+        soa_email=importing.default_email(body.domain),
+        description="",
+        group="",
+        master_ips=[],
+        axfr_ips=[],
+        refresh_sec=0,
+        retry_sec=0,
+        expire_sec=0,
+        ttl_sec=0,
+        tags=[],
+        dnssec=False,
+        serial=rules.next_serial(0, call.clock.now()),
+        importing=True,
+    )

@@ -1,0 +1,28 @@
+"""Refusing what is above a limit of the account: one place for all groups."""
+
+from roost.errors import invalid
+from roost.resources.catalog import Catalog
+from roost.resources.catalog.entries import LimitName
+from roost.resources.limits import queries
+from roost.resources.limits.kinds import LimitGroup
+from roost.web.call import Call
+
+
+async def check_limits(call: Call, group: LimitGroup, *grown: LimitName) -> None:
+    """The last thing that a handler does, after it has written its rows.
+
+    Counts what the account has then, so that of two requests at a limit one is refused; others
+    wait from here to the commit only. With `grown`, the other kinds of the group may be above
+    their limits: an account that was given less may still change what it has.
+
+    ApiError 400 when there is too much of something.
+    """
+    await queries.hold(call.db, group.name, call.account_id)
+    usage = await queries.read(call.db, call.account_id, group)
+    defaults = call.get(Catalog).entries.limits
+    for kind in group.kinds:
+        limit = usage.own.get(kind.name, defaults.of(kind.name))
+        if limit is None or (grown and kind.name not in grown):
+            continue
+        if usage.used[kind.name] > limit:
+            raise invalid(kind.refusal(limit))

@@ -1,0 +1,4 @@
+"""Security questions.
+
+What an operator asks before your password is reset.
+"""

@@ -1,0 +1,4 @@
+"""Transfer.
+
+The pool of outbound transfer that the plans of your instances give.
+"""

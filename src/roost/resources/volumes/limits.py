@@ -1,0 +1,37 @@
+"""What an account and a region may have of volumes (docs/catalog.md, Limits)."""
+
+from roost.resources.limits.capacity import check_capacity
+from roost.resources.limits.check import check_limits
+from roost.resources.limits.host import Promised
+from roost.resources.limits.kinds import LimitGroup, LimitKind
+from roost.resources.volumes.queries import promised_in
+from roost.store import Queries
+from roost.web.call import Call
+
+VOLUMES = LimitGroup(
+    "volumes",
+    "volume v where v.account_id = $1",
+    (
+        LimitKind("volumes", "volumes"),
+        LimitKind("volume_storage", "GiB in volumes", "sum(v.size)"),
+    ),
+)
+
+FULL = "The region has no capacity for a volume of this size"
+
+
+async def promise(db: Queries, region: str) -> Promised:
+    """What volumes have of a region's host."""
+    return Promised(0, 1024 * await promised_in(db, region))
+
+
+async def check_new(call: Call, region: str) -> None:
+    """400 when a new volume, which is written already, is too much for account or region."""
+    await check_limits(call, VOLUMES)
+    await check_capacity(call, region, "size", FULL)
+
+
+async def check_resized(call: Call, region: str) -> None:
+    """The same for one that is to grow."""
+    await check_limits(call, VOLUMES, "volume_storage")
+    await check_capacity(call, region, "size", FULL)
