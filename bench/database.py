@@ -4,11 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from bench.statements import ALERTS, FILL, FILL_VOLUMES, GRANT_HALF
 from roost.clock import Clock
 from roost.ids import new_uuid
 from roost.resources.account import queries
+from roost.resources.catalog.entries import LimitName
+from roost.resources.limits.queries import set_limit
 from roost.resources.tokens.issue import issue_token
 from roost.settings import Settings
 from roost.store import Store, migrate
@@ -58,6 +61,8 @@ async def make_account(store: Store, username: str, instances: int) -> Account:
         account = await queries.create_account(db, new_uuid(), clock.seconds())
         user = await queries.create_user(db, account, username, False, clock.seconds())
         token = await issue_token(db, clock, user, username, Scopes.parse("*"))
+        for name in get_args(LimitName):
+            await set_limit(db, account, name, None)
         await db.execute(FILL, account, instances, ALERTS)
     await store.execute("vacuum analyze")
     rows = await store.fetch("select id from compute_instance where account_id = $1", account)

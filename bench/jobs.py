@@ -10,13 +10,15 @@ from statistics import median
 from bench import machine
 from bench.noop_worker import NOOP, noop_queue
 from bench.results import Result
-from roost.jobs import JobArgs
+from roost.jobs import JobArgs, queries
 from roost.store import Store
 
 _SINGLES = 200
 _PAUSE = 0.01
 _JOBS = 1000
 _DRAINS = 5
+_QUEUE = 20_000
+_NEWCOMERS = 60
 
 
 async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
@@ -27,16 +29,39 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
         cpu = machine.cpu_seconds(pid)
         drains = [await _drain(store) for _ in range(_DRAINS)]
         cpu = (machine.cpu_seconds(pid) - cpu) / (_DRAINS * _JOBS)
+        behind = await _behind_a_queue(store)
     late = f"95 %: {delays[_SINGLES * 95 // 100] * 1000:.1f} ms"
     note = f"CPU us of the worker for each: {cpu * 1e6:.0f}"
     yield Result("commit to first step", median(delays) * 1000, "ms", 5, note=late)
     yield Result("drain of 1,000 no-op jobs", _JOBS / median(drains), "/s", 1000, "at least", note)
+    alone = median(delays)
+    note = f"{median(behind) * 1000:.1f} ms; the worst {max(behind) * 1000:.1f} ms"
+    name = "first step while another account has 20,000 jobs queued"
+    yield Result(name, median(behind) / alone, "x alone", 5, note=note)
 
 
-async def _delay(store: Store) -> float:
+async def _behind_a_queue(store: Store) -> list[float]:
+    """The same delays of one account while a worker is busy with a long queue of another."""
+    await store.execute(
+        """
+        insert into job (kind, args, step, account_id, resource, run_at, deadline, created)
+        select 'noop', '{}', 'begin', 1, 'queue:' || n, '-infinity', now() + interval '1 day', now()
+        from generate_series(1, $1) as n
+        """,
+        _QUEUE,
+    )
+    await store.notify(queries.READY)
+    delays = [await _delay(store, account_id=2) for _ in range(_NEWCOMERS)]
+    queued = "select exists (select from job where account_id = 1 and status = 'queued')"
+    assert await store.fetchval(queued), "the queue was too short for this machine"
+    await store.execute("delete from job where account_id = 1 and status = 'queued'")
+    return delays
+
+
+async def _delay(store: Store, account_id: int | None = None) -> float:
     """Seconds from the commit of a job to the beginning of its first step."""
     async with store.transaction() as db:
-        job = await noop_queue().enqueue(db, NOOP, JobArgs())
+        job = await noop_queue().enqueue(db, NOOP, JobArgs(), account_id=account_id)
     committed = time.monotonic()
     await asyncio.sleep(_PAUSE)
     while not (found := await noop_queue().find(store, job.id)) or not found.results:

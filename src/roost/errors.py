@@ -49,15 +49,20 @@ def shown(error: Exception) -> str:
     return str(error) if isinstance(error, ShownError) else "An error occurred"
 
 
+MAX_PROBLEMS = 100
+"""A longer list helps nobody, and whoever sends nonsense would be sent more of it."""
+
+
 class ApiError(Exception):
-    """A refusal: an HTTP status and at least one problem."""
+    """A refusal: an HTTP status and at least one problem, of which the first 100 are told."""
 
     def __init__(
         self, status: int, problems: Sequence[Problem], headers: Sequence[tuple[bytes, bytes]] = ()
     ) -> None:
-        super().__init__("; ".join(p.reason for p in problems))
+        told = tuple(problems[:MAX_PROBLEMS])
+        super().__init__("; ".join(p.reason for p in told))
         self.status = status
-        self.problems = tuple(problems)
+        self.problems = told
         self.headers = tuple(headers)
 
 

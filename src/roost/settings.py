@@ -1,9 +1,10 @@
 """What an operator sets, from the environment (prefix `ROOST_`) or the command line."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 _ADDRESS = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+$"
@@ -21,7 +22,7 @@ class Settings(BaseSettings):
     public_url: str | None = Field(
         default=None,
         pattern=r"^https?://[^/?#]+$",
-        description="where browsers and OAuth clients reach the server; default: as they asked",
+        description="where browsers and OAuth clients reach the server; default: where it listens",
     )
     admin_email: str = Field(
         default="admin@localhost.localdomain",
@@ -46,6 +47,16 @@ class Settings(BaseSettings):
     rate_limit_scale: float = Field(default=1.0, ge=0, description="0 switches limits off")
     trusted_proxies: str | None = Field(
         default=None, description="addresses whose X-Forwarded-For is believed"
+    )
+    max_connections: int = Field(
+        default=4096, ge=1, description="open at once; at most half of the files it may open"
+    )
+    connections_per_address: int = Field(
+        default=256, ge=1, description="open at once from one address that is no trusted proxy"
+    )
+    monitors: str = Field(
+        default="127.0.0.0/8,::1/128",
+        description="networks, with commas, that may see /metrics and the details of /healthz",
     )
     dns_engine: Literal["auto", "simulated", "powerdns"] = "auto"
     dns_listen: str | None = Field(
@@ -90,3 +101,11 @@ class Settings(BaseSettings):
         default=1024**3, ge=0, description="bytes of all attachments of an account"
     )
     simulated_latency: float = Field(default=1.0, ge=0, description="seconds of a transition")
+
+    @field_validator("trusted_proxies", "monitors")
+    @classmethod
+    def _check_networks(cls, value: str | None) -> str | None:
+        for name in filter(None, (name.strip() for name in (value or "").split(","))):
+            if name != "*":
+                ip_network(name)
+        return value

@@ -95,7 +95,8 @@ class Caller:
             case AccountAccess(level):
                 return self.held in (level, "read_write")
             case Write():
-                return self.held == "read_write"
+                right = endpoint.grant.right
+                return self.held == "read_write" and (right is None or self.rights)
             case Read():
                 return self.held is not None
 

@@ -34,7 +34,9 @@ class Doors:
         self._roost = roost
         self._nobody = nobody
         self._kinds = {e.grant.kind for e in endpoints if isinstance(e.grant, Read | Write)}
-        self._rights = sorted({e.grant.name for e in endpoints if isinstance(e.grant, Global)})
+        rights = {e.grant.name for e in endpoints if isinstance(e.grant, Global)}
+        beside = {e.grant.right for e in endpoints if isinstance(e.grant, Read | Write)}
+        self._rights = sorted(rights | {right for right in beside if right is not None})
         self._clients: dict[tuple[Caller, str], Client] = {}
 
     async def client(self, caller: Caller, endpoint: Endpoint) -> Client:

@@ -49,14 +49,16 @@ async def test_programs_that_go_on_are_shown(client: Client) -> None:
 async def test_an_account_enrolls_once(client: Client, stranger: Client, roost: Roost) -> None:
     assert await client.post("/account/betas", {"id": "trial"}) == {}
     (row,) = (await client.get("/account/betas"))["data"]
+    await stranger.post("/account/betas", {"id": "trial"})
+    assert (await client.get("/account/betas"))["results"] == 1
     shown = {key: PROGRAM[key] for key in ("id", "label", "description", "started", "ended")}
     assert row == {**shown, "enrolled": row["enrolled"]}
     assert await client.get("/account/betas/trial") == row
     again = await client.send("POST", "/account/betas", {"id": "trial"})
     reason = "The account is enrolled in this beta program already"
     assert again.problems == [("id", reason)]
-    assert (await stranger.get("/account/betas"))["data"] == []
-    assert (await stranger.send("GET", "/account/betas/trial")).status == 404
+    assert (await client.get("/account/betas"))["data"] == [row]
+    assert (await client.send("GET", "/account/betas/closed")).status == 404
 
 
 @pytest.mark.parametrize(

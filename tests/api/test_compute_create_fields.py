@@ -34,7 +34,7 @@ REFUSED = [
     ("type", "", "A valid plan type by that ID was not found"),
     ("type", "G1-NANO-1", "A valid plan type by that ID was not found"),
     ("type", " g1-nano-1", "A valid plan type by that ID was not found"),
-    ("type", "x" * 100_000, "A valid plan type by that ID was not found"),
+    ("type", "x" * 100_000, "Length must be 0-255 characters"),
     # region
     ("region", OMITTED, "region is required"),
     ("region", None, "region is required"),

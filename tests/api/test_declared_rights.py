@@ -18,6 +18,7 @@ COMPUTE_ADD = (("computes:read_write",), False, Global("add_computes"))
 VOLUME_LIST = (("volumes:read_only",), False, Listed("volume"))
 VOLUME_READ = (("volumes:read_only",), False, Read("volume"))
 VOLUME_WRITE = (("volumes:read_write",), False, Write("volume"))
+CLONE = (("computes:read_write",), False, Write("compute", right="add_computes"))
 NEW_VOLUME = (("volumes:read_write",), False, Global("add_volumes"))
 BOTH_WRITE = (("volumes:read_write", "computes:read_write"), False, Write("volume"))
 DOMAIN_LIST = (("domains:read_only",), False, Listed("domain"))
@@ -62,7 +63,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "PUT /compute/instances/{computeId:int}": COMPUTE_WRITE,
     "DELETE /compute/instances/{computeId:int}": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/boot": COMPUTE_WRITE,
-    "POST /compute/instances/{computeId:int}/clone": COMPUTE_ADD,
+    "POST /compute/instances/{computeId:int}/clone": CLONE,
     "POST /compute/instances/{computeId:int}/mutate": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/password": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/rebuild": COMPUTE_WRITE,

@@ -110,10 +110,11 @@ async def test_pages(endpoint: Endpoint, client: Client, path: str) -> None:
 
 @every
 async def test_filters_that_are_none(endpoint: Endpoint, client: Client, path: str) -> None:
-    for header in ("[]", '""', "1", "null", "{", "", "\xff"):
+    for header in ("[]", '""', "1", "null", "{", "\xff"):
         answer = await client.send("GET", path, headers={"X-Filter": header})
         assert answer.problems == [("X-Filter", "Filter not valid JSON")]
     assert (await filtered(client, path, {})).status == 200
+    assert (await client.send("GET", path, headers={"X-Filter": ""})).status == 200
     for wanted, reason in (
         ({"nonsense": 1}, "Cannot filter on nonsense"),
         ({"+order_by": "nonsense"}, "Cannot filter on nonsense"),

@@ -54,8 +54,10 @@ async def allow(roost: Roost, account: Account, name: LimitName, amount: int) ->
 
 
 async def used(roost: Roost, account: Account) -> dict[LimitName, int]:
-    kinds = [kind for group in LIMITS for kind in group.kinds]
-    return (await queries.read(roost.store, account.id, kinds)).used
+    counts = dict[LimitName, int]()
+    for group in LIMITS:
+        counts |= (await queries.read(roost.store, account.id, group)).used
+    return counts
 
 
 def test_the_catalogue_and_the_groups_know_the_same_limits() -> None:

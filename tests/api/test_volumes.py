@@ -272,7 +272,7 @@ async def test_filters(client: Client) -> None:
     assert await found(**{"+and": [{"tags": "blue"}, {"tags": "red"}]}) == [web["id"]]
     assert await found(**{"+or": [{"tags": "blue"}, {"label": "db-1"}]}) == [web["id"], db["id"]]
     assert await found(**{"+order_by": "label"}) == [db["id"], web["id"]]
-    assert await found(region="us-lake", **{"+order": "desc"}) == [web["id"], db["id"]]
+    assert await found(region="us-lake", **{"+order": "desc"}) == [db["id"], web["id"]]
     assert await found(region="br-south") == []
     for field in ("id", "size", "status", "compute_id"):
         answer = await client.send("GET", VOLUMES, headers={"X-Filter": f'{{"{field}": 1}}'})

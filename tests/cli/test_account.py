@@ -243,6 +243,9 @@ def test_an_operator_raises_a_limit_and_takes_it_back(server: Server) -> None:
     told(server, "account", "limit", "reset", account_id, "tags")
     assert limit(server, account_id, "tags") == ["1", "5000", "catalogue"]
     assert limit(server, account_id, "users") == ["1", "2", "account"]
+    told(server, "account", "limit", "set", account_id, "tags", "unlimited")
+    assert limit(server, account_id, "tags") == ["1", "unlimited", "account"]
+    assert server.send("POST", "/tags", token=token, body={"label": "three"})[0] == 200
     told(server, "account", "limit", "reset", account_id)
     assert limit(server, account_id, "users") == ["1", "500", "catalogue"]
 

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +20,7 @@ from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import EngineError, InstanceSpec, MountedError
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
+from roost.waiting import NotYetError, may_leave
 from tests.engines.harness import Pools, ignore, until
 
 ID = 100_001
@@ -277,3 +279,33 @@ async def test_counters_follow_the_clock(tmp_path: Path, spec: InstanceSpec) -> 
     await engine.shut_down()
     assert await engine.counters(spec.id) is None
     await engine.close()
+
+
+async def test_a_job_is_told_how_long_a_transition_still_takes(
+    region: Region, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked again then; others wait."""
+    volumes, told = region.volumes, list[int]()
+
+    async def progress(percent: int) -> None:
+        told.append(percent)
+
+    async def sizes() -> list[int]:
+        return [each.size for each in await volumes.list()]
+
+    await volumes.create(VolumeSpec(1, 10))
+    await region.instances.plan.set_latency(3600)
+    with may_leave():
+        with pytest.raises(NotYetError) as creation:
+            await volumes.create(VolumeSpec(2, 10))
+        with pytest.raises(NotYetError) as copy:
+            await volumes.copy(1, VolumeSpec(3, 10), progress)
+        assert 3500 < creation.value.seconds <= 3600
+        assert 800 < copy.value.seconds <= 900
+        assert (await sizes())[:3] == [10, 0, 0]
+        later = time.time() + 3600
+        monkeypatch.setattr(time, "time", lambda: later)
+        await volumes.create(VolumeSpec(2, 10))
+        await volumes.copy(1, VolumeSpec(3, 10), progress)
+    assert (await sizes())[:3] == [10, 10, 10]
+    assert told == [0]

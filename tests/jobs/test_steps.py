@@ -1,6 +1,7 @@
 """Steps in order, what they are given, and the verbs that end them."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -16,6 +17,7 @@ from roost.jobs import (
     next_step,
 )
 from roost.store import Queries, Store
+from roost.waiting import NotYetError
 from tests.jobs.bench import QUICK, Bench
 from tests.jobs.notes import NotingListener, note, notes, noting
 
@@ -178,3 +180,30 @@ async def test_a_commit_that_a_deadlock_ended_is_tried_once_more(noted: Store) -
     async with bench.worker():
         assert (await bench.ended(job_id)).status == "done"
     assert (runs, bench.metric("roost_job_retries_total", kind="k")) == (1, 0)
+
+
+async def test_a_step_that_waits_for_its_data_plane_holds_no_slot(noted: Store) -> None:
+    """Its failures go on counting, however often it is told to wait."""
+    calls = 0
+
+    async def work(run: Run[Words]) -> Verdict:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            raise NotYetError(3600)
+        if calls % 2 == 0:
+            raise NotYetError(0)
+        raise RuntimeError(f"attempt {run.attempt}")
+
+    kind = JobKind("k", Words, (Step("a", work),), retry=QUICK)
+    bench = Bench(noted, kind, settings=WorkerSettings(slots=1, lease=0.6))
+    waits = await bench.enqueue(kind, Words())
+    async with bench.worker() as worker:
+        await bench.reached(waits, "waiting")
+        assert (await bench.job(waits)).error is None
+        other = await bench.ended(await bench.enqueue(kind, Words()))
+        assert (other.status, other.error) == ("failed", "An error occurred")
+        assert calls == 7
+        bench.clock.advance(timedelta(hours=1))
+        worker.wake()
+        assert (await bench.ended(waits)).status == "failed"

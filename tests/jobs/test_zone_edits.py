@@ -64,19 +64,17 @@ async def edit(db: Queries, queue: JobQueue, domain: DomainFacts, number: int) -
 
 
 async def claimed(store: Store, queue: JobQueue) -> Job:
-    now, limits = queue.clock.now(), (5, 5)
+    first = await store.fetchval("select min(id) from job where status = 'queued'")
+    now = queue.clock.now()
     async with store.transaction() as db:
-        waiting = await lease_queries.find_waiting(
-            db, queue.kinds, now, lease_queries.FIRST, limits
-        )
-        (due,) = (each.id for each in waiting.candidates)
-        (job,) = await lease_queries.claim(db, "w", _LEASE, queue.kinds, now, [due])
+        (job,) = await lease_queries.claim(db, "w", _LEASE, queue.kinds, now, [first])
         await queue.listener.started(db, job)
     return job
 
 
 async def end(store: Store, queue: JobQueue, job: Job, status: Literal["done", "failed"]) -> None:
-    new = replace(job, status=status, error="planned")
+    now = queue.clock.now()
+    new = replace(job, status=status, error="planned", finished=now)
     async with store.transaction() as db:
         assert await lease_queries.save(db, job, new, _LEASE)
         tell = queue.listener.finished if status == "done" else queue.listener.failed

@@ -63,6 +63,7 @@ from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations
+from roost.web.turns import Turns
 
 _log = structlog.get_logger(__name__)
 
@@ -92,6 +93,7 @@ class Roost:
     faults: Faults
     metrics: CollectorRegistry
     job_metrics: Metrics
+    limiter: RateLimiter
     usage: TokenUsage
     first_start: bool
 
@@ -132,7 +134,8 @@ class Roost:
             clock=self.clock,
             authenticator=revocations.authenticator,
             revocations=revocations,
-            limiter=RateLimiter(self.settings.rate_limit_scale),
+            limiter=self.limiter,
+            turns=Turns(self.settings.database_connections),
             metrics=EdgeMetrics(self.metrics),
             access_log=AccessLog(sys.stderr.buffer) if self.settings.access_log else None,
             usage=self.usage,
@@ -253,6 +256,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             faults=Faults(),
             metrics=metrics,
             job_metrics=Metrics(metrics),
+            limiter=RateLimiter(settings.rate_limit_scale),
             usage=TokenUsage(store, clock),
             first_start=not beside
             and await ensure_admin(store, clock, settings.state, settings.admin_email),

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import resource
 import socket
 from collections.abc import Callable, Iterator
 
@@ -18,7 +19,10 @@ from roost.oauth.passwords import PasswordChecker
 from roost.oauth.routes import build_routes
 from roost.oauth.site import Site
 from roost.secrets import Box
+from roost.settings import Settings
 from roost.web.api import Api
+from roost.web.connections import Connections, Networks
+from roost.web.protocol import bounded
 from roost.web.revocation import Revocations
 from roost.web.site import Server, build_site
 
@@ -26,6 +30,8 @@ _KEEP_ALIVE = 75
 """Seconds of an idle connection; longer than clients keep theirs, so that they close first."""
 _GRACE = 4
 """Seconds that requests have to end in."""
+_MOST_FILES = 65536
+"""Some programs that Roost starts close as many files as they may have, open or not."""
 
 
 class _Uvicorn(uvicorn.Server):
@@ -108,9 +114,11 @@ async def _configure(
         roost.settings.public_url,
     )
     more = [*build_routes(oauth), *([] if lab is None else [mount(lab)])]
-    site = build_site(registry, roost.metrics, Health(roost).check, more)
+    monitors = Networks(roost.settings.monitors)
+    site = build_site(registry, roost.metrics, Health(roost).check, monitors, more)
     config = uvicorn.Config(
-        Server(api if lab is None else lab.gate, site),
+        Server(api if lab is None else lab.gate, site, roost.limiter),
+        http=bounded(_count_connections(roost.settings)),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -122,3 +130,21 @@ async def _configure(
         timeout_graceful_shutdown=_GRACE,
     )
     return config, api
+
+
+def _count_connections(settings: Settings) -> Connections:
+    """Half of the files that may be open are left to the database, guests and everything else."""
+    most = min(settings.max_connections, max(1, raise_file_limit() // 2))
+    proxies = Networks(settings.trusted_proxies or "")
+    return Connections(most, settings.connections_per_address, proxies)
+
+
+def raise_file_limit() -> int:
+    """The number of files that this process may have open, from now on as many as it is allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or hard > _MOST_FILES:
+        wanted = max(soft, _MOST_FILES)
+    else:
+        wanted = hard
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return wanted

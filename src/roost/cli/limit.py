@@ -16,7 +16,16 @@ from roost.resources.limits.queries import Usage, read, reset_limit, set_limit
 from roost.settings import Settings
 
 _NAMES = get_args(LimitName)
+_UNLIMITED = "unlimited"
 _MOST = 2**53
+
+
+def _amount(context: click.Context, parameter: click.Parameter, text: str) -> int | None:
+    if text == _UNLIMITED:
+        return None
+    if not text.isdecimal() or int(text[:20]) > _MOST:
+        raise click.BadParameter(f"must be 0 to {_MOST}, or {_UNLIMITED}", context, parameter)
+    return int(text)
 
 
 @click.group()
@@ -36,7 +45,7 @@ def show(state: Path | None, account: int) -> None:
         (
             name,
             str(used),
-            str(usage.own.get(name, limits.of(name))),
+            _written(usage.own.get(name, limits.of(name))),
             "account" if name in usage.own else "catalogue",
         )
         for name, used in usage.used.items()
@@ -48,9 +57,9 @@ def show(state: Path | None, account: int) -> None:
 @state_option
 @click.argument("account", type=int)
 @click.argument("name", type=click.Choice(_NAMES))
-@click.argument("amount", type=click.IntRange(0, _MOST))
-def set_one(state: Path | None, account: int, name: str, amount: int) -> None:
-    """Let ACCOUNT have AMOUNT of NAME, whatever the catalogue says; from the next request on."""
+@click.argument("amount", callback=_amount)
+def set_one(state: Path | None, account: int, name: str, amount: int | None) -> None:
+    """Let ACCOUNT have AMOUNT of NAME, or `unlimited`; from the next request on."""
     run(_set(read_served_settings(state=state), account, cast("LimitName", name), amount))
 
 
@@ -66,10 +75,12 @@ def reset(state: Path | None, account: int, name: str | None) -> None:
 async def _read(settings: Settings, account_id: int) -> Usage:
     async with open_store(settings) as store:
         _check(await exists(store, account_id), account_id)
-        return await read(store, account_id, (kind for group in LIMITS for kind in group.kinds))
+        found = [await read(store, account_id, group, unlimited=True) for group in LIMITS]
+        used = {name: used for each in found for name, used in each.used.items()}
+        return Usage(used, found[0].own)
 
 
-async def _set(settings: Settings, account_id: int, name: LimitName, amount: int) -> None:
+async def _set(settings: Settings, account_id: int, name: LimitName, amount: int | None) -> None:
     async with open_store(settings) as store:
         _check(await set_limit(store, account_id, name, amount), account_id)
 
@@ -77,6 +88,10 @@ async def _set(settings: Settings, account_id: int, name: LimitName, amount: int
 async def _reset(settings: Settings, account_id: int, name: LimitName | None) -> None:
     async with open_store(settings) as store:
         _check(await reset_limit(store, account_id, name), account_id)
+
+
+def _written(amount: int | None) -> str:
+    return _UNLIMITED if amount is None else str(amount)
 
 
 def _check(known: bool, account_id: int) -> None:

@@ -55,9 +55,9 @@ class NewJob:
     created: datetime
 
 
-_INSERT = """
-    insert into job (kind, args, step, resource, account_id, event_id, schedule, tick, run_at,
-        deadline, created, behind)
+_ROW = """
+    insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
+        run_at, deadline, created, behind)
     select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, $6::bigint, $7::text,
         $8::timestamp, $9::timestamp, clock_timestamp() + $10::interval, $11::timestamp,
         $9::timestamp <= $11::timestamp and exists (
@@ -65,7 +65,6 @@ _INSERT = """
                 and (other.status in ('running', 'waiting')
                     or (other.status = 'queued' and other.run_at <= $11))
         )
-    where true
 """
 _INSERTED = f"""
     select {COLUMNS}
@@ -74,7 +73,10 @@ _INSERTED = f"""
 
 
 async def insert(db: Queries, new: NewJob) -> Job:
-    record = await db.fetchrow(f"with job as ({_INSERT} returning *) {_INSERTED}", *astuple(new))
+    record = await db.fetchrow(
+        f"with job as ({_ROW} returning *) {_INSERTED}",
+        *astuple(new),
+    )
     assert record is not None
     return to_job(record)
 
@@ -91,7 +93,7 @@ async def insert_once(db: Queries, new: NewJob) -> Job | None:
         ), joined as (
             insert into job_event (job_id, event_id)
             select id, $6::bigint from same where $6::bigint is not null
-        ), job as ({_INSERT} and not exists (select from same) returning *)
+        ), job as ({_ROW} where not exists (select from same) returning *)
         {_INSERTED}
         """,  # noqa: S608 - constants
         *astuple(new),

@@ -1,5 +1,6 @@
 """Parameters of queries and forms, as RFC 6749 wants them: UTF-8, each at most once."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from io import BytesIO
@@ -11,6 +12,8 @@ from starlette.requests import Request
 MAX_FORM = 64 * 1024
 """Bytes of a form."""
 _MAX_FIELDS = 50
+_READ_SECONDS = 20
+"""For a whole form."""
 _MULTIPART = "multipart/form-data"
 _FORM_TYPE = "application/x-www-form-urlencoded"
 
@@ -45,18 +48,27 @@ def read_query(request: Request) -> Params:
 
 
 async def read_form(request: Request) -> Params:
-    """Raises BadFormError for anything but a form of a modest size, without files."""
+    """Raises BadFormError for anything but a form of a modest size, without files, in time."""
     media_type, options = parse_options_header(request.headers.get("content-type", ""))
     if media_type not in (_FORM_TYPE, _MULTIPART):
         raise BadFormError(f"Content-Type must be {_FORM_TYPE}")
+    try:
+        async with asyncio.timeout(_READ_SECONDS):
+            raw = await _read(request)
+    except TimeoutError:
+        raise BadFormError("the form took too long") from None
+    if media_type == _MULTIPART:
+        return Params(_multipart(raw, options.get("boundary", "")))
+    return Params(_urlencoded(raw.decode("ascii", "replace")))
+
+
+async def _read(request: Request) -> bytes:
     raw = b""
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > MAX_FORM:
             raise BadFormError(f"the form must not be larger than {MAX_FORM} bytes")
-    if media_type == _MULTIPART:
-        return Params(_multipart(raw, options.get("boundary", "")))
-    return Params(_urlencoded(raw.decode("ascii", "replace")))
+    return raw
 
 
 def _urlencoded(text: str) -> list[tuple[str, str]]:

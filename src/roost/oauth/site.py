@@ -11,6 +11,8 @@ from roost.secrets import Box
 from roost.store import Store
 from roost.web.revocation import Revocations
 
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -23,7 +25,14 @@ class Site:
 
     def url(self, request: Request) -> str:
         """Where the browser or client reaches this server, without a slash at the end."""
-        return self.public_url or f"{request.url.scheme}://{request.url.netloc}"
+        if self.public_url is not None:
+            return self.public_url
+        scheme, host = request.url.scheme, request.url.netloc
+        if request.url.hostname not in _LOOPBACK:
+            # Not what the caller says: the address at which they were connected.
+            address, port = request.scope["server"]
+            host = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+        return f"{scheme}://{host}"
 
     def is_secure(self, request: Request) -> bool:
         return self.url(request).startswith("https:")

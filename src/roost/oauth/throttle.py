@@ -7,11 +7,11 @@ attempt slower, and does nothing to one from a device that the user trusts.
 import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
-from ipaddress import ip_address, ip_network
 
 from roost.oauth import session_queries as queries
 from roost.oauth.site import Site
 from roost.secrets import hash_token
+from roost.web.connections import origin
 
 WINDOW = timedelta(minutes=15)
 MAX_TOGETHER = 10
@@ -22,8 +22,6 @@ SLOW_PER_ADDRESS = 50
 MAX_PER_ADDRESS = 500
 SLOW_SECONDS = 2.0
 
-_IPV6_SITE = 64
-"""Bits of an IPv6 address that one customer of a provider can't choose."""
 _NOWHERE = "::"
 
 
@@ -36,7 +34,7 @@ class Attempt:
 
     @classmethod
     def password(cls, username: str, ip: str) -> "Attempt":
-        return cls(hash_token(username.lower()), _origin(ip))
+        return cls(hash_token(username.lower()), origin(ip))
 
     @classmethod
     def trusted(cls, device: str) -> "Attempt":
@@ -74,10 +72,3 @@ async def forgive(site: Site, *attempts: Attempt) -> None:
     """After a login: the failures before it were the user's own."""
     for attempt in attempts:
         await queries.drop_attempts(site.store, attempt.name, attempt.origin)
-
-
-def _origin(ip: str) -> str:
-    address = ip_address(ip)
-    if address.version == 4:
-        return ip
-    return str(ip_network((address, _IPV6_SITE), strict=False).network_address)

@@ -14,6 +14,10 @@ Operator = Literal["=", "<>", "<", "<=", ">", ">=", "contains"]
 
 _MAX_BIGINT = 2**63 - 1
 
+SEARCHED = 1024
+"""Characters of a text, from its beginning, that `contains` looks at: a search in long texts would
+take as long as all the caller's texts together."""
+
 _CASTS: dict[ColumnType, str] = {
     "int": "bigint",
     "number": "numeric",
@@ -37,8 +41,6 @@ class Column:
     folds: bool = False
     """Whether it is ordered as people do who chose it, big and small letters alike. An index that
     is to serve the order is on `order`."""
-    searched: str | None = None
-    """SQL of the part in which `+contains` looks; all of it when None."""
 
     @property
     def order(self) -> str:
@@ -86,7 +88,7 @@ def render(condition: Condition, arguments: list[object]) -> str:
         case Compare(Column(type="texts")):
             return _compare_members(condition, arguments)
         case Compare(column, "contains", value):
-            return f"{column.searched or column.sql} ilike {_pattern(value, arguments)}"
+            return _contains(column.sql, value, arguments)
         case Compare(column, "<>", value):
             return f"{column.sql} is distinct from {_bind(column.type, value, arguments)}"
         case Compare(column, operator, value):
@@ -101,15 +103,16 @@ def _join(word: str, parts: tuple[Condition, ...], arguments: list[object]) -> s
 def _compare_members(condition: Compare, arguments: list[object]) -> str:
     sql = condition.column.sql
     if condition.operator == "contains":
-        pattern = _pattern(condition.value, arguments)
-        return f"exists (select from unnest({sql}) as member where member ilike {pattern})"
+        found = _contains("member", condition.value, arguments)
+        return f"exists (select from unnest({sql}) as member where {found})"
     has = f"{sql} @> array[{_bind('texts', condition.value, arguments)}]"
     return has if condition.operator == "=" else f"({has}) is not true"
 
 
-def _pattern(value: Value, arguments: list[object]) -> str:
-    escaped = str(value).replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    return _bind("text", f"%{escaped}%", arguments)
+def _contains(sql: str, value: Value, arguments: list[object]) -> str:
+    """In any case, as ILIKE has it; unlike that, a search never goes back in the text."""
+    wanted = _bind("text", value, arguments)
+    return f"strpos(lower(left({sql}, {SEARCHED})), lower({wanted})) > 0"
 
 
 def _bind(type_: ColumnType, value: Value, arguments: list[object]) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
+from asyncpg import QueryCanceledError, Record
 
-from roost.errors import not_found
+from roost.errors import invalid, not_found
 from roost.store import Queries
 from roost.store.conditions import Column, ColumnType, Condition, render
 
@@ -25,6 +26,9 @@ __all__ = [
     "fetch_record",
     "page_of",
 ]
+
+LIST_SECONDS = 5.0
+"""That a list may take: whoever asks for more shall not keep others from the database."""
 
 _ABSURD = 2**64
 _BEYOND = 2**62
@@ -80,20 +84,32 @@ async def fetch_page(
     """The envelope `{"data", "page", "pages", "results"}` (spec A, Collection envelope).
 
     ApiError 404 for a page after the last one; an absurd page (above 2^64 / page_size) is the
-    last one (reference, Pagination).
+    last one (reference, Pagination). ApiError 400 when a filter takes more than 5 seconds.
     """
     statement = ListStatement(listing, scope, selection)
     if page * page_size > _ABSURD:
-        results = await db.fetchval(statement.count(), *statement.arguments)
-        page = _pages(results, page_size)
+        counted = await _fetch(db, statement.count(), statement.arguments, selection)
+        page = _pages(counted["count"], page_size)
     sql, arguments = statement.page(min((page - 1) * page_size, _BEYOND), page_size)
-    row = await db.fetchrow(sql, *arguments)
-    assert row is not None
+    row = await _fetch(db, sql, arguments, selection)
     results, data = row["results"], row["data"] or ""
     pages = _pages(results, page_size)
     if page > pages:
         raise not_found()
     return f'{{"data":[{data}],"page":{page},"pages":{pages},"results":{results}}}'.encode()
+
+
+async def _fetch(
+    db: Queries, sql: str, arguments: Sequence[object], selection: Selection
+) -> Record:
+    try:
+        row = await db.fetchrow(sql, *arguments, timeout=LIST_SECONDS)
+    except QueryCanceledError:
+        if selection.condition is None and selection.order_by is None:
+            raise
+        raise invalid("The filter takes too long", "X-Filter") from None
+    assert row is not None
+    return row
 
 
 async def fetch_record(

@@ -11,7 +11,15 @@ class Queries(Protocol):
 
     async def fetch(self, query: str, /, *args: object) -> list[Record]: ...
 
-    async def fetchrow(self, query: str, /, *args: object) -> Record | None: ...
+    async def fetchrow(
+        self,
+        query: str,
+        /,
+        *args: object,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> Record | None:
+        """The first row. After `timeout` seconds: asyncpg.QueryCanceledError or TimeoutError."""
+        ...
 
     # A value has the type of its column, which only the SQL knows.
     async def fetchval(self, query: str, /, *args: object) -> Any: ...

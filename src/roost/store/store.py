@@ -5,7 +5,12 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from asyncpg import DeadlockDetectedError, Record, SerializationError
+from asyncpg import (
+    DeadlockDetectedError,
+    QueryCanceledError,
+    Record,
+    SerializationError,
+)
 
 from roost.settings import Settings
 from roost.store.embedded import EmbeddedServer
@@ -103,9 +108,20 @@ class Store:
         async with self.pool.acquire() as connection:
             return await connection.fetch(query, *args)
 
-    async def fetchrow(self, query: str, /, *args: object) -> Record | None:
+    async def fetchrow(
+        self,
+        query: str,
+        /,
+        *args: object,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> Record | None:
+        """After `timeout` seconds, without those of waiting for a connection, the query is ended:
+        asyncpg.QueryCanceledError."""
         async with self.pool.acquire() as connection:
-            return await connection.fetchrow(query, *args)
+            try:
+                return await connection.fetchrow(query, *args, timeout=timeout)
+            except TimeoutError:
+                raise QueryCanceledError(f"took more than {timeout} seconds") from None
 
     async def fetchval(self, query: str, /, *args: object) -> Any:
         async with self.pool.acquire() as connection:

@@ -7,7 +7,7 @@ object 404, JSON and fields 400; the state's 400 comes from the handler.
 import asyncio
 import time
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass
 
 import asyncpg
@@ -25,6 +25,7 @@ from roost.web.access_log import AccessLog
 from roost.web.auth import Authenticator, Identity, UsageRecorder
 from roost.web.bodies import read_body
 from roost.web.call import Call
+from roost.web.connections import origin
 from roost.web.exchange import Exchange
 from roost.web.filters import parse_filter
 from roost.web.grants import require
@@ -32,11 +33,12 @@ from roost.web.headers import UNCACHED, static_headers
 from roost.web.idempotency import answer_once, check_key, essence
 from roost.web.metrics import EdgeMetrics
 from roost.web.pages import parse_page
-from roost.web.rates import RateLimiter
+from roost.web.rates import Caller, RateLimiter
 from roost.web.registry import GENERAL_RATE, Endpoint, Page, Rate, Registry, Upload
 from roost.web.reply import Header, Reply
 from roost.web.revocation import Revocations
 from roost.web.routing import Params
+from roost.web.turns import Turns
 
 log = structlog.get_logger()
 
@@ -70,6 +72,7 @@ class Edge:
     authenticator: Authenticator
     revocations: Revocations
     limiter: RateLimiter
+    turns: Turns
     metrics: EdgeMetrics
     access_log: AccessLog | None
     usage: UsageRecorder
@@ -97,6 +100,9 @@ class Api:
             reply = http.refusal(_unavailable())
         except Exception as error:
             reply = http.refusal(_failure(exchange, error))
+        finally:
+            if exchange.entered is not None:
+                self._edge.turns.leave(exchange.entered)
         endpoint = exchange.endpoint
         static = self._headers[endpoint.name] if endpoint is not None else UNCACHED
         await http.send_reply(exchange, reply, static, send)
@@ -110,12 +116,14 @@ class Api:
     async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
         match = self._edge.registry.router.find(exchange.path)
         if match is None or not match.methods:
+            await self._recognize(exchange)
             raise not_found()
         method = "GET" if exchange.method == "HEAD" else exchange.method
-        if method == "OPTIONS":
-            return Reply(200, b"{}", http.allow(match.methods))
         endpoint = match.methods.get(method)
         if endpoint is None:
+            await self._recognize(exchange)
+            if method == "OPTIONS":
+                return Reply(200, b"{}", http.allow(match.methods))
             problem = Problem(f"Method Not Allowed: {exchange.method}")
             raise ApiError(405, [problem], http.allow(match.methods))
         exchange.endpoint = endpoint
@@ -132,19 +140,31 @@ class Api:
         if endpoint.writes:
             return await self._write(exchange, endpoint, call, receive)
         self._select(exchange, endpoint, call)
-        return await _handle(endpoint, call, None)
+        async with self._turn(exchange):
+            return await _handle(endpoint, call, None)
 
     async def _authorize(self, exchange: Exchange, endpoint: Endpoint, params: Params) -> None:
         identity = await self._identify(exchange)
         exchange.identity = identity
         if identity is None and not endpoint.public:
-            self._count(exchange, exchange.client, "strangers", STRANGERS_RATE)
+            self._count_stranger(exchange)
             raise unauthenticated()
-        caller = str(identity.token_id) if identity else exchange.client
         bucket = "general" if endpoint.rate is GENERAL_RATE else endpoint.name
-        self._count(exchange, caller, bucket, endpoint.rate)
+        self._count(exchange, _caller(exchange), bucket, endpoint.rate)
         if identity is not None:
+            self._edge.turns.enter(identity.user_id)
+            exchange.entered = identity.user_id
             await self._admit(identity, endpoint, params)
+
+    async def _recognize(self, exchange: Exchange) -> None:
+        """Who asks for what is not there: these answers have a caller's headers too."""
+        try:
+            exchange.identity = await self._identify(exchange)
+        except ApiError as error:
+            if error.status != 401:
+                raise
+        else:
+            self._count(exchange, _caller(exchange), "general", GENERAL_RATE)
 
     async def _admit(self, identity: Identity, endpoint: Endpoint, params: Params) -> None:
         # What strangers may see, any token may: its scopes say what is shown beside that.
@@ -159,10 +179,20 @@ class Api:
         try:
             return await self._edge.authenticator.identify(exchange.header(b"authorization"))
         except ApiError:
-            self._count(exchange, exchange.client, "strangers", STRANGERS_RATE)
+            self._count_stranger(exchange)
             raise
 
-    def _count(self, exchange: Exchange, caller: str, bucket: str, rate: Rate) -> None:
+    def _turn(self, exchange: Exchange) -> AbstractAsyncContextManager[None]:
+        """Strangers need none: what they may see is in memory."""
+        identity = exchange.identity
+        if identity is None:
+            return nullcontext()
+        return self._edge.turns.turn(identity.account_id, identity.user_id)
+
+    def _count_stranger(self, exchange: Exchange) -> None:
+        self._count(exchange, origin(exchange.client), "strangers", STRANGERS_RATE)
+
+    def _count(self, exchange: Exchange, caller: Caller, bucket: str, rate: Rate) -> None:
         """Raises 429 when the caller's window is used up."""
         exchange.window, in_time = self._edge.limiter.take(caller, bucket, rate)
         if not in_time:
@@ -182,8 +212,8 @@ class Api:
         if key is not None:
             check_key(key)
         raw = await http.read(exchange, receive, endpoint.max_body or self._edge.max_body)
-        await self._admit_again(exchange, endpoint, call)
-        async with AsyncExitStack() as stack:
+        async with self._turn(exchange), AsyncExitStack() as stack:
+            await self._admit_again(exchange, endpoint, call)
             try:
                 body = await self._body(exchange, endpoint, call, raw, stack)
             except ApiError:
@@ -244,6 +274,7 @@ class Api:
     ) -> object:
         if endpoint.accepts:
             http.check_type(exchange, endpoint.accepts)
+            http.check_encoding(exchange)
             if endpoint.intake is not None:
                 upload = Upload(exchange.header(b"content-type") or "", raw)
                 return await stack.enter_async_context(endpoint.intake(call, upload))
@@ -252,6 +283,7 @@ class Api:
             return None
         if raw:  # Some clients declare the type of a body that they do not send.
             http.check_json(exchange)
+            http.check_encoding(exchange)
         return await _prepare(endpoint, call, read_body(endpoint.body, raw, self._edge.services))
 
     def _record(self, exchange: Exchange, reply: Reply, seconds: float) -> None:
@@ -263,6 +295,12 @@ class Api:
         if self._edge.access_log is not None:
             now = self._edge.clock.now().isoformat(timespec="milliseconds")
             self._edge.access_log.add(exchange.line(now, reply, seconds))
+
+
+def _caller(exchange: Exchange) -> Caller:
+    """Whom a request is counted for: tokens are free, so that a user is one caller with all."""
+    identity = exchange.identity
+    return origin(exchange.client) if identity is None else identity.user_id
 
 
 def _failure(exchange: Exchange, error: Exception) -> ApiError:

@@ -1,6 +1,7 @@
 """Request bodies: JSON text to a model, or every reason why not."""
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -82,7 +83,8 @@ def read_body(model: type[B], raw: bytes, services: Services) -> B:
     """The validated body; raises 400 with all problems in field order."""
     data = _parse(raw)
     if b"\\u0000" in raw:
-        problems = [Problem(_NUL, path) for path, text in _texts(data) if "\0" in text]
+        texts = ((path, leaf) for path, leaf in _leaves(data) if isinstance(leaf, str))
+        problems = [Problem(_NUL, path) for path, text in texts if "\0" in text]
         if problems:
             raise invalid_fields(problems)
     try:
@@ -107,31 +109,52 @@ def _parse(raw: bytes) -> dict[str, object]:
 
 _NUL = "Must not contain NUL characters"
 _NOT_UTF8 = "Must be valid UTF-8"
+_NOT_64_BITS = "Must be a number of at most 64 bits"
+_LONG_NUMBER = 24
+"""Characters of an integer that may still fit."""
 
 
 def _broken(raw: bytes) -> ApiError:
-    """Names the fields whose text is wrong, where nothing else of the JSON is."""
+    """Names the fields whose text or number is wrong, where nothing else of the JSON is."""
     try:
-        data = json.loads(raw.decode("utf-8", "surrogateescape"), strict=False)
-        problems = [Problem(reason, path) for path, reason in _text_problems(data)]
+        data = json.loads(
+            raw.decode("utf-8", "surrogateescape"),
+            strict=False,
+            parse_int=_read_integer,
+            parse_constant=_refuse_constant,
+        )
+        problems = [Problem(reason, path) for path, reason in _leaf_problems(data)]
     except (ValueError, RecursionError):
         return invalid("Invalid JSON")
     return invalid_fields(problems) if problems else invalid("Invalid JSON")
 
 
-def _text_problems(data: object) -> Iterator[tuple[str, str]]:
-    for path, text in _texts(data):
-        if path.isprintable() and _LONE_SURROGATE.search(text):
+def _read_integer(text: str) -> int | float:
+    return int(text) if len(text) <= _LONG_NUMBER else math.inf
+
+
+def _refuse_constant(name: str) -> float:
+    """NaN and Infinity, which are no JSON."""
+    raise ValueError(name)
+
+
+def _leaf_problems(data: object) -> Iterator[tuple[str, str]]:
+    for path, value in _leaves(data):
+        if not path.isprintable():
+            continue
+        if isinstance(value, float) and math.isinf(value):
+            yield path, _NOT_64_BITS
+        elif isinstance(value, str) and _LONE_SURROGATE.search(value):
             yield path, _NOT_UTF8
-        elif path.isprintable() and "\0" in text:
+        elif isinstance(value, str) and "\0" in value:
             yield path, _NUL
 
 
 def _is_deeper(value: object, depth: int) -> bool:
     level = [value]
-    for _ in range(depth + 1):
+    for _ in range(depth):
         level = [child for item in level for child in _children(item)]
-    return bool(level)
+    return any(isinstance(item, dict | list) for item in level)
 
 
 def _children(value: object) -> Iterable[object]:
@@ -140,16 +163,16 @@ def _children(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else ()
 
 
-def _texts(value: object, path: str = "") -> Iterator[tuple[str, str]]:
-    """All strings with their paths."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
+def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """All values that are neither objects nor arrays, with their paths."""
+    if isinstance(value, dict):
         for key, item in value.items():
-            yield from _texts(item, f"{path}.{key}" if path else key)
+            yield from _leaves(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _texts(item, f"{path}[{index}]")
+            yield from _leaves(item, f"{path}[{index}]")
+    else:
+        yield path, value
 
 
 def _refusal(error: ValidationError) -> ApiError:

@@ -69,7 +69,7 @@ def documentation(registry: Registry) -> list[Route]:
     policy = {"Content-Security-Policy": DOCS_POLICY, "X-Content-Type-Options": "nosniff"}
     pages = {name: _serve(static[name], media, policy) for name, media in _TYPES.items()}
     return [
-        *(Route(path, answer) for path in DOCUMENT_PATHS),
+        *(Route(path, answer, methods=["GET", "OPTIONS"]) for path in DOCUMENT_PATHS),
         Route("/docs", pages.pop("docs.html")),
         *(Route(f"/docs/{name}", page) for name, page in pages.items()),
     ]
@@ -79,6 +79,9 @@ def _serve(
     lazy: _Lazy, media_type: str, headers: Mapping[str, str]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            allowed = {"Allow": "GET, HEAD, OPTIONS", "Access-Control-Allow-Headers": "*"}
+            return Response(b"{}", media_type="application/json", headers={**headers, **allowed})
         file = await lazy.get()
         # The next release has other files under the same names: browsers ask whether they do.
         known = {

@@ -35,6 +35,8 @@ class Exchange:
     endpoint: "Endpoint | None" = None
     identity: Identity | None = None
     window: Window | None = None
+    entered: int | None = None
+    """The user that it counts for as one of the requests at once."""
 
     @classmethod
     def of(cls, scope: Scope) -> "Exchange":
@@ -106,6 +108,14 @@ def check_json(exchange: Exchange) -> None:
         raise ApiError(415, [Problem("Content-Type must be application/json")])
 
 
+def check_encoding(exchange: Exchange) -> None:
+    """Raises 415 for a body that is compressed, and says what is read (RFC 9110, 12.5.3)."""
+    encoding = (exchange.header(b"content-encoding") or "").strip().lower()
+    if encoding not in ("", "identity"):
+        problem = Problem("Content-Encoding is not supported: send the body as it is")
+        raise ApiError(415, [problem], ((b"accept-encoding", b"identity"),))
+
+
 _READ_SECONDS = 60
 """For a whole body, at the limit's size over a slow line."""
 
@@ -138,10 +148,14 @@ async def _read(receive: Receive, limit: int) -> bytes:
 async def send_reply(
     exchange: Exchange, reply: Reply, static: tuple[Header, ...], send: Send
 ) -> None:
+    of_caller = caller_headers(exchange.identity, exchange.window)
+    if reply.headers:
+        own = dict(reply.headers)
+        of_caller = (header for header in of_caller if header[0] not in own)
     headers = [
         *static,
         *reply.headers,
-        *caller_headers(exchange.identity, exchange.window),
+        *of_caller,
         (b"x-request-id", exchange.request_id.encode()),
     ]
     if reply.content_type is not None or reply.status == 204:

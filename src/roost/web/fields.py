@@ -6,6 +6,7 @@ refusal and describes itself in the OpenAPI document.
 
 import re
 from dataclasses import dataclass
+from typing import Annotated
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -25,9 +26,15 @@ def refuse(reason: str, within: str | None = None) -> PydanticCustomError:
     return PydanticCustomError("refused", "{reason}", {"reason": reason, "within": within})
 
 
+_UNITS = {str: "characters", list: "items", dict: "members"}
+
+
 @dataclass(frozen=True)
 class Length:
-    """Characters of a string, or items of a list."""
+    """Characters of a string, items of a list or members of an object.
+
+    The latter are counted before anything is made of them; put a Length before what reads a string.
+    """
 
     min: int
     max: int
@@ -35,22 +42,30 @@ class Length:
     def __get_pydantic_core_schema__(
         self, source: type[object], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
+        inner = handler(source)
+        if inner["type"] in ("list", "dict"):
+            return core_schema.no_info_before_validator_function(self._check, inner)
+        return core_schema.no_info_after_validator_function(self._check, inner)
 
-    def _check(self, value: str | list[object]) -> str | list[object]:
-        if not self.min <= len(value) <= self.max:
-            what = "characters" if isinstance(value, str) else "items"
-            raise refuse(f"Length must be {self.min}-{self.max} {what}")
+    def _check(self, value: object) -> object:
+        """What is of another type is refused by what follows."""
+        if isinstance(value, str | list | dict) and not self.min <= len(value) <= self.max:
+            raise refuse(f"Length must be {self.min}-{self.max} {_UNITS[type(value)]}")
         return value
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         described = handler(schema)
-        noun = "Items" if described.get("type") == "array" else "Length"
-        described[f"min{noun}"] = self.min
-        described[f"max{noun}"] = self.max
+        noun = {"array": "Items", "object": "Properties"}.get(str(described.get("type")), "Length")
+        # Another constraint of the same field may say more.
+        described[f"min{noun}"] = max(self.min, described.get(f"min{noun}", 0))
+        described[f"max{noun}"] = min(self.max, described.get(f"max{noun}", self.max))
         return described
+
+
+ShortText = Annotated[str, Length(0, 255)]
+"""What is looked up or read by its own rules, which are told of nothing longer."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from roost.store.paging import Selection
 FIELD = "X-Filter"
 MAX_DEPTH = 16
 MAX_COMPARISONS = 256
+MAX_TEXT = 255
+"""Characters that `+contains` looks for."""
 
 Columns = Mapping[str, Column]
 Json = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
@@ -32,7 +34,7 @@ _TEXTUAL = frozenset({"text", "id", "texts"})
 
 def parse_filter(header: str | None, columns: Columns) -> Selection:
     """The selection that a header asks for; ApiError 400 on field X-Filter."""
-    if header is None:
+    if not header:
         return Selection()
     try:
         value: Json = orjson.loads(header)
@@ -130,7 +132,10 @@ class _Parser:
         if column.type not in allowed:
             raise invalid(f"{key} cannot be compared that way", FIELD)
         if operator == "contains":
-            return Compare(column, operator, _text(key, value))
+            text = _text(key, value)
+            if len(text) > MAX_TEXT:
+                raise invalid(f"+contains is limited to {MAX_TEXT} characters", FIELD)
+            return Compare(column, operator, text)
         return Compare(column, operator, _operand(key, column, value))
 
 

@@ -22,6 +22,8 @@ class OnEntity:
     kind: str
     of: str | None = None
     """The parameter, where it is not the kind with `Id`, such as `volumeId`."""
+    right: str | None = None
+    """What is needed besides of the account as a whole, such as `add_computes`."""
 
     @property
     def parameter(self) -> str:
@@ -103,7 +105,8 @@ def describe(grant: Grant, params: Params = MappingProxyType({})) -> str | None:
 
 
 def _on_entity(level: Permission, grant: OnEntity, params: Params) -> str:
-    return f"{level} on {grant.kind} {params.get(grant.parameter, '')}".rstrip()
+    text = f"{level} on {grant.kind} {params.get(grant.parameter, '')}".rstrip()
+    return text if grant.right is None else f"{text} and the global grant {grant.right}"
 
 
 async def give_to_creator(call: Call, kind: str, entity_id: int) -> None:
@@ -121,20 +124,20 @@ async def _holds(grant: Grant, identity: Identity, params: Params, db: Queries) 
         case AccountAccess(level):
             return _covers(identity.account_access, level)
         case Read():
-            return await _may(db, identity, grant.kind, params[grant.parameter], "read_only")
+            return await _may(db, identity, grant, params, "read_only")
         case Write():
-            return await _may(db, identity, grant.kind, params[grant.parameter], "read_write")
+            return await _may(db, identity, grant, params, "read_write")
         case Unrestricted():
             return False
 
 
 async def _may(
-    db: Queries, identity: Identity, kind: str, named: int | str, wanted: Permission
+    db: Queries, identity: Identity, grant: OnEntity, params: Params, wanted: Permission
 ) -> bool:
-    entity_id = entity_number(named)
-    if entity_id is None:
+    entity_id = entity_number(params[grant.parameter])
+    if entity_id is None or grant.right not in (None, *identity.rights):
         return False
-    held = await grant_queries.permission(db, identity.user_id, kind, entity_id)
+    held = await grant_queries.permission(db, identity.user_id, grant.kind, entity_id)
     return _covers(held, wanted)
 
 

@@ -16,7 +16,6 @@ _SECURITY: tuple[Header, ...] = (
     (b"x-frame-options", b"DENY"),
 )
 _CORS: tuple[Header, ...] = (
-    (b"access-control-allow-credentials", b"true"),
     (
         b"access-control-allow-headers",
         b"Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter, Idempotency-Key",

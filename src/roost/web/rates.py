@@ -1,11 +1,15 @@
 """Rate limits: fixed windows, counted in this process (reference: errors, Rate limits)."""
 
 import time
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from roost.web.registry import Rate
 
-_WINDOWS = 100_000
+MAX_WINDOWS = 100_000
+
+Caller = int | str
+"""A user by id, or the origin of a stranger."""
 
 
 @dataclass(slots=True)
@@ -27,25 +31,29 @@ class RateLimiter:
     def __init__(self, scale: float) -> None:
         """`scale` multiplies every declared limit; 0 switches limits off."""
         self._scale = scale
-        self._windows: dict[tuple[str, Rate], Window] = {}
+        self._windows: OrderedDict[tuple[Caller, str], Window] = OrderedDict()
+        """In the order in which they began."""
 
-    def take(self, caller: str, bucket: str, rate: Rate) -> tuple[Window, bool]:
-        """Count one call; False when the window was already used up."""
+    def take(self, caller: Caller, bucket: str, rate: Rate) -> tuple[Window, bool]:
+        """Count one call; False when the window was already used up. A bucket has one rate."""
         now = time.time()
-        key = (f"{caller}/{bucket}", rate)
+        key = (caller, bucket)
         window = self._windows.get(key)
         if window is None or window.reset <= now:
             limit = max(1, int(rate.calls * (self._scale or 1)))
             window = Window(limit, limit, now + rate.seconds)
-            self._remember(key, window, now)
+            self._windows.pop(key, None)
+            self._make_room(now)
+            self._windows[key] = window
         if window.left == 0:
             return window, self._scale == 0
         window.left -= 1
         return window, True
 
-    def _remember(self, key: tuple[str, Rate], window: Window, now: float) -> None:
-        if len(self._windows) >= _WINDOWS:
-            self._windows = {k: w for k, w in self._windows.items() if w.reset > now}
-        if len(self._windows) >= _WINDOWS:
-            self._windows.clear()
-        self._windows[key] = window
+    def _make_room(self, now: float) -> None:
+        """What has ended goes, two for each that begins; then the oldest, never everybody's."""
+        for _ in range(2):
+            oldest = next(iter(self._windows.values()), None)
+            if oldest is None or (oldest.reset > now and len(self._windows) < MAX_WINDOWS):
+                return
+            self._windows.popitem(last=False)

@@ -259,7 +259,7 @@ class Registry:
 
     def shapes(self) -> frozenset[str]:
         """All paths, with `{}` for each parameter."""
-        return frozenset(re.sub(r"\{[^}]*\}", "{}", each.path) for each in self)
+        return frozenset(re.sub(r"\{[^{}]*\}", "{}", each.path) for each in self)
 
     def _add(self, declared: Endpoint) -> None:
         if declared.name in self._by_name:

@@ -12,9 +12,15 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, ExceptionHandler, Receive, Scope, Send
 from typing_extensions import TypedDict
 
-from roost.errors import ApiError, ErrorBody, Problem, not_found
+from roost.errors import ApiError, ErrorBody, Problem, forbidden, not_found
+from roost.web.connections import Networks, origin
 from roost.web.docs import DOCUMENT_PATHS, documentation
-from roost.web.registry import Registry
+from roost.web.rates import RateLimiter
+from roost.web.registry import Rate, Registry
+
+SITE_RATE = Rate(600, 60)
+"""Requests of one address for what is not the API: health, documentation, logins, OAuth."""
+_LAB = "/lab/"
 
 Status = Literal["ok", "degraded", "broken"]
 
@@ -36,15 +42,19 @@ def build_site(
     registry: Registry,
     metrics: CollectorRegistry,
     health: HealthCheck,
+    monitors: Networks,
     more: Sequence[BaseRoute],
 ) -> Starlette:
     """The Starlette application of everything that is not below `/v4`."""
 
     async def show_health(request: Request) -> Response:
         row = await health()
-        return JSONResponse(row, status_code=503 if row["status"] == "broken" else 200)
+        told = row if _is_direct(request, monitors) else {"status": row["status"]}
+        return JSONResponse(told, status_code=503 if row["status"] == "broken" else 200)
 
     async def show_metrics(request: Request) -> Response:
+        if not _is_direct(request, monitors):
+            raise forbidden()
         return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)
 
     return Starlette(
@@ -58,6 +68,15 @@ def build_site(
     )
 
 
+def _is_direct(request: Request, networks: Networks) -> bool:
+    """Whether the caller is there, and comes through no proxy: one on this host would make
+    everybody local."""
+    headers, client = request.headers, request.client
+    if client is None or "x-forwarded-for" in headers or "forwarded" in headers:
+        return False
+    return client.host in networks
+
+
 async def refuse(request: Request, error: Exception) -> Response:
     """Any refusal outside the API in the API's own form."""
     headers = error.headers if isinstance(error, HTTPException) else None
@@ -65,6 +84,10 @@ async def refuse(request: Request, error: Exception) -> Response:
         error = _worded(request, error.status_code)
     if not isinstance(error, ApiError):
         error = ApiError(500, [Problem("An error occurred")])
+    return _answer(error, headers)
+
+
+def _answer(error: ApiError, headers: Mapping[str, str] | None) -> Response:
     body: ErrorBody = {"errors": [problem.item() for problem in error.problems]}
     return JSONResponse(body, status_code=error.status, headers=headers)
 
@@ -86,12 +109,28 @@ REFUSALS: Mapping[type[Exception], ExceptionHandler] = {
 class Server:
     """The whole ASGI application: the API below `/v4`, the site for the rest."""
 
-    def __init__(self, api: ASGIApp, site: ASGIApp) -> None:
+    def __init__(self, api: ASGIApp, site: ASGIApp, limiter: RateLimiter) -> None:
         self._api = api
         self._site = site
+        self._limiter = limiter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope.get("path", "")
         below = path.startswith(("/v4/", "/v4beta/")) or path in ("/v4", "/v4beta")
-        is_api = scope["type"] == "http" and below and path not in DOCUMENT_PATHS
-        await (self._api if is_api else self._site)(scope, receive, send)
+        if below and path not in DOCUMENT_PATHS:
+            await self._api(scope, receive, send)
+        elif (wait := self._wait(scope, path)) is not None:
+            error = ApiError(429, [Problem("Too many requests")])
+            await _answer(error, {"Retry-After": str(wait)})(scope, receive, send)
+        else:
+            await self._site(scope, receive, send)
+
+    def _wait(self, scope: Scope, path: str) -> int | None:
+        """Seconds that a caller has to wait; None when there is no need. The lab is its
+        operator's alone."""
+        if path.startswith(_LAB):
+            return None
+        client = scope.get("client")
+        caller = origin(client[0]) if client else ""
+        window, in_time = self._limiter.take(caller, "site", SITE_RATE)
+        return None if in_time else window.wait

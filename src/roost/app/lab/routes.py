@@ -1,7 +1,8 @@
 """The HTTP face of the lab (docs/lab.md)."""
 
+import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import IO, TypeVar
 
 import orjson
@@ -18,12 +19,14 @@ from roost.app.lab.engines import EngineFaultRow, LatencyRow
 from roost.app.lab.faults import JobFaultRow
 from roost.app.lab.lab import Lab
 from roost.engines.messages.kept import KeptMessages
-from roost.errors import invalid
+from roost.errors import ApiError, Problem, invalid
 from roost.resources.phone.engine import Messages
 from roost.web.bodies import Body, read_body
 from roost.web.site import REFUSALS
 
 _CHUNK = 1 << 18
+_READ_SECONDS = 20
+"""For a whole JSON body, and for each piece of a state."""
 
 B = TypeVar("B", bound=Body)
 
@@ -143,7 +146,7 @@ class LoadEndpoint(HTTPEndpoint):
     async def post(self, request: Request) -> Response:
         lab = await _enter(request)
         with tempfile.TemporaryFile(dir=lab.roost.settings.state) as file:
-            async for chunk in request.stream():
+            async for chunk in _pieces(request):
                 file.write(chunk)
             await state.load(lab, file)
         return _show_clock(lab)
@@ -178,7 +181,26 @@ async def _enter(request: Request) -> Lab:
 
 
 async def _read(lab: Lab, request: Request, model: type[B]) -> B:
-    return read_body(model, await request.body(), lab.roost.services)
+    raw = b""
+    async for piece in _pieces(request):
+        raw += piece
+        if len(raw) > lab.roost.settings.max_body:
+            raise invalid("The body is too large")
+    return read_body(model, raw, lab.roost.services)
+
+
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    """The body as it comes; raises 408 when nothing comes for a while."""
+    pieces = aiter(request.stream())
+    while True:
+        try:
+            async with asyncio.timeout(_READ_SECONDS):
+                piece = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise ApiError(408, [Problem("Request Timeout")]) from None
+        yield piece
 
 
 def _show_clock(lab: Lab) -> Response:

@@ -26,7 +26,7 @@ from roost.threads import DISK
 _DOING = "The volume could not be copied"
 _POLL_SECONDS = 0.2
 _END_POLL_SECONDS = 0.02
-_PERCENT = re.compile(r"\((\d+)[.\d]*/100%\)")
+_PERCENT = re.compile(r"\((\d+)(?:\.\d+)?/100%\)")
 
 
 class _Job(BaseModel):

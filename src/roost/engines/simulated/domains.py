@@ -49,8 +49,8 @@ class SimulatedDomains:
     """A DomainEngine. Its state outlives the process (`domains.sqlite3`), its answers do not."""
 
     name = "simulated"
-    restarts = 0
     underscored_hosts = True
+    restarts = 0
     operations: tuple[DomainOperation, ...] = get_args(DomainOperation)
 
     def __init__(

@@ -84,7 +84,8 @@ class FaultPlan:
         seconds = await self.latency(operation)
         if is_leaving():
             passed = await self._since(operation, key, seconds)
-            await progress(100 if passed >= seconds else int(100 * passed / seconds))
+            if passed < seconds:
+                await progress(int(100 * passed / seconds))
             _leave_until(seconds, passed, pause=seconds / _COPY_STEPS)
         else:
             for step in range(_COPY_STEPS):

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, ValidationInfo, field_validator
 
 from roost.resources.account import rules
 from roost.web.bodies import Body
-from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, refuse
+from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, ShortText, refuse
 
 _NAME = Pattern(rules.NAME_PATTERN, rules.NAME_REASON)
 _MAYBE_EMAIL = Pattern(f"(?:{EMAIL_PATTERN})?", EMAIL_REASON)
@@ -45,7 +45,7 @@ class UpdateAccount(Body):
     """The city."""
     company: Annotated[str, Length(0, 128), _NAME] | None = None
     """The name of the company, without any of `<>()="`."""
-    country: str | None = None
+    country: ShortText | None = None
     """Two letters of ISO 3166; `US` needs a zip of the USA."""
     email: Annotated[str, Length(0, 128), _MAYBE_EMAIL] | None = None
     """Where mail about the account goes."""

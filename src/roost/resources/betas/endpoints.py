@@ -3,7 +3,7 @@
 from roost.errors import invalid
 from roost.resources.betas import queries
 from roost.resources.betas.bodies import EnrollInBeta
-from roost.resources.betas.queries import BETAS, ENROLLED
+from roost.resources.betas.queries import BETAS, ENROLLED, ENROLLED_BY_ID
 from roost.resources.betas.records import BetaRow, EnrolledBetaRow
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
@@ -72,4 +72,4 @@ async def view_account_beta(call: Call) -> bytes:
 
     With the time since when it does.
     """
-    return await call.record(call.text("betaId"), ENROLLED, call.account_id)
+    return await call.record(call.text("betaId"), ENROLLED_BY_ID, call.account_id)

@@ -1,6 +1,6 @@
 """SQL of beta programs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from roost.store import Queries
@@ -19,9 +19,10 @@ ENROLLED = Listing(
     record="b.id, b.label, b.description, b.started, b.ended, e.enrolled",
     source="account_beta e join beta b on b.id = e.beta_id",
     scope="e.account_id = $1",
-    key="b.id",
+    key="(e.account_id, e.beta_id)",
     columns={},
 )
+ENROLLED_BY_ID = replace(ENROLLED, key="e.beta_id")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from roost.resources.catalog import Catalog
 from roost.resources.compute import examples, rules
 from roost.resources.compute.backups.rules import Day, Window
 from roost.resources.compute.interfaces import Interface, Interfaces, check_together
-from roost.resources.ssh_keys.rules import PublicKey
+from roost.resources.ssh_keys.rules import PublicKeys
 from roost.resources.tags.labels import Tags
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import DEPRECATED, Between, Length, Pattern, refuse
+from roost.web.fields import DEPRECATED, Between, Length, Pattern, ShortText, refuse
 
 Label = Annotated[str, Length(3, 64), Pattern(rules.LABEL_PATTERN, rules.LABEL_REASON)]
 Id = Annotated[int, Between(1, 2**63 - 1)]
@@ -23,6 +23,18 @@ RootPassword = Annotated[str, Length(7, 128), AfterValidator(rules.strong_passwo
 
 MAX_GROUP = 255
 MAX_STACKSCRIPT_DATA = 65535
+StackscriptData = Annotated[dict[str, object], Length(0, 256)]
+
+MAX_USER_DATA = 100_000
+"""Characters of 65,535 bytes in base64, with line ends."""
+
+Usernames = Annotated[list[ShortText], Length(0, 100)]
+UserData = Annotated[
+    str,
+    Length(0, MAX_USER_DATA),
+    AfterValidator(rules.decode_user_data),
+    Field(json_schema_extra={"contentEncoding": "base64", "minLength": 4}),
+]
 
 
 def check_stackscript(value: object) -> object:
@@ -37,14 +49,7 @@ def check_stackscript(value: object) -> object:
 class Metadata(Body):
     """User-defined data for the guest."""
 
-    user_data: (
-        Annotated[
-            str,
-            AfterValidator(rules.check_user_data),
-            Field(json_schema_extra={"contentEncoding": "base64", "minLength": 4}),
-        ]
-        | None
-    ) = None
+    user_data: UserData | None = None
     """Base64 of 1 to 65535 bytes that cloud-init reads at the first boot; needs an image and a
     region with that capability."""
 
@@ -54,11 +59,11 @@ class CreateInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
 
-    type: str
+    type: ShortText
     """The id of the compute type."""
-    region: str
+    region: ShortText
     """The id of the region."""
-    image: str | None = None
+    image: ShortText | None = None
     """The image to make the first disk of; omitted, the instance has no disks and stays offline."""
     root_pass: RootPassword | None = Field(default=None, validate_default=True)
     """The password of root; needed with an image, weak ones are refused."""
@@ -71,9 +76,9 @@ class CreateInstance(Body):
     """A backup to make the disks of, in the same region; not with an image."""
     booted: bool | None = None
     """Whether it is booted once it is made; true when omitted and there is a disk to boot from."""
-    authorized_keys: list[PublicKey] = []
+    authorized_keys: PublicKeys = []
     """Public SSH keys that root accepts, each a line of an authorized_keys file."""
-    authorized_users: list[str] = []
+    authorized_users: Usernames = []
     """Users of the account whose SSH keys root accepts."""
     backups_enabled: bool = False
     """Whether it is backed up, which costs extra; the account's setting can make this true for all.
@@ -88,7 +93,7 @@ class CreateInstance(Body):
     """Whether it has a private IPv4 address too."""
     stackscript_id: Id | None = None
     """The StackScript to run at the first boot. There are none yet, so it is refused."""
-    stackscript_data: dict[str, object] | None = None
+    stackscript_data: StackscriptData | None = None
     """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
     StackScripts yet, so it is refused."""
     swap_size: Number = 512

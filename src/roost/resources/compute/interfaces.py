@@ -9,10 +9,11 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from roost.resources.compute.rules import VLAN_LABEL_PATTERN, VLAN_LABEL_REASON
 from roost.web.bodies import Body
-from roost.web.fields import Between, refuse
+from roost.web.fields import Between, Length, ShortText, refuse
 
 T = TypeVar("T")
 Purpose = Literal["public", "vlan", "vpc"]
+Ranges = Annotated[list[ShortText], Length(0, 64)]
 
 MAX_INTERFACES = 3
 
@@ -21,17 +22,17 @@ ONLY_VPC = "Must be null or empty unless the purpose is vpc"
 
 # What these say is checked where the purpose is known.
 VlanLabel = Annotated[
-    str, Field(json_schema_extra={"maxLength": 64, "pattern": f"^(?:{VLAN_LABEL_PATTERN})?$"})
+    ShortText, Field(json_schema_extra={"maxLength": 64, "pattern": f"^(?:{VLAN_LABEL_PATTERN})?$"})
 ]
-Cidr = Annotated[str, Field(json_schema_extra={"pattern": "^(?:[0-9A-Fa-f:.]+/[0-9]+)?$"})]
+Cidr = Annotated[ShortText, Field(json_schema_extra={"pattern": "^(?:[0-9A-Fa-f:.]+/[0-9]+)?$"})]
 
 
 class InterfaceIpv4(Body):
     """Addresses of a vpc interface."""
 
-    vpc: str | None = None
+    vpc: ShortText | None = None
     """The address inside the VPC; omitted, one is chosen."""
-    nat_1_1: str | None = None
+    nat_1_1: ShortText | None = None
     """A public address of the instance that is to reach it, or `any`."""
 
     def __bool__(self) -> bool:
@@ -58,7 +59,7 @@ class Interface(Body):
     """The subnet of a VPC. There are none yet, so it is refused."""
     ipv4: InterfaceIpv4 | None = None
     """Addresses in a VPC; for this purpose only."""
-    ip_ranges: list[str] | None = None
+    ip_ranges: Ranges | None = None
     """IPv4 networks that a VPC routes here; for this purpose only."""
 
     @field_validator("label")
@@ -115,7 +116,9 @@ class Interface(Body):
         return value
 
 
-Interfaces = Annotated[list[Interface], Field(json_schema_extra={"maxItems": MAX_INTERFACES})]
+Interfaces = Annotated[
+    list[Interface], Length(0, 16), Field(json_schema_extra={"maxItems": MAX_INTERFACES})
+]
 """Those of one instance, which `check_together` checks."""
 
 

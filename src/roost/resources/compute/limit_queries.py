@@ -6,18 +6,15 @@ from typing import Literal
 
 from roost.store import Queries
 
+PROMISED = "compute_instance i left join compute_type t on t.id = i.resize_type"
+"""Instances, with the plan to come of those that are resizing."""
+
 
 def promised(column: Literal["memory", "vcpus", "disk"]) -> str:
-    """What the instances of the account $1 have, or have soon, of something that plans give."""
-    return _promised(column, "i.account_id = $1")
-
-
-def _promised(column: str, scope: str) -> str:
+    """What such instances have, or have soon, of something that plans give."""
     return f"""
-        select coalesce(sum(case when i.status = 'resizing'
-            then greatest(i.{column}, t.{column}) else i.{column} end), 0)
-        from compute_instance i left join compute_type t on t.id = i.resize_type
-        where {scope}
+        sum(case when i.status = 'resizing' then greatest(i.{column}, t.{column})
+            else i.{column} end)
         """
 
 
@@ -25,8 +22,9 @@ async def promised_in(db: Queries, region: str) -> tuple[int, int]:
     """MB of memory and of disks that all instances of a region have, or have soon."""
     row = await db.fetchrow(
         f"""
-        select ({_promised("memory", "i.region = $1")})::bigint as memory,
-            ({_promised("disk", "i.region = $1")})::bigint as disk
+        select coalesce({promised("memory")}, 0)::bigint as memory,
+            coalesce({promised("disk")}, 0)::bigint as disk
+        from {PROMISED} where i.region = $1
         """,
         region,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from roost.errors import invalid
 from roost.resources.catalog.entries import LimitName, PlanEntry
 from roost.resources.compute.interfaces import Interface
-from roost.resources.compute.limit_queries import count_vlans, promised, promised_in
+from roost.resources.compute.limit_queries import PROMISED, count_vlans, promised, promised_in
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.limits.capacity import check_capacity
 from roost.resources.limits.check import check_limits
@@ -17,12 +17,9 @@ from roost.web.call import Call
 
 COMPUTES = LimitGroup(
     "computes",
+    f"{PROMISED} where i.account_id = $1",
     (
-        LimitKind(
-            "instances",
-            "compute instances",
-            "select count(*) from compute_instance where account_id = $1",
-        ),
+        LimitKind("instances", "compute instances"),
         LimitKind("memory", "MB of memory in compute instances", promised("memory")),
         LimitKind("vcpus", "vCPUs in compute instances", promised("vcpus")),
         LimitKind("storage", "MB of storage in compute instances", promised("disk")),

@@ -11,19 +11,29 @@ from roost.resources.domains.records import DomainStatus, DomainType
 from roost.resources.tags.labels import Tags
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import DEPRECATED, EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, refuse
+from roost.web.fields import (
+    DEPRECATED,
+    EMAIL_PATTERN,
+    EMAIL_REASON,
+    Length,
+    Pattern,
+    ShortText,
+    refuse,
+)
 
 EMAIL_REQUIRED = "soa_email required when type=master"
 MASTERS_REQUIRED = "You need at least one master DNS server IP address for this zone."
 UNSIGNABLE = "Only a master domain is signed here"
 
 DomainName = Annotated[
-    str,
+    ShortText,
     AfterValidator(check_domain),
     Field(json_schema_extra={"minLength": 1, "maxLength": MAX_NAME}),
 ]
 Seconds = Annotated[int, AfterValidator(rules.round_up)]
-Addresses = Annotated[list[str], AfterValidator(rules.check_addresses)]
+Addresses = Annotated[
+    list[ShortText], Length(0, rules.MAX_ADDRESSES), AfterValidator(rules.check_addresses)
+]
 
 # Empty where there is none, as clients send whole records back.
 Email = Annotated[str, Length(0, 253), Pattern(f"(?:{EMAIL_PATTERN})?", EMAIL_REASON)]
@@ -79,7 +89,8 @@ class CreateDomain(Body):
     """The name servers that a slave copies from: at least one. A master keeps them and never asks
     them."""
     axfr_ips: Secondaries = []
-    """Addresses that may transfer the whole zone; joined with commas, 1000 characters at most."""
+    """Addresses that may transfer the whole zone, and are told of changes: none that is private;
+    1000 characters at most, all together."""
     refresh_sec: Seconds = 0
     """Seconds between a secondary's looks for changes. Rounded up to the next of 30, 120, 300,
     3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for
@@ -150,7 +161,8 @@ class UpdateDomain(Body):
     """The name servers that a slave copies from: at least one. A master keeps them and never asks
     them."""
     axfr_ips: Secondaries | None = None
-    """Addresses that may transfer the whole zone; joined with commas, 1000 characters at most."""
+    """Addresses that may transfer the whole zone, and are told of changes: none that is private;
+    1000 characters at most, all together."""
     refresh_sec: Seconds | None = None
     """Seconds between a secondary's looks for changes. Rounded up to the next of 30, 120, 300,
     3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600 and 2419200; 0 for
@@ -196,9 +208,9 @@ class ImportDomain(Body):
 
     domain: DomainName
     """The name of the zone."""
-    zone_file: str | None = None
+    zone_file: Annotated[str, Length(0, rules.MAX_ZONE_FILE)] | None = None
     """The zone as a zone file; instead of a name server."""
-    remote_nameserver: str | None = Field(default=None, validate_default=True)
+    remote_nameserver: ShortText | None = Field(default=None, validate_default=True)
     """The name or address of a name server that transfers the zone to this one; instead of a zone
     file."""
 

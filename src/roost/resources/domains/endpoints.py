@@ -84,8 +84,8 @@ async def import_domain(call: Call, found: Found) -> bytes:
     """Import a domain from another name server or a zone file.
 
     With all its records or not at all: each record that is refused is named. A name server that
-    takes longer is left to a job: its event tells how it ends, and a failed import leaves no
-    domain.
+    answers within seconds is waited for; of a slower one the event tells how it ends, and a failed
+    import leaves no domain.
     """
     facts = await imports.make(call, found)
     return await _view(call, facts.id)
@@ -165,8 +165,8 @@ async def delete_domain(call: Call) -> None:
 async def clone_domain(call: Call, body: CloneDomain) -> bytes:
     """Clone a domain with its records.
 
-    A new zone under another name with the same records; names that contain the old one contain
-    the new one.
+    A new zone under another name, with the settings and the records of this one as they are; its
+    keys for DNSSEC are its own.
     """
     held = (await find_domain(call)).tags
     await hold_tags(call, held)

@@ -31,7 +31,8 @@ DOMAINS = Listing(
 )
 
 LIMIT = LimitGroup.of(
-    LimitKind("domains", "domains", "select count(*) from domain where account_id = $1")
+    "domain where account_id = $1",
+    LimitKind("domains", "domains"),
 )
 
 

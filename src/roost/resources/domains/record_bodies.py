@@ -98,7 +98,7 @@ class UpdateRecord(Body):
     name: Name | None = None
     """The name below the zone; empty for the zone itself. SRV makes its own of service and
     protocol."""
-    tag: str | None = None
+    tag: Text | None = None
     """CAA needs one: what the target may do."""
     target: Target | None = None
     """What the name leads to: an address for A and AAAA (`[remote_addr]` is your own), a host name

@@ -27,8 +27,7 @@ RECORDS = Listing(
     columns={
         "type": Column("r.type", "text"),
         "name": Column("r.name", "text", folds=True),
-        # Texts of 64 KiB are searched at their beginning only.
-        "target": Column("r.target", "text", folds=True, searched="left(r.target, 255)"),
+        "target": Column("r.target", "text", folds=True),
         "tag": Column("r.tag", "text"),
         "created": Column("r.created", "time"),
     },

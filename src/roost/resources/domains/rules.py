@@ -8,6 +8,8 @@ from ipaddress import ip_address, ip_network
 from roost.web.fields import refuse
 
 MAX_RECORDS = 12_000
+MAX_ZONE_FILE = 1024 * 1024
+"""Characters; the setting for bodies may allow less."""
 MAX_FOUND = MAX_RECORDS * 4
 """A signed zone has several records of signing for each that is kept."""
 MAX_BYTES = 4 * 2**20

@@ -18,9 +18,11 @@ async def check_limits(call: Call, group: LimitGroup, *grown: LimitName) -> None
     ApiError 400 when there is too much of something.
     """
     await queries.hold(call.db, group.name, call.account_id)
-    usage = await queries.read(call.db, call.account_id, group.kinds)
+    usage = await queries.read(call.db, call.account_id, group)
     defaults = call.get(Catalog).entries.limits
     for kind in group.kinds:
         limit = usage.own.get(kind.name, defaults.of(kind.name))
-        if usage.used[kind.name] > limit and (not grown or kind.name in grown):
+        if limit is None or (grown and kind.name not in grown):
+            continue
+        if usage.used[kind.name] > limit:
             raise invalid(kind.refusal(limit))

@@ -15,8 +15,8 @@ class LimitKind:
     name: LimitName
     noun: str
     """As a refusal names many of it, with the unit if there is one."""
-    used: str
-    """SQL: what the account $1 has, as one number."""
+    used: str = "count(*)"
+    """SQL: how much of it the rows of the group are."""
     service: bool = True
     """Whether it is a service that the account uses, or something that serves its users."""
 
@@ -31,9 +31,11 @@ class LimitGroup:
     """Kinds that grow together; one request of an account after the other adds to them."""
 
     name: str
+    rows: str
+    """SQL: the from clause and the condition of what the account $1 has."""
     kinds: tuple[LimitKind, ...]
 
     @classmethod
-    def of(cls, kind: LimitKind) -> "LimitGroup":
+    def of(cls, rows: str, kind: LimitKind) -> "LimitGroup":
         """One kind that is counted alone."""
-        return cls(kind.name, (kind,))
+        return cls(kind.name, rows, (kind,))

@@ -1,22 +1,24 @@
 """SQL of limits: counting under a lock, and what an operator set for one account."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
 
 from roost.resources.catalog.entries import LimitName
-from roost.resources.limits.kinds import LimitKind
+from roost.resources.limits.kinds import LimitGroup
 from roost.store import Queries
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an account has, and the limits that are its own and not the catalogue's."""
+    """What an account has, and the limits that are its own and not the catalogue's.
+
+    A limit of None is none.
+    """
 
     used: dict[LimitName, int]
-    own: dict[LimitName, int]
+    own: dict[LimitName, int | None]
 
 
 async def hold(db: Queries, name: str, owner: int) -> None:
@@ -29,19 +31,29 @@ async def hold(db: Queries, name: str, owner: int) -> None:
     )
 
 
-async def read(db: Queries, account_id: int, kinds: Iterable[LimitKind]) -> Usage:
-    kinds = tuple(kinds)
-    counted = ", ".join(f"({kind.used})::bigint as {kind.name}" for kind in kinds)
+async def read(
+    db: Queries, account_id: int, group: LimitGroup, *, unlimited: bool = False
+) -> Usage:
+    """Where nothing has a limit 0 is said, unless what is `unlimited` shall be counted too."""
+    kinds = group.kinds
+    counted = ", ".join(f"coalesce({kind.used}, 0)::bigint as {kind.name}" for kind in kinds)
+    without = orjson.dumps(dict.fromkeys(kind.name for kind in kinds)).decode()
     row = await db.fetchrow(
-        f"select a.limits, {counted} from account a where a.id = $1",  # noqa: S608 - constants
+        f"""
+        select a.limits, used.* from account a cross join lateral (
+            select {counted} from {group.rows} and ($2 or not a.limits @> $3)) used
+        where a.id = $1
+        """,  # noqa: S608 - constants
         account_id,
+        unlimited,
+        without,
     )
     assert row is not None
     return Usage({kind.name: row[kind.name] for kind in kinds}, orjson.loads(row["limits"]))
 
 
-async def set_limit(db: Queries, account_id: int, name: LimitName, amount: int) -> bool:
-    """Whether there is such an account."""
+async def set_limit(db: Queries, account_id: int, name: LimitName, amount: int | None) -> bool:
+    """None: as much as it wants. Returns whether there is such an account."""
     done = await db.execute(
         "update account set limits = limits || jsonb_build_object($2::text, $3::bigint)"
         " where id = $1",

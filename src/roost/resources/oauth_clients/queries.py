@@ -22,12 +22,8 @@ CLIENTS = Listing(
 BY_ID = replace(CLIENTS, key="c.id")
 
 LIMIT = LimitGroup.of(
-    LimitKind(
-        "oauth_clients",
-        "OAuth clients",
-        "select count(*) from oauth_client where account_id = $1",
-        service=False,
-    )
+    "oauth_client where account_id = $1",
+    LimitKind("oauth_clients", "OAuth clients", service=False),
 )
 
 

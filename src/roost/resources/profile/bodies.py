@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, model_validator
 from pydantic.config import JsonDict
 
-from roost.resources.profile.rules import known_timezone, small_preferences
-from roost.resources.ssh_keys.rules import PublicKey
+from roost.resources.profile.rules import MAX_MEMBERS, known_timezone, small_preferences
+from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
-from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, refuse
+from roost.web.fields import EMAIL_PATTERN, EMAIL_REASON, Length, Pattern, ShortText, refuse
 
 LishAuthMethod = Literal["password_keys", "keys_only", "disabled"]
 
@@ -35,7 +35,7 @@ class UpdateProfile(Body):
 
     email: Annotated[str, Length(0, 128), Pattern(f"|{EMAIL_PATTERN}", EMAIL_REASON)] | None = None
     """Where mail for you goes."""
-    timezone: Annotated[str, AfterValidator(known_timezone)] | None = None
+    timezone: Annotated[ShortText, AfterValidator(known_timezone)] | None = None
     """A zone of the tz database, such as `Europe/Berlin`; the API's own times stay UTC."""
     email_notifications: bool | None = None
     """Whether you get mail about what happens in the account."""
@@ -43,7 +43,7 @@ class UpdateProfile(Body):
     """Address whitelists are not available: true is refused."""
     lish_auth_method: LishAuthMethod | None = None
     """How the console of an instance lets you in."""
-    authorized_keys: list[PublicKey] | None = None
+    authorized_keys: PublicKeys | None = None
     """Keys that the console lets in; null for none."""
     two_factor_auth: bool | None = None
     """False disables two-factor authentication; it is enabled by `/profile/tfa-enable`."""
@@ -54,7 +54,9 @@ class UpdateProfile(Body):
 class UpdatePreferences(Body):
     """PUT /profile/preferences: any JSON object, which replaces what was kept."""
 
-    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [_PREFERENCES]})
+    model_config = ConfigDict(
+        extra="allow", json_schema_extra={"examples": [_PREFERENCES], "maxProperties": MAX_MEMBERS}
+    )
 
     @model_validator(mode="before")
     @classmethod

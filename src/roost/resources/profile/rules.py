@@ -10,6 +10,8 @@ from roost.web.fields import refuse
 
 MAX_PREFERENCES = 65535
 """Bytes of JSON."""
+MAX_MEMBERS = 10_000
+"""More names that differ have no room in them."""
 
 
 def known_timezone(name: str) -> str:

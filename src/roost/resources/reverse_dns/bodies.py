@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from roost.resources.domains.names import MAX_NAME, check_host
 from roost.web.bodies import Body
-from roost.web.fields import refuse
+from roost.web.fields import ShortText, refuse
 
 INVALID = "Domain is not valid."
 
@@ -31,7 +31,7 @@ class UpdateAddress(Body):
 
     rdns: (
         Annotated[
-            str,
+            ShortText,
             AfterValidator(check_name),
             Field(json_schema_extra={"minLength": 1, "maxLength": MAX_NAME + 1}),
         ]

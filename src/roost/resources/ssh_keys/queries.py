@@ -18,13 +18,8 @@ SSH_KEYS = Listing(
 )
 
 LIMIT = LimitGroup.of(
-    LimitKind(
-        "ssh_keys",
-        "SSH keys",
-        "select count(*) from ssh_key k join api_user u on u.id = k.user_id"
-        " where u.account_id = $1",
-        service=False,
-    )
+    "ssh_key k join api_user u on u.id = k.user_id where u.account_id = $1",
+    LimitKind("ssh_keys", "SSH keys", service=False),
 )
 
 

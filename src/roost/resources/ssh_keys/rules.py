@@ -9,7 +9,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_ssh_public_key
 from pydantic import AfterValidator, Field
 
-from roost.web.fields import refuse
+from roost.web.fields import Length, refuse
 
 NOT_A_KEY = "Must be an SSH public key in OpenSSH format"
 
@@ -48,9 +48,11 @@ def public_key(key: str) -> str:
 
 PublicKey = Annotated[
     str,
+    Length(0, _MAX_LENGTH),
     AfterValidator(public_key),
     Field(json_schema_extra={"pattern": f"^\\s*(?:{'|'.join(map(re.escape, _PARTS))})\\s"}),
 ]
+PublicKeys = Annotated[list[PublicKey], Length(0, 100)]
 
 
 def _is_key(kind: str, data: str) -> bool:

@@ -8,7 +8,7 @@ from roost.resources.catalog import Catalog
 from roost.resources.support import rules
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Length, refuse
+from roost.web.fields import Length, ShortText, refuse
 
 _EXAMPLES: list[JsonValue] = [
     {"summary": "No connection", "description": "Since this morning nothing answers.\nWhat now?"},
@@ -69,7 +69,7 @@ class OpenTicket(Body):
     """Whether it is about the managed service, which the account must have."""
     vlan: Annotated[str, Length(1, 64)] | None = None
     """The VLAN that it is about, with its region."""
-    region: Annotated[str | None, Field(validate_default=True)] = None
+    region: Annotated[ShortText | None, Field(validate_default=True)] = None
     """The region of the VLAN; with a VLAN only."""
 
     def about(self) -> tuple[str, int] | None:

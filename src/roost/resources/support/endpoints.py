@@ -34,7 +34,7 @@ _ONE = "/support/tickets/{ticketId:int}"
 async def list_tickets(call: Call) -> bytes:
     """List support tickets, open ones first.
 
-    Within open and closed ones the last changed is first.
+    Open and closed ones each in the order in which they were opened.
     """
     return await call.collection(TICKETS, call.account_id)
 

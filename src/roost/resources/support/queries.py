@@ -31,12 +31,8 @@ TICKETS = Listing(
 BY_ID = replace(TICKETS, key="t.id")
 
 LIMIT = LimitGroup.of(
-    LimitKind(
-        "tickets",
-        "open support tickets",
-        "select count(*) from ticket where account_id = $1 and status <> 'closed'",
-        service=False,
-    )
+    "ticket where account_id = $1 and status <> 'closed'",
+    LimitKind("tickets", "open support tickets", service=False),
 )
 
 REPLIES = Listing(

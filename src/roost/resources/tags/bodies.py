@@ -6,9 +6,9 @@ from pydantic import ConfigDict, JsonValue
 
 from roost.resources.tags.labels import Label
 from roost.web.bodies import Body
-from roost.web.fields import Between
+from roost.web.fields import Between, Length
 
-Ids = list[Annotated[int, Between(1, 2**63 - 1)]]
+Ids = Annotated[list[Annotated[int, Between(1, 2**63 - 1)]], Length(0, 500)]
 
 _EXAMPLES: list[JsonValue] = [
     {"label": "production"},

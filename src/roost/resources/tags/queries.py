@@ -20,7 +20,8 @@ TAGS = Listing(
 """By label, which is unique in an account only."""
 
 LIMIT = LimitGroup.of(
-    LimitKind("tags", "tags", "select count(*) from tag where account_id = $1", service=False)
+    "tag where account_id = $1",
+    LimitKind("tags", "tags", service=False),
 )
 
 FILTERS = {

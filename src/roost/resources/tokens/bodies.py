@@ -7,7 +7,7 @@ from pydantic.config import JsonDict
 
 from roost.resources.tokens.rules import EXPIRY_PATTERN, EXPIRY_REASON, known_scopes, real_time
 from roost.web.bodies import Body
-from roost.web.fields import Length, Pattern
+from roost.web.fields import Length, Pattern, ShortText
 
 _LABEL = "ci"
 _NEW: JsonDict = {
@@ -17,6 +17,9 @@ _NEW: JsonDict = {
 }
 
 Label = Annotated[str, Length(1, 100)]
+
+
+Expiry = Annotated[ShortText, Pattern(EXPIRY_PATTERN, EXPIRY_REASON), AfterValidator(real_time)]
 
 
 class CreateToken(Body):
@@ -30,9 +33,7 @@ class CreateToken(Body):
     scopes: Annotated[str, Length(0, 1000), AfterValidator(known_scopes)] | None = None
     """What it may do: `*`, or scopes with a space between them; omitted or empty, what the token in
     use may. It cannot be more than that."""
-    expiry: (
-        Annotated[str, Pattern(EXPIRY_PATTERN, EXPIRY_REASON), AfterValidator(real_time)] | None
-    ) = None
+    expiry: Expiry | None = None
     """When it ends (UTC); omitted for never."""
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict
 
 from roost.web.bodies import Body
-from roost.web.fields import Length, Pattern
+from roost.web.fields import Length, Pattern, ShortText
 
 
 class ConfirmTfa(Body):
@@ -13,7 +13,7 @@ class ConfirmTfa(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"tfa_code": "123456"}]})
 
-    tfa_code: Annotated[str, Pattern(r"[0-9]{6}", "Must be 6 digits")]
+    tfa_code: Annotated[ShortText, Pattern(r"[0-9]{6}", "Must be 6 digits")]
     """The code that the authenticator shows now."""
 
 

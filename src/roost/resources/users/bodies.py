@@ -95,6 +95,10 @@ class ChangeGrant(Body):
     """What the user may do with it."""
 
 
+Changes = Annotated[list[ChangeGrant], Length(0, 10_000)]
+"""Clients send the whole record back, with all entities of an account."""
+
+
 class UpdateGrants(Body):
     """PUT /account/users/{username}/grants; what is omitted stays as it is."""
 
@@ -115,23 +119,23 @@ class UpdateGrants(Body):
 
     global_: UpdateGlobal | None = Field(default=None, alias="global")
     """Rights on the account as a whole."""
-    compute: list[ChangeGrant] = []
+    compute: Changes = []
     """Grants on compute instances; those that are not named stay."""
-    database: list[ChangeGrant] = []
+    database: Changes = []
     """Grants on databases; those that are not named stay."""
-    domain: list[ChangeGrant] = []
+    domain: Changes = []
     """Grants on domains; those that are not named stay."""
-    firewall: list[ChangeGrant] = []
+    firewall: Changes = []
     """Grants on firewalls; those that are not named stay."""
-    image: list[ChangeGrant] = []
+    image: Changes = []
     """Grants on images; those that are not named stay."""
-    longview: list[ChangeGrant] = []
+    longview: Changes = []
     """Grants on Longview clients; those that are not named stay."""
-    nodebalancer: list[ChangeGrant] = []
+    nodebalancer: Changes = []
     """Grants on NodeBalancers; those that are not named stay."""
-    stackscript: list[ChangeGrant] = []
+    stackscript: Changes = []
     """Grants on StackScripts; those that are not named stay."""
-    volume: list[ChangeGrant] = []
+    volume: Changes = []
     """Grants on volumes; those that are not named stay."""
-    vpc: list[ChangeGrant] = []
+    vpc: Changes = []
     """Grants on VPCs; those that are not named stay."""

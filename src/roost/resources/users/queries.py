@@ -27,9 +27,8 @@ USERS = Listing(
 BY_NAME = replace(USERS, key="u.username")
 
 LIMIT = LimitGroup.of(
-    LimitKind(
-        "users", "users", "select count(*) from api_user where account_id = $1", service=False
-    )
+    "api_user where account_id = $1",
+    LimitKind("users", "users", service=False),
 )
 
 

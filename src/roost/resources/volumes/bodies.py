@@ -15,7 +15,7 @@ from roost.resources.tags.labels import Tags
 from roost.resources.volumes import rules
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import WHOLE, Between, Length, refuse
+from roost.web.fields import WHOLE, Between, Length, ShortText, refuse
 
 Label = Annotated[
     str,
@@ -45,7 +45,7 @@ class CreateVolume(Body):
     """GiB."""
     compute_id: Id | None = None
     """The instance to attach it to; omitted, it is attached to none."""
-    region: str | None = Field(default=None, validate_default=True)
+    region: ShortText | None = Field(default=None, validate_default=True)
     """The region that is to hold it; can be left out with a `compute_id`."""
     config_id: Id | None = None
     """The config of that instance that is to name it; omitted, its only config,

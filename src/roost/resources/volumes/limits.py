@@ -10,13 +10,10 @@ from roost.web.call import Call
 
 VOLUMES = LimitGroup(
     "volumes",
+    "volume v where v.account_id = $1",
     (
-        LimitKind("volumes", "volumes", "select count(*) from volume v where v.account_id = $1"),
-        LimitKind(
-            "volume_storage",
-            "GiB in volumes",
-            "select coalesce(sum(v.size), 0) from volume v where v.account_id = $1",
-        ),
+        LimitKind("volumes", "volumes"),
+        LimitKind("volume_storage", "GiB in volumes", "sum(v.size)"),
     ),
 )
 

@@ -91,7 +91,8 @@ def _grant(grant: Grant) -> Json | None:
         case Read() | Listed():
             return {"entity": grant.kind, "permission": "read_only"}
         case Write():
-            return {"entity": grant.kind, "permission": "read_write"}
+            needed = {"entity": grant.kind, "permission": "read_write"}
+            return needed if grant.right is None else {**needed, "global": grant.right}
         case Global(name):
             return {"global": name}
         case AccountAccess(level):

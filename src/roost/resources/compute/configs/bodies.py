@@ -12,7 +12,7 @@ from roost.resources.compute.engine import SLOTS, Slot
 from roost.resources.compute.interfaces import Interface, Interfaces, check_together
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, refuse
+from roost.web.fields import Between, Length, ShortText, refuse
 
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
 Id = Annotated[int, Between(1, 2**63 - 1)]
@@ -128,7 +128,7 @@ class CreateConfig(_Fields):
     """How devices are shown to the guest; `fullvirt` has only the slots sda to sdd."""
     devices: Devices
     """The disks and volumes by their slots."""
-    kernel: str = rules.DEFAULT_KERNEL
+    kernel: ShortText = rules.DEFAULT_KERNEL
     """The id of the kernel."""
     comments: Annotated[str, Length(0, MAX_COMMENTS)] | None = None
     """Notes of your own."""
@@ -136,7 +136,7 @@ class CreateConfig(_Fields):
     """MB that the guest gets; 0 for all that the plan has."""
     run_level: RunLevel = "default"
     """`single` and `binbash` boot into a shell for repairs."""
-    root_device: str = rules.DEFAULT_ROOT
+    root_device: ShortText = rules.DEFAULT_ROOT
     """The device that holds the root file system."""
     interfaces: Interfaces = []
     """The network interfaces, eth0 first: three at most; empty for one public interface."""
@@ -170,7 +170,7 @@ class UpdateConfig(_Fields):
     """How devices are shown to the guest; `fullvirt` has only the slots sda to sdd."""
     devices: Devices | None = None
     """The disks and volumes by their slots, in place of all that it names."""
-    kernel: str | None = None
+    kernel: ShortText | None = None
     """The id of the kernel."""
     comments: Annotated[str, Length(0, MAX_COMMENTS)] | None = None
     """Notes of your own."""
@@ -178,7 +178,7 @@ class UpdateConfig(_Fields):
     """MB that the guest gets; 0 for all that the plan has."""
     run_level: RunLevel | None = None
     """`single` and `binbash` boot into a shell for repairs."""
-    root_device: str | None = None
+    root_device: ShortText | None = None
     """The device that holds the root file system."""
     interfaces: Interfaces | None = None
     """The network interfaces, in place of all that it has; three at most."""

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import ConfigDict
 
 from roost.resources.compute.configs import examples
-from roost.resources.compute.interfaces import Interface, InterfaceIpv4
+from roost.resources.compute.interfaces import Interface, InterfaceIpv4, Ranges
 from roost.web.bodies import Body
-from roost.web.fields import Between
+from roost.web.fields import Between, Length
 
 
 class AddInterface(Interface):
@@ -25,7 +25,7 @@ class UpdateInterface(Body):
     """Whether the guest's default route is here; no VLAN can be."""
     ipv4: InterfaceIpv4 | None = None
     """Addresses in a VPC; for this purpose only."""
-    ip_ranges: list[str] | None = None
+    ip_ranges: Ranges | None = None
     """IPv4 networks that a VPC routes here, in place of those before."""
 
 
@@ -34,5 +34,5 @@ class OrderInterfaces(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.ORDER})
 
-    ids: list[Annotated[int, Between(1, 2**63 - 1)]]
+    ids: Annotated[list[Annotated[int, Between(1, 2**63 - 1)]], Length(0, 16)]
     """All interfaces of the config, eth0 first."""

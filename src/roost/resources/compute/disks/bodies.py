@@ -6,13 +6,18 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.catalog import Catalog
 from roost.resources.catalog.entries import ImageEntry
-from roost.resources.compute.bodies import RootPassword, check_stackscript
+from roost.resources.compute.bodies import (
+    RootPassword,
+    StackscriptData,
+    Usernames,
+    check_stackscript,
+)
 from roost.resources.compute.disks import examples, rules
 from roost.resources.compute.disks.engine import Filesystem
-from roost.resources.ssh_keys.rules import PublicKey
+from roost.resources.ssh_keys.rules import PublicKeys
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, refuse
+from roost.web.fields import Between, Length, ShortText, refuse
 
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
 Size = Annotated[int, Between(1, rules.MAX_SIZE)]
@@ -23,7 +28,7 @@ class CreateDisk(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
 
-    image: str | None = None
+    image: ShortText | None = None
     """The image to copy onto it; omitted for an empty disk."""
     size: Size
     """MB; all disks together must fit the plan."""
@@ -33,13 +38,13 @@ class CreateDisk(Body):
     """What to put on an empty disk; a disk with an image is ext4."""
     root_pass: RootPassword | None = Field(default=None, validate_default=True)
     """The password of root; needed with an image."""
-    authorized_keys: list[PublicKey] = []
+    authorized_keys: PublicKeys = []
     """Public SSH keys that root accepts, each a line of an authorized_keys file."""
-    authorized_users: list[str] = []
+    authorized_users: Usernames = []
     """Users of the account whose SSH keys root accepts."""
     stackscript_id: Annotated[int, Between(1, 2**63 - 1)] | None = None
     """The StackScript to run at the first boot. There are none yet, so it is refused."""
-    stackscript_data: dict[str, object] | None = None
+    stackscript_data: StackscriptData | None = None
     """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
     StackScripts yet, so it is refused."""
 

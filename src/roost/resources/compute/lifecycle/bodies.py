@@ -5,13 +5,20 @@ from typing import Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.catalog import Catalog
-from roost.resources.compute.bodies import Id, Metadata, RootPassword, check_stackscript
+from roost.resources.compute.bodies import (
+    Id,
+    Metadata,
+    RootPassword,
+    StackscriptData,
+    Usernames,
+    check_stackscript,
+)
 from roost.resources.compute.configs.bodies import Device, Devices
 from roost.resources.compute.lifecycle import examples
-from roost.resources.ssh_keys.rules import PublicKey
+from roost.resources.ssh_keys.rules import PublicKeys
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import refuse
+from roost.web.fields import ShortText, refuse
 
 UNKNOWN_PLAN = "A valid plan type by that ID was not found"
 
@@ -21,13 +28,13 @@ class RebuildInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.REBUILD})
 
-    image: str | None = Field(default=None, validate_default=True)
+    image: ShortText | None = Field(default=None, validate_default=True)
     """The image to make it of; always needed."""
     root_pass: RootPassword
     """The password of root; weak ones are refused."""
-    authorized_keys: list[PublicKey] = []
+    authorized_keys: PublicKeys = []
     """Public SSH keys that root accepts, each a line of an authorized_keys file."""
-    authorized_users: list[str] = []
+    authorized_users: Usernames = []
     """Users of the account whose SSH keys root accepts."""
     booted: bool = True
     """Whether it is booted once it is made."""
@@ -35,10 +42,10 @@ class RebuildInstance(Body):
     """What cloud-init is told."""
     stackscript_id: Id | None = None
     """The StackScript to run at the first boot. There are none yet, so it is refused."""
-    stackscript_data: dict[str, object] | None = None
+    stackscript_data: StackscriptData | None = None
     """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
     StackScripts yet, so it is refused."""
-    type: str | None = None
+    type: ShortText | None = None
     """A plan to change to; omitted, it keeps its own."""
 
     @field_validator("image")
@@ -95,7 +102,7 @@ class ResizeInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
 
-    type: str
+    type: ShortText
     """The id of the plan to change to."""
     allow_auto_disk_resize: bool = True
     """Whether the disk takes all room of the plan, where there is only one beside swap."""

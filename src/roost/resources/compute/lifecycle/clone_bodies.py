@@ -10,7 +10,9 @@ from roost.resources.compute.lifecycle import examples
 from roost.resources.compute.lifecycle.bodies import UNKNOWN_PLAN
 from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import DEPRECATED, Length, refuse
+from roost.web.fields import DEPRECATED, Length, ShortText, refuse
+
+Ids = Annotated[list[Id], Length(0, 100)]
 
 _ONLY_NEW = "Must be left out when cloning to an existing Compute"
 
@@ -22,9 +24,9 @@ class CloneInstance(Body):
 
     compute_id: Id | None = None
     """An instance of yours that the disks and configs are added to; omitted, a new one is made."""
-    region: str | None = Field(default=None, validate_default=True)
+    region: ShortText | None = Field(default=None, validate_default=True)
     """The region of the new instance, which needs one."""
-    type: str | None = Field(default=None, validate_default=True)
+    type: ShortText | None = Field(default=None, validate_default=True)
     """The plan of the new instance, which needs one."""
     label: Label | None = None
     """The name of the new instance."""
@@ -32,9 +34,9 @@ class CloneInstance(Body):
     """A group of your own choice; use tags instead."""
     backups_enabled: bool = False
     """Whether the new instance is backed up."""
-    disks: list[Id] | None = None
+    disks: Ids | None = None
     """More disks to copy than those of the configs."""
-    configs: list[Id] | None = None
+    configs: Ids | None = None
     """The configs to copy; omitted, all."""
     private_ip: bool = False
     """Whether the new instance has a private IPv4 address too."""

@@ -19,11 +19,10 @@ async def lock_both(
 ) -> tuple[InstanceFacts, InstanceFacts | None]:
     """The instance of the path, and the one to clone it to, in the order of their ids.
 
-    403 without write access to both, as a copy lets its owner read all of the source; 400 when the
-    account has no target of this id.
+    403 without write access to the target, 400 when the account has none of this id. To the source
+    the endpoint asks for it, as a copy lets its owner read all of it.
     """
     source_id = call.number("computeId")
-    await require(Write(COMPUTE.name), call.identity, call.params, call.db)
     await call.record(source_id, INSTANCES, call.account_id)
     if target_id == source_id:
         raise invalid("Must be another Compute", "compute_id")

@@ -16,7 +16,7 @@ from roost.resources.compute.queries import INSTANCES
 from roost.resources.compute.records import InstanceRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Write
+from roost.web.grants import Write
 from roost.web.registry import Rate, endpoint
 
 _WRITE = ("computes:read_write",)
@@ -27,7 +27,7 @@ _ONE = "/compute/instances/{computeId:int}"
     "POST",
     f"{_ONE}/clone",
     scopes=_WRITE,
-    grant=Global("add_computes"),
+    grant=Write("compute", right="add_computes"),
     body=CloneInstance,
     of=instances.view_instance,
     returns=InstanceRow,
