@@ -135,13 +135,24 @@ async def test_refusals(served: RunningRoost) -> None:
     )
 
 
-async def test_images_with_a_token_want_its_scope(served: RunningRoost) -> None:
+async def test_every_token_sees_public_images(served: RunningRoost) -> None:
+    """One without the scope sees what strangers see, and no private ones."""
     store, clock = served.roost.store, served.roost.clock
     user_id = await find_user(store, ADMIN)
     assert user_id is not None
     other = await issue_token(store, clock, user_id, "other", Scopes.parse("domains:read_only"))
-    status, _ = await get(served, "/images", Authorization=f"Bearer {other}")
-    assert status == 401
+    await store.execute(
+        """
+        insert into image (id, account_id, label, created, updated, created_by, size, type, status)
+        select 'private/7', account_id, 'own', now(), now(), 'admin', 1, 'manual', 'available'
+        from api_user where id = $1
+        """,
+        user_id,
+    )
+    bearer = {"Authorization": f"Bearer {other}"}
+    assert await get(served, "/images", **bearer) == await get(served, "/images")
+    assert (await get(served, "/images/roost/debian12", **bearer))[0] == 200
+    assert (await get(served, "/images/private/7", **bearer))[0] == 404
     status, _ = await get(served, "/regions", Authorization=f"Bearer {other}")
     assert status == 200
 

@@ -2,6 +2,9 @@
 
 import asyncio
 
+import pytest
+
+from roost.app.roost import Roost
 from tests.support.client import Client, Json, until
 
 INSTANCES = "/compute/instances"
@@ -141,6 +144,32 @@ async def test_update(client: Client) -> None:
     sent_back = await client.put(path, changed)
     assert {**sent_back, "updated": ""} == {**changed, "updated": ""}
     assert (await client.put(path, {}))["label"] == "renamed.one"
+
+
+async def test_an_update_that_changes_nothing(client: Client, roost: Roost) -> None:
+    row = await client.post(INSTANCES, body(booted=False, tags=["blue"], backups_enabled=True))
+    await settled(client, row["id"])
+    path = f"{INSTANCES}/{row['id']}"
+    await roost.store.execute(
+        "update compute_instance set updated = '2020-01-01' where id = $1", row["id"]
+    )
+    row = await client.get(path)
+    for sent in ({}, {"label": None}, row, {"backups": row["backups"]}):
+        assert await client.put(path, sent) == row
+    assert await events(client, row["id"]) == [("compute_create", "finished")]
+    changed = await client.put(path, {"backups": {"schedule": {"day": "Monday"}}})
+    assert changed["updated"] > row["updated"]
+
+
+@pytest.mark.parametrize("root_pass", ["", "correct-Horse7battery", None])
+async def test_what_is_sent_for_an_instance_without_an_image(
+    client: Client, root_pass: str | None
+) -> None:
+    """Terraform asks to boot it and sends a password, and waits for `offline`."""
+    place = {"type": "g1-nano-1", "region": "us-lake"}
+    row = await client.post(INSTANCES, {**place, "booted": True, "root_pass": root_pass})
+    assert (await settled(client, row["id"]))["status"] == "offline"
+    assert await events(client, row["id"]) == [("compute_create", "finished")]
 
 
 async def test_labels_are_unique_in_an_account(client: Client, stranger: Client) -> None:

@@ -76,7 +76,7 @@ REFUSED = [
         )
     ),
     # group
-    ("group", "g" * 51, "Length must be 0-50 characters"),
+    ("group", "g" * 256, "Length must be 0-255 characters"),
     # what there is none of yet
     ("authorized_users", ["nobody"], "Each must be a user of the account with stored SSH keys"),
     ("backup_id", 1, "backup_id cannot be given with an image"),

@@ -10,7 +10,8 @@ from roost.secrets import Box
 from roost.web.bodies import MAX_DEPTH
 from tests.api.conftest import Account
 from tests.support.client import Client, until
-from tests.support.instances import INSTANCES, OMITTED, create_body, held, made
+from tests.support.instances import INSTANCES, OMITTED, create_body, held, made, settled
+from tests.support.stage import Stage
 
 pytestmark = pytest.mark.spec("B compute create fields")
 
@@ -112,6 +113,38 @@ async def test_user_data_reaches_the_guest(client: Client, roost: Roost, data: b
 
 
 @pytest.mark.spec("B compute 3")
+async def test_user_data_in_several_lines(client: Client, roost: Roost) -> None:
+    """As `base64 FILE` makes them; the guest gets what the file holds."""
+    data = b"#!/bin/sh\necho " + b"x" * 200
+    body = create_body(metadata={"user_data": base64.encodebytes(data).decode()})
+    row = await client.post(INSTANCES, body)
+    await settled(client, row["id"])
+    assert (await Stage(roost).spec(row["id"])).setup.user_data == data
+
+
+@pytest.mark.parametrize(
+    ("data", "problems"),
+    [
+        (b"#!/bin/sh\ntrue", []),
+        (
+            b"#cloud-config",
+            [
+                (
+                    "metadata.user_data",
+                    "user_data must be a script that begins with #! for this image",
+                )
+            ],
+        ),
+    ],
+)
+async def test_user_data_of_an_image_that_runs_scripts(
+    client: Client, data: bytes, problems: list[tuple[str, str]]
+) -> None:
+    body = create_body(image="roost/mini", metadata={"user_data": encoded(data)})
+    assert (await client.send("POST", INSTANCES, body)).problems == problems
+
+
+@pytest.mark.spec("B compute 3")
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -119,7 +152,6 @@ async def test_user_data_reaches_the_guest(client: Client, roost: Roost, data: b
         (encoded(b"x" * 65536), TOO_LONG),
         ("?", "Must be base64-encoded"),
         ("eA", "Must be base64-encoded"),
-        ("eA=\n=", "Must be base64-encoded"),
         ("caf\u00e9", "Must be base64-encoded"),
         ("__-_", "Must be base64-encoded"),
         (5, "Must be a string"),

@@ -24,6 +24,19 @@ async def new(client: Client, **changes: object) -> tuple[str, str]:
     return path, f"{path}/configs/{config['id']}"
 
 
+async def test_the_primary_one_when_none_is_set(client: Client) -> None:
+    """The first that is no VLAN; one that is set takes its place, and what is shown can be sent."""
+    _, config = await new(client)
+    vlan = {**VLAN, "ipv4": {}}
+    row = await client.put(config, {"interfaces": [vlan, {**PUBLIC, "ipv4": {"vpc": None}}]})
+    assert [each["primary"] for each in row["interfaces"]] == [False, True]
+    assert await client.get(f"{config}/interfaces") == row["interfaces"]
+    again = await client.put(config, row)
+    assert again["interfaces"] == row["interfaces"]
+    public = f"{config}/interfaces/{row['interfaces'][1]['id']}"
+    assert (await client.put(public, {"primary": True, "ipv4": {}}))["primary"] is True
+
+
 async def test_one_by_one(client: Client) -> None:
     path, config = await new(client)
     assert await client.get(f"{config}/interfaces") == []

@@ -270,6 +270,27 @@ async def test_only_one_change_at_a_time(client: Client) -> None:
         assert disk["status"] == "ready"
 
 
+async def test_events_of_disks_are_found_by_their_type(client: Client) -> None:
+    path, [root, _] = await roomy(client)
+    await client.put(f"{path}/disks/{root['id']}", {"label": "renamed"})
+    compute_id = int(path.rpartition("/")[2])
+
+    async def actions(wanted: object) -> list[str]:
+        filters = {"entity.id": compute_id, "entity.type": wanted}
+        return [e["action"] for e in (await client.get("/account/events", filter=filters))["data"]]
+
+    assert await actions("disks") == ["disk_update", "disk_resize"]
+    assert await actions({"+neq": "disks"}) == ["compute_create"]
+    assert len(await actions("compute")) == 3
+
+
+async def test_an_update_that_changes_nothing(client: Client) -> None:
+    path, [root, _] = await roomy(client)
+    before = len(await events(client, path))
+    assert await client.put(f"{path}/disks/{root['id']}", {"label": root["label"]}) == root
+    assert len(await events(client, path)) == before
+
+
 async def test_what_is_not_there(client: Client, stranger: Client) -> None:
     path, other = path_of(await made(client)), path_of(await made(client))
     [root, _] = (await client.get(f"{path}/disks"))["data"]

@@ -5,7 +5,7 @@ import pytest
 from roost.app.roost import Roost
 from roost.resources.compute.guest import SealedSetup
 from roost.secrets import Box
-from tests.support.client import Client, Json
+from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy, running
 from tests.support.instances import PASSWORD, made
 from tests.support.volumes import attached, failing, made_volume, plugged, slow
@@ -179,8 +179,28 @@ async def test_resize_up(client: Client, roost: Roost) -> None:
     state = await engine_of(roost).inspect(row["id"])
     assert state is not None
     assert (state.memory, state.vcpus, state.disks[0].size) == (4096, 2, 81408)
-    ends = [("compute_resize", "finished"), ("compute_boot", "finished")]
-    assert (await told(client, path))[-2:] == ends
+    assert (await told(client, path))[-3:] == [
+        ("compute_resize_create", "notification"),
+        ("compute_resize", "finished"),
+        ("compute_boot", "finished"),
+    ]
+
+
+async def test_what_is_seen_of_a_resize(client: Client, roost: Roost) -> None:
+    path, seen = await running(client), list[str]()
+
+    async def look() -> str:
+        status: str = (await client.get(path))["status"]
+        if seen[-1:] != [status]:
+            seen.append(status)
+        return status
+
+    async with slow(roost, "disk_resize", "start", seconds=0.3):
+        body = {"type": "g1-standard-2", "migration_type": "warm"}
+        await client.post(f"{path}/resize", body)
+        await until(look, lambda status: status == "running")
+    assert seen == ["resizing", "offline", "running"]
+    assert ("compute_resize_warm_create", "notification") in await told(client, path)
 
 
 async def test_resize_without_growing(client: Client) -> None:

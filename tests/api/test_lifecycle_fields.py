@@ -117,7 +117,7 @@ CLONE: list[Refused] = [
     ),
     ("clone", {**NEW, "label": "ab"}, "label", LABEL),
     ("clone", {**NEW, "label": 5}, "label", "Must be a string"),
-    ("clone", {**NEW, "group": "x" * 51}, "group", "Length must be 0-50 characters"),
+    ("clone", {**NEW, "group": "x" * 256}, "group", "Length must be 0-255 characters"),
     ("clone", {**NEW, "backups_enabled": "x"}, "backups_enabled", "Must be true or false"),
     ("clone", {**NEW, "disks": 5}, "disks", "Must be an array"),
     ("clone", {**NEW, "disks": ["5"]}, "disks[0]", "Must be an integer"),

@@ -119,15 +119,18 @@ async def test_all_errors_together(client: Client) -> None:
     assert answer.problems == [
         ("label", FIRST),
         ("size", SIZE),
-        ("region", "region is not valid"),
         ("compute_id", ID),
+        ("region", "region is not valid"),
         ("tags[0]", "Length must be 3-50 characters"),
     ]
 
 
 async def test_somewhere(client: Client) -> None:
+    somewhere = (None, "Must provide a region or a Compute ID")
     answer = await client.send("POST", VOLUMES, {"label": "data"})
-    assert answer.problems == [(None, "Must provide a region or a Compute ID")]
+    assert answer.problems == [somewhere]
+    answer = await client.send("POST", VOLUMES, {})
+    assert answer.problems == [("label", "label is required"), somewhere]
 
 
 async def test_a_region_without_block_storage(

@@ -190,6 +190,16 @@ async def test_update(client: Client) -> None:
     assert (await client.put(path, {}))["label"] == "renamed"
 
 
+async def test_an_update_that_changes_nothing(client: Client, roost: Roost) -> None:
+    volume = await made_volume(client, tags=["blue"])
+    path = f"{VOLUMES}/{volume['id']}"
+    await roost.store.execute("update volume set updated = '2020-01-01'")
+    row = await client.get(path)
+    for body in ({}, {"label": None}, row):
+        assert await client.put(path, body) == row
+    assert await volume_events(client, volume["id"]) == [("volume_create", "finished")]
+
+
 @pytest.mark.spec("A volumes delete", "A volumes 5")
 async def test_delete(client: Client, roost: Roost) -> None:
     volume = await made_volume(client)
