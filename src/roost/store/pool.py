@@ -13,6 +13,7 @@ from asyncpg import Record
 Connection: TypeAlias = "asyncpg.Connection[Record]"
 
 _SERVER_SETTINGS = {"application_name": "roost", "timezone": "UTC", "jit": "off"}
+_PROBES = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
 _CONNECT_SECONDS = 10.0
 _END_SECONDS = 5.0
 
@@ -31,14 +32,21 @@ class Share:
     """The longest pause within a transaction."""
     wait: float = 10.0
     """The longest wait for a connection that is free."""
+    probes: bool = False
+    """Whether its statements look up few rows by indexes. PostgreSQL would read whole tables where
+    it has not yet seen them grow."""
 
     @property
     def settings(self) -> Mapping[str, str]:
         """What each connection is opened with."""
-        return _SERVER_SETTINGS | {
-            "statement_timeout": f"{self.statement * 1000:.0f}",
-            "idle_in_transaction_session_timeout": f"{self.idle * 1000:.0f}",
-        }
+        return (
+            _SERVER_SETTINGS
+            | (_PROBES if self.probes else {})
+            | {
+                "statement_timeout": f"{self.statement * 1000:.0f}",
+                "idle_in_transaction_session_timeout": f"{self.idle * 1000:.0f}",
+            }
+        )
 
 
 async def connect(dsn: str, settings: Mapping[str, str] = _SERVER_SETTINGS) -> Connection:

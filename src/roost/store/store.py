@@ -20,7 +20,7 @@ from roost.store.queries import notify
 
 _CLOSE_SECONDS = 1.0
 
-_RESERVED = Share(connections=6, statement=10.0, idle=10.0, wait=2.0)
+_RESERVED = Share(connections=6, statement=10.0, idle=10.0, wait=2.0, probes=True)
 """A claim, a heartbeat, upkeep, a sign of life, a health check and a look for changed tokens at the
 same time."""
 
