@@ -76,7 +76,7 @@ async def test_keys_reach_the_guest(
         f"{KEY} com\nment",
         f'command="reboot" {KEY}',
         "-----BEGIN OPENSSH PRIVATE KEY-----",
-        "x" * 50_000,
+        "x" * 16_384,
     ],
 )
 async def test_what_is_no_key(client: Client, roost: Roost, account: Account, key: str) -> None:
@@ -235,11 +235,6 @@ async def test_whether_it_is_booted(
     assert (state.power if state else "offline") == status
 
 
-async def test_nothing_to_boot(client: Client, roost: Roost, account: Account) -> None:
-    problems = await refuse(client, roost, account, image=None, root_pass=None, booted=True)
-    assert problems == [("booted", "An instance without an image has nothing to boot")]
-
-
 @pytest.mark.parametrize(("private", "count"), [(False, 1), (True, 2)])
 async def test_addresses(client: Client, roost: Roost, private: bool, count: int) -> None:
     row = await client.post(INSTANCES, create_body(private_ip=private))
@@ -274,7 +269,7 @@ async def test_nul_characters(client: Client, roost: Roost, account: Account, fi
     assert problems == [(field, "Must not contain NUL characters")]
 
 
-@pytest.mark.parametrize("depth", [63, 200, 400, 1020])
+@pytest.mark.parametrize("depth", [62, 63, 200, 400, 1020])
 @pytest.mark.parametrize("value", [b'"\\u0000"', b"0", b"[]"])
 async def test_deep_bodies(
     client: Client, roost: Roost, account: Account, depth: int, value: bytes
@@ -284,7 +279,7 @@ async def test_deep_bodies(
     data = b'{"type":"g1-nano-1","region":"us-lake","stackscript_data":' + deep + b"}"
     answer = await client.send("POST", INSTANCES, data=data, headers=JSON)
     assert answer.status == 400
-    too_deep = depth + 1 > MAX_DEPTH
+    too_deep = 1 + depth + (value == b"[]") > MAX_DEPTH
     said = [(None, "The body must not be nested deeper than 64 levels")]
     assert (answer.problems == said) == too_deep
     assert await held(roost, account.id) == before

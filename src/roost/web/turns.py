@@ -13,7 +13,7 @@ from roost.errors import ApiError, Problem
 
 MAX_OPEN = 128
 """Requests of one user that may be there at once, with those that wait or are still being read."""
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 20.0
 
 
 def _too_many() -> ApiError:

@@ -32,7 +32,7 @@ Usernames = Annotated[list[ShortText], Length(0, 100)]
 UserData = Annotated[
     str,
     Length(0, MAX_USER_DATA),
-    AfterValidator(rules.decode_user_data),
+    AfterValidator(rules.check_user_data),
     Field(json_schema_extra={"contentEncoding": "base64", "minLength": 4}),
 ]
 

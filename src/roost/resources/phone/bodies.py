@@ -24,7 +24,7 @@ class SendCode(Body):
         json_schema_extra={"examples": [{"iso_code": "US", "phone_number": "215-555-0142"}]}
     )
 
-    iso_code: Annotated[str, AfterValidator(_country)]
+    iso_code: Annotated[str, Length(0, 2), AfterValidator(_country)]
     """The country of the number, two capital letters of ISO 3166."""
     phone_number: Annotated[str, Length(3, 32)]
     """The number as people of that country write it."""
@@ -49,7 +49,7 @@ class VerifyCode(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"otp_code": "123456"}]})
 
-    otp_code: Annotated[str, Pattern(r"[0-9]{6}", "Must be 6 digits")]
+    otp_code: Annotated[str, Length(0, 6), Pattern(r"[0-9]{6}", "Must be 6 digits")]
     """The six digits that were sent."""
 
 
