@@ -94,11 +94,11 @@ class Caller:
                 return self.rights
             case AccountAccess(level):
                 return self.held in (level, "read_write")
-            case Write():
-                right = endpoint.grant.right
-                return self.held == "read_write" and (right is None or self.rights)
-            case Read():
-                return self.held is not None
+            case Read(right=right) | Write(right=right):
+                wanted: Permission = (
+                    "read_only" if isinstance(endpoint.grant, Read) else "read_write"
+                )
+                return self.held in (wanted, "read_write") and (right is None or self.rights)
 
 
 def _cover(text: str, wanted: tuple[str, ...]) -> bool:

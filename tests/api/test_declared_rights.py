@@ -20,6 +20,7 @@ VOLUME_READ = (("volumes:read_only",), False, Read("volume"))
 VOLUME_WRITE = (("volumes:read_write",), False, Write("volume"))
 CLONE = (("computes:read_write",), False, Write("compute", right="add_computes"))
 NEW_VOLUME = (("volumes:read_write",), False, Global("add_volumes"))
+COPY_VOLUME = (("volumes:read_write",), False, Read("volume", right="add_volumes"))
 BOTH_WRITE = (("volumes:read_write", "computes:read_write"), False, Write("volume"))
 DOMAIN_LIST = (("domains:read_only",), False, Listed("domain"))
 DOMAIN_READ = (("domains:read_only",), False, Read("domain"))
@@ -36,6 +37,7 @@ ACCOUNT_READ = (("account:read_only",), False, AccountAccess("read_only"))
 ACCOUNT_WRITE = (("account:read_write",), False, AccountAccess("read_write"))
 ALL_READ = (("account:read_only",), False, Unrestricted())
 ALL_WRITE = (("account:read_write",), False, Unrestricted())
+ALL_ANY_SCOPE = ((), False, Unrestricted())
 CHILD_READ = (("child_account:read_only",), False, Global("child_account_access"))
 CHILD_WRITE = (("child_account:read_write",), False, Global("child_account_access"))
 IMAGES = (("images:read_only",), True, Anyone())
@@ -100,6 +102,9 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "PUT /account": ACCOUNT_WRITE,
     "GET /account/availability": ACCOUNT_READ,
     "GET /account/availability/{regionId}": ACCOUNT_READ,
+    "GET /account/betas": ALL_READ,
+    "POST /account/betas": ALL_WRITE,
+    "GET /account/betas/{betaId}": ALL_READ,
     "GET /account/child-accounts": CHILD_READ,
     "GET /account/child-accounts/{euuid}": CHILD_READ,
     "POST /account/child-accounts/{euuid}/token": CHILD_WRITE,
@@ -126,6 +131,8 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "DELETE /account/users/{username}": ALL_WRITE,
     "GET /account/users/{username}/grants": ALL_READ,
     "PUT /account/users/{username}/grants": ALL_WRITE,
+    "GET /betas": ALL_ANY_SCOPE,
+    "GET /betas/{betaId}": ALL_ANY_SCOPE,
     "GET /support/tickets": ACCOUNT_READ,
     "POST /support/tickets": ACCOUNT_WRITE,
     "GET /support/tickets/{ticketId:int}": ACCOUNT_READ,
@@ -165,8 +172,13 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /profile/grants": ANY_TOKEN,
     "GET /profile/logins": OWN_READ,
     "GET /profile/logins/{loginId:int}": OWN_READ,
+    "POST /profile/phone-number": OWN_WRITE,
+    "DELETE /profile/phone-number": OWN_WRITE,
+    "POST /profile/phone-number/verify": OWN_WRITE,
     "GET /profile/preferences": OWN_READ,
     "PUT /profile/preferences": OWN_WRITE,
+    "GET /profile/security-questions": OWN_READ,
+    "POST /profile/security-questions": OWN_WRITE,
     "GET /profile/sshkeys": OWN_READ,
     "POST /profile/sshkeys": OWN_WRITE,
     "GET /profile/sshkeys/{sshKeyId:int}": OWN_READ,
@@ -187,7 +199,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "DELETE /volumes/{volumeId:int}": VOLUME_WRITE,
     "POST /volumes/{volumeId:int}/attach": BOTH_WRITE,
     "POST /volumes/{volumeId:int}/detach": BOTH_WRITE,
-    "POST /volumes/{volumeId:int}/clone": NEW_VOLUME,
+    "POST /volumes/{volumeId:int}/clone": COPY_VOLUME,
     "POST /volumes/{volumeId:int}/resize": VOLUME_WRITE,
     "GET /compute/instances/{computeId:int}/volumes": COMPUTE_READ,
 }
@@ -199,6 +211,11 @@ CLOSED: dict[str, tuple[UserType | TokenKind, ...]] = {
     "GET /account/child-accounts/{euuid}": ALL_BUT_PARENTS,
     "POST /account/child-accounts/{euuid}/token": ALL_BUT_PARENTS,
     "POST /account/users": ("oauth",),
+    "POST /profile/phone-number": ("proxy",),
+    "DELETE /profile/phone-number": ("proxy",),
+    "POST /profile/phone-number/verify": ("proxy",),
+    "GET /profile/security-questions": ("proxy",),
+    "POST /profile/security-questions": ("proxy",),
     "POST /profile/sshkeys": ("proxy",),
     "PUT /profile/sshkeys/{sshKeyId:int}": ("proxy",),
     "DELETE /profile/sshkeys/{sshKeyId:int}": ("proxy",),

@@ -39,6 +39,14 @@ async def test_what_a_token_lacks(nobody: Client, account: Account, new_token: N
     assert (found["allowed"], found["missing_scopes"]) == (True, [])
 
 
+async def test_a_token_lacks_nothing_for_what_strangers_may_see(
+    nobody: Client, account: Account, new_token: NewToken
+) -> None:
+    client = nobody.as_user(await new_token(account, "computes:read_only"))
+    found = await explain(client, "GET", "/images")
+    assert (found["allowed"], found["missing_scopes"]) == (True, [])
+
+
 @pytest.mark.parametrize(
     ("method", "path", "grant"),
     [

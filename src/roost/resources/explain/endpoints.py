@@ -27,7 +27,8 @@ async def explain_request(call: Call) -> ExplanationRow:
         raise invalid("path is required", "path")
     wanted, params = _find(call.get(Registry), method, path)
     identity = call.identity
-    missing = [scope for scope in wanted.scopes if not identity.scopes.allow((scope,))]
+    needed = () if wanted.public else wanted.scopes
+    missing = [scope for scope in needed if not identity.scopes.allow((scope,))]
     lacking = None if await _may(call, wanted, params) else describe(wanted.grant, params)
     closed = wanted.closed_to(identity)
     return {

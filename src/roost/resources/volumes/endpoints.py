@@ -19,7 +19,7 @@ from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
 from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grants import Global, Listed, Read, Write, require
+from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("volumes:read_only",)
@@ -141,7 +141,7 @@ async def detach_volume(call: Call) -> None:
     "POST",
     f"{_ONE}/clone",
     scopes=_WRITE,
-    grant=Global("add_volumes"),
+    grant=Read("volume", right="add_volumes"),
     body=CloneVolume,
     of=view_volume,
     returns=VolumeRow,
@@ -153,7 +153,6 @@ async def clone_volume(call: Call, body: CloneVolume) -> str:
     The copy has the size and the data of this moment, and is attached to nothing. The source
     must be `active`; users need to see it.
     """
-    await require(Read(VOLUME.name), call.identity, call.params, call.db)
     source, _, turn = await locks.lock_turn(call, own=False)
     return await creation.clone(call, source, turn, body.label)
 
