@@ -4,6 +4,8 @@
 refused, as it contradicts the work (docs/decisions/0026).
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Literal
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from roost.app.roost import Roost
 from roost.engines.simulated.plane import Operation
 from roost.jobs.kinds import Retry
+from roost.jobs.queries import READY
 from roost.resources.compute.turns import MAX_WAITING
 from tests.support.client import Answer, Client, Json, until
 from tests.support.disks import engine_of, events, path_of, quiet
@@ -35,6 +38,9 @@ BUSY = [(None, "Compute busy.")]
 IMAGE: Json = {"image": "roost/debian12", "root_pass": PASSWORD}
 PLAN = "g1-standard-4"
 LARGER = "g1-standard-6"
+
+_HELD = 15
+"""Seconds, longer than all the requests of a scene take together."""
 
 WORK: dict[str, tuple[Operation, str, Json]] = {
     "boot": ("start", "/boot", {}),
@@ -158,7 +164,7 @@ async def test_the_table(client: Client, roost: Roost, work: str) -> None:
     runs = work not in ("boot", "restore")
     stage = await scene(client, runs)
     wanted = (*WHOLE, *ROWS, *WAITS)
-    async with slow(roost, WORK[work][0], seconds=2):
+    async with held(roost, WORK[work][0]):
         await stage.begin(work)
         before = (await client.get(stage.path))["status"]
         said = {request: await stage.ask(request) for request in wanted}
@@ -377,6 +383,15 @@ async def test_no_more_than_so_many_wait(client: Client, roost: Roost) -> None:
         await until(lambda: busy_jobs(roost), lambda count: count == 0)
     assert {row["status"] for row in await events(client, path)} == {"finished"}
     assert (await client.get(path))["status"] == "running"
+
+
+@asynccontextmanager
+async def held(roost: Roost, operation: Operation) -> AsyncIterator[None]:
+    """While the block runs the operation does not end, however slow the machine is."""
+    async with slow(roost, operation, seconds=_HELD):
+        yield
+    await roost.store.execute("update job set run_at = '-infinity' where status = 'waiting'")
+    await roost.store.notify(READY)
 
 
 async def busy_jobs(roost: Roost) -> int:
