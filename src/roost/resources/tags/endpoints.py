@@ -3,10 +3,10 @@
 from roost.errors import not_found
 from roost.resources.entities.registry import Entities
 from roost.resources.events import log
-from roost.resources.limits.check import check_limits
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import CreateTag
 from roost.resources.tags.entity import TAG
+from roost.resources.tags.labels import use_tags
 from roost.resources.tags.queries import FILTERS, TAGS, tagged_listing
 from roost.resources.tags.records import TaggedRow, TagRow
 from roost.resources.tags.tagging import put_on, take_off
@@ -49,10 +49,9 @@ async def create_tag(call: Call, body: CreateTag) -> TagRow:
 
     All entities must be yours and be changeable by you, else nothing is made.
     """
-    await queries.claim(call.db, call.account_id, [body.label])
+    await use_tags(call, [body.label])
     await put_on(call, body)
     await _tell(call, "tag_create", body.label)
-    await check_limits(call, queries.LIMIT)
     return {"label": body.label}
 
 
