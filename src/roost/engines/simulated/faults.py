@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from roost.engines.simulated.state import StateFile
-from roost.waiting import NotYetError, is_leaving
+from roost.waiting import NotYetError, asks_again, is_leaving, stay
 
 Progress: TypeAlias = Callable[[int], Awaitable[None]]
 
@@ -74,10 +74,17 @@ class FaultPlan:
         """
         seconds = await self.latency(operation)
         seconds = seconds if at_most is None else min(seconds, at_most)
-        if is_leaving():
-            _leave_until(seconds, await self._since(operation, key, seconds))
-        else:
+        if not asks_again():
             await asyncio.sleep(seconds)
+            return
+        left = seconds - await self._since(operation, key, seconds)
+        if left > 0 and is_leaving():
+            raise NotYetError(left)
+        if left > 0:
+            await asyncio.sleep(left)
+            await self._since(operation, key, seconds)
+        elif seconds:
+            stay()
 
     async def copy(self, operation: str, key: str, progress: Progress) -> None:
         """The same for a copy, which tells how far it is."""
@@ -86,7 +93,9 @@ class FaultPlan:
             passed = await self._since(operation, key, seconds)
             if passed < seconds:
                 await progress(int(100 * passed / seconds))
-            _leave_until(seconds, passed, pause=seconds / _COPY_STEPS)
+                raise NotYetError(min(seconds - passed, seconds / _COPY_STEPS))
+            if seconds:
+                stay()
         else:
             for step in range(_COPY_STEPS):
                 await progress(100 * step // _COPY_STEPS)
@@ -107,12 +116,6 @@ class FaultPlan:
 
         began = await self._state.change("begun", f"{operation} {key}", begin_or_end)
         return 0 if began is None else now - float(began)
-
-
-def _leave_until(seconds: float, passed: float, pause: float | None = None) -> None:
-    left = seconds - passed
-    if left > 0:
-        raise NotYetError(left if pause is None else min(left, pause))
 
 
 def _used(body: str | None) -> str | None:
