@@ -45,9 +45,6 @@ class _Commit:
 
 _commit: ContextVar[_Commit | None] = ContextVar("commit", default=None)
 
-_KNOWN = ("import_zone", "reverse_dns/endpoints.py")
-"""What is still to be moved out of its transaction."""
-
 violations: list[str] = []
 """What was done, and from where; since the last test that looked."""
 
@@ -60,10 +57,6 @@ def install(patch: pytest.MonkeyPatch) -> None:
     for owner, name in _COMPUTING:
         patch.setattr(owner, name, _noted(getattr(owner, name), name))
     sys.addaudithook(_hear)
-
-
-def is_known(violation: str) -> bool:
-    return any(part in violation for part in _KNOWN)
 
 
 def _watched(
