@@ -126,7 +126,7 @@ async def test_a_domain_has_a_size(client: Client, path: str) -> None:
 
 
 async def test_long_targets_are_searched_at_their_beginning(client: Client, path: str) -> None:
-    long = "a" * 200 + "needle" + "b" * 60_000 + "straw"
+    long = "a" * 200 + "needle" + "b" * 20_000 + "straw"
     await client.post(path, {"type": "TXT", "name": "x", "target": long})
 
     async def found(condition: Json) -> int:

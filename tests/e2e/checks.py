@@ -26,7 +26,7 @@ async def check_sound(cloud: Cloud, expected: dict[int, str]) -> None:
         assert await _guests(roost) == sorted(expected.items())
         held = await allocation.all_held(roost.store)
         assert held == {compute_id: row["ipv4"] for compute_id, row in rows.items()}
-        assert await _unfinished(roost) == []
+        await until(lambda: _unfinished(roost), lambda jobs: not jobs)
         findings: list[str] = []
         assert (await check_all(roost, False, findings.append)).found == 0, findings
 

@@ -26,6 +26,7 @@ _STEP_SECONDS = 1.0
 _BUSY = 1.5
 """Seconds that a machine with other work may add."""
 _STOP_SECONDS = 10.0
+_NO_WORKER = "no worker runs jobs"
 
 
 @dataclass
@@ -91,10 +92,14 @@ async def site(database_url: str, tmp_path: Path) -> AsyncIterator[Site]:
 async def test_a_worker_takes_over_from_one_that_was_killed(site: Site) -> None:
     client = await site.cloud.client()
     first = await client.post(INSTANCES, create_body(label="first", booted=True))
-    assert (await _health(site.cloud))[0] == 503
+    status, health = await _health(site.cloud)
+    assert (status, health["status"], health["problems"]) == (200, "degraded", [_NO_WORKER])
     await asyncio.gather(site.hire(), site.hire())
     await settled(site.cloud)
-    assert (await _health(site.cloud))[1]["workers"] == 2
+    health = await until(
+        lambda: _health(site.cloud), lambda answer: bool(answer[1]["status"] == "ok")
+    )
+    assert health[1]["workers"] == 2
     second = await client.post(INSTANCES, create_body(label="second", booted=True))
     job = await until(site.running_job, lambda job: job is not None)
     assert job is not None

@@ -54,7 +54,7 @@ _COUNTS = """
 _ORPHANS = """
     select j.id, j.kind, e.id as event_id, e.action, e.status from job j
     full join event e on e.id = j.event_id
-    where (j.finished is null and j.account_id is not null
+    where (j.finished is null and j.account_id is not null and j.kind <> 'compute_power_check'
             and coalesce(e.status, '') not in ('scheduled', 'started'))
         or (e.status in ('scheduled', 'started') and (j.id is null or j.finished is not null))
 """

@@ -31,7 +31,8 @@ class Crew:
                 await self._worker.run()
             finally:
                 self._at_rest.set()
-            await self._may_work.wait()
+            while not self._may_work.is_set():  # It may be cleared again before this goes on.
+                await self._may_work.wait()
             if self._stopping:
                 return
             self._worker = self._hire()

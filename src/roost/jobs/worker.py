@@ -43,6 +43,8 @@ class Worker:
         self._wake = asyncio.Event()
         self._freed: set[str] = set()
         self._stopping = False
+        self._gone = False
+        self._signing = asyncio.Lock()
         self._renewed = time.monotonic()
 
     async def run(self) -> None:
@@ -59,7 +61,7 @@ class Worker:
             while not self._stopping:
                 await self._claim()
             await self._drain()
-            await worker_queries.show_gone(self._store, self.owner)
+            await self._show_gone()
         finally:
             tasks = (*helpers, *self._tasks)
             for task in tasks:
@@ -135,7 +137,16 @@ class Worker:
                     execution.interrupt()
 
     async def _show_alive(self) -> None:
-        await worker_queries.show_alive(self._store, self.owner, self._env.settings.lease)
+        async with self._signing:
+            if not self._gone:
+                lease = self._env.settings.lease
+                await worker_queries.show_alive(self._store, self.owner, lease)
+
+    async def _show_gone(self) -> None:
+        """After the last sign of life: one that was cancelled could still reach the database."""
+        async with self._signing:
+            self._gone = True
+            await worker_queries.show_gone(self._store, self.owner)
 
     async def _renew(self, executions: Sequence[Execution]) -> None:
         settings = self._env.settings

@@ -17,7 +17,6 @@ from roost.app.lab.gate import Gate
 from roost.app.roost import Roost
 from roost.errors import forbidden, invalid, out_of_scope, unauthenticated
 from roost.jobs import upkeep_queries
-from roost.jobs.worker_queries import show_gone
 from roost.resources.account.queries import first_account
 from roost.store import Queries
 from roost.web.revocation import Revocations
@@ -60,8 +59,6 @@ class Lab:
             await stack.enter_async_context(self.gate.shut())
             if self.crew is not None:
                 await stack.enter_async_context(self.crew.rest())
-                # Its last sign of life may have crossed its farewell.
-                await show_gone(self.roost.store, self.crew.owner)
             yield
 
     async def _refuse_others(self) -> None:
