@@ -1,12 +1,15 @@
 """All job kinds of Roost through all that the harness knows (DESIGN, section 4)."""
 
 from collections.abc import AsyncIterator
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import pytest
 
 from roost.app.roost import Roost, open_roost
 from roost.jobs import Environment, WorkerSettings
+from roost.resources.account.queries import first_account
+from roost.resources.catalog.entries import LimitName
+from roost.resources.limits.queries import set_limit
 from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (
@@ -78,6 +81,10 @@ async def roost(
             dns_private_networks="127.0.0.0/8",
         )
         async with open_roost(settings) as roost:
+            account_id = await first_account(roost.store)
+            assert account_id is not None
+            for name in get_args(LimitName):  # All trials are of one account.
+                await set_limit(roost.store, account_id, name, None)
             yield roost
 
 
