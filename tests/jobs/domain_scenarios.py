@@ -27,6 +27,8 @@ from tests.support.stage import Stage
 _NUMBERS = count()
 _JOB = "select max(id) from job where resource = $1"
 _EVENT = "select e.status from event e join job j on j.event_id = e.id where j.id = $1"
+_FORMER = "former.example"
+"""A zone of reverse DNS that no pool has any more."""
 
 
 async def add_domain(roost: Roost, importing: bool = False, name: str | None = None) -> DomainFacts:
@@ -237,6 +239,7 @@ async def begin_names(environment: Environment) -> ReverseCase:
     stage = environment.services.get(Stage)
     store = stage.roost.store
     await check_all(stage.roost, True, lambda _line: None)
+    await store.execute("delete from reverse_zone where zone = $1", _FORMER)
     await reverse_queries.set_changed(store, "100.51.198.in-addr.arpa")
     await store.execute("update reverse_zone set digest = '' where zone like '100.%'")
     args = reverse.ReverseArgs()
@@ -248,7 +251,7 @@ async def begin_reverse(environment: Environment) -> ReverseCase:
     stage = environment.services.get(Stage)
     store = stage.roost.store
     await store.execute("delete from reverse_zone")
-    await store.execute("insert into reverse_zone values ('former.example', '', 1)")
+    await store.execute("insert into reverse_zone values ($1, '', 1)", _FORMER)
     args = reverse.ReverseArgs()
     job = await environment.queue.enqueue(store, reverse.SYNC, args, resource=reverse.RESOURCE)
     return ReverseCase(stage, job.id)
