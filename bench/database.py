@@ -8,10 +8,10 @@ from typing import get_args
 
 from bench.statements import ALERTS, FILL, FILL_VOLUMES, GRANT_HALF
 from roost.clock import Clock
+from roost.core.catalog.entries import LimitName
+from roost.core.limits.queries import set_limit
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.catalog.entries import LimitName
-from roost.resources.limits.queries import set_limit
 from roost.resources.tokens.issue import issue_token
 from roost.settings import Settings
 from roost.store import Store, migrate

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.catalog.entries import ImageEntry, PlanEntry, Price, RegionEntry, RegionPrice
+from roost.core.catalog.entries import ImageEntry, PlanEntry, Price, RegionEntry, RegionPrice
 from tests.api.conftest import Account
 from tests.api.samples import SAMPLES
 from tests.support.client import Client, Json

@@ -6,9 +6,9 @@ import pytest
 
 from roost.app.groups import ENDPOINT_MODULES, ENTITY_KINDS
 from roost.app.roost import Roost
-from roost.resources.entities.kind import EntityKind, ResourceKind
-from roost.resources.entities.queries import entity_sql, labels, records
-from roost.resources.entities.registry import Entities
+from roost.core.entities.kind import EntityKind, ResourceKind
+from roost.core.entities.queries import entity_sql, labels, records
+from roost.core.entities.registry import Entities
 from roost.resources.tags import queries as tags
 from roost.resources.tags.bodies import CreateTag
 from roost.web.registry import Registry

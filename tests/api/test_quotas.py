@@ -9,12 +9,12 @@ import pytest
 
 from roost.app.groups import LIMITS
 from roost.app.roost import Roost
-from roost.resources.catalog.entries import LimitName, Limits
+from roost.core.catalog.entries import LimitName, Limits
+from roost.core.limits import queries
+from roost.core.limits.kinds import SERVICES
 from roost.resources.compute.capacity import CAPACITY, CapacityArgs
 from roost.resources.compute.engine import Folder, Host
 from roost.resources.compute.guest import InstanceEngines
-from roost.resources.limits import queries
-from roost.resources.limits.kinds import SERVICES
 from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES, OMITTED, create_body, made

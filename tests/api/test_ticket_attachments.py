@@ -13,7 +13,7 @@ from PIL import Image
 
 from roost.app.fsck import check_all
 from roost.app.roost import Roost
-from roost.resources.fsck import Installation
+from roost.core.fsck import Installation
 from roost.resources.support import file_queries, queries, rules
 from roost.resources.support.engine import Desk
 from roost.resources.support.fsck import check_attachments

@@ -6,10 +6,10 @@ from typing import TypeVar, get_args
 import pytest
 
 from roost.app.roost import Roost, open_roost
+from roost.core.catalog.entries import LimitName
+from roost.core.limits.queries import set_limit
 from roost.jobs import Environment, WorkerSettings
 from roost.resources.account.queries import first_account
-from roost.resources.catalog.entries import LimitName
-from roost.resources.limits.queries import set_limit
 from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (

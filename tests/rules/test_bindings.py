@@ -9,7 +9,7 @@ import pytest
 from roost.app import engines
 from roost.app.engines import bind_engines
 from roost.clock import Clock
-from roost.resources.catalog import load
+from roost.core.catalog import load
 from roost.settings import Settings
 
 

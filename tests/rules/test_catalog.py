@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from roost.resources.catalog import Catalog, CatalogError, load
-from roost.resources.catalog.loader import parse
+from roost.core.catalog import Catalog, CatalogError, load
+from roost.core.catalog.loader import parse
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "catalogs"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from roost.core.catalog import Catalog, load, sync
+from roost.core.catalog.loader import parse
 from roost.errors import ApiError
-from roost.resources.catalog import Catalog, load, sync
-from roost.resources.catalog.loader import parse
 from roost.resources.compute_types.queries import EVERY_TYPE, TYPES
 from roost.resources.compute_types.records import ComputeTypeRow
 from roost.resources.images.queries import EVERY_IMAGE, IMAGES, list_imported

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from roost.core.entities.kind import ResourceKind
 from roost.errors import ApiError
-from roost.resources.entities.kind import ResourceKind
 from roost.resources.tags import queries
 from roost.settings import Settings
 from roost.store import Store

@@ -2,7 +2,7 @@
 
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.domains.dns import Dns, Server, parse_server
 from roost.resources.domains.engine import DomainEngine
 from roost.resources.reverse_dns.names import Network, reserved

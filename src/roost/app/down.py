@@ -9,8 +9,8 @@ from roost.app.name_server import stop_dns
 from roost.app.roost import open_store
 from roost.app.served import stopped
 from roost.clock import Clock
+from roost.core.catalog import load
 from roost.errors import ShownError
-from roost.resources.catalog import load
 from roost.resources.compute.engine import EngineError, InstanceEngine
 from roost.settings import Settings
 from roost.store.cluster import Cluster

@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 from roost.app.images import image_store
 from roost.app.table import format_table
 from roost.clock import Clock
+from roost.core.catalog import Catalog
+from roost.core.catalog.entries import RegionEntry
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
@@ -16,8 +18,6 @@ from roost.engines.qemu.prerequisites import check
 from roost.engines.qemu.volumes import QemuVolumes
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.volumes import SimulatedVolumes
-from roost.resources.catalog import Catalog
-from roost.resources.catalog.entries import RegionEntry
 from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.engine import InstanceEngine
 from roost.resources.volumes import engine_queries as volumes

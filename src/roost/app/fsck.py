@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from roost.app.groups import CHECKS
 from roost.app.roost import Roost
+from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.errors import ShownError
-from roost.resources.fsck import Finding, Installation, UnrepairableError
 
 
 @dataclass(slots=True)

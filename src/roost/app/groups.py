@@ -1,5 +1,10 @@
 """The resource groups of the API; a new group is added here."""
 
+from roost.core.causes import Cause
+from roost.core.entities.kind import EntityKind
+from roost.core.fsck import Check
+from roost.core.limits.capacity import Promise
+from roost.core.limits.kinds import LimitGroup
 from roost.jobs.schedules import AnySchedule
 from roost.oauth import retention as oauth_retention
 from roost.resources.account import endpoints as account
@@ -35,23 +40,18 @@ from roost.resources.domains import jobs as domain_jobs
 from roost.resources.domains import queries as domain_queries
 from roost.resources.domains import record_endpoints as domain_records
 from roost.resources.domains.entity import DOMAIN
-from roost.resources.entities.kind import EntityKind
 from roost.resources.events import endpoints as events
 from roost.resources.events import jobs as event_jobs
 from roost.resources.explain import endpoints as explain
-from roost.resources.fsck import Check
 from roost.resources.images import endpoints as images
 from roost.resources.images.entity import IMAGE
 from roost.resources.kernels import endpoints as kernels
-from roost.resources.limits.capacity import Promise
-from roost.resources.limits.kinds import LimitGroup
 from roost.resources.logins import endpoints as logins
 from roost.resources.logins import jobs as login_jobs
 from roost.resources.maintenance import endpoints as maintenance
 from roost.resources.maintenance import jobs as maintenance_jobs
 from roost.resources.maintenance import notices as maintenance_notices
 from roost.resources.notifications import endpoints as notifications
-from roost.resources.notifications.causes import Cause
 from roost.resources.oauth_clients import endpoints as oauth_clients
 from roost.resources.oauth_clients import queries as oauth_client_queries
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT

@@ -30,21 +30,21 @@ from roost.app.lab.clock import LabClock
 from roost.app.messages import open_messages
 from roost.app.name_server import DnsBinding, bind_dns
 from roost.clock import Clock
+from roost.core.catalog import Catalog, load, sync
+from roost.core.causes import Causes
+from roost.core.entities.registry import Entities
+from roost.core.limits.capacity import Promises
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.worker import Worker
-from roost.resources.catalog import Catalog, load, sync
 from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
-from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
-from roost.resources.limits.capacity import Promises
-from roost.resources.notifications.causes import Causes
 from roost.resources.oauth_clients.thumbnails import PublicUrl
 from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens

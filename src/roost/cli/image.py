@@ -9,9 +9,9 @@ from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, read_settings, run, state_option
 from roost.clock import Clock
+from roost.core.catalog import load
 from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.images.importing import import_image
-from roost.resources.catalog import load
 from roost.resources.images.imported import offer
 from roost.settings import Settings
 

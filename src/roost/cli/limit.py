@@ -9,10 +9,10 @@ from roost.app.groups import LIMITS
 from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
+from roost.core.catalog import load
+from roost.core.catalog.entries import LimitName
+from roost.core.limits.queries import Usage, read, reset_limit, set_limit
 from roost.resources.account.queries import exists
-from roost.resources.catalog import load
-from roost.resources.catalog.entries import LimitName
-from roost.resources.limits.queries import Usage, read, reset_limit, set_limit
 from roost.settings import Settings
 
 _NAMES = get_args(LimitName)

@@ -10,8 +10,8 @@ import uvloop
 from roost.app.desk import DeskError
 from roost.app.engines import EngineUnavailableError
 from roost.app.served import ServedError, last_served
+from roost.core.catalog import CatalogError
 from roost.engines.qemu.images.commands import ImageError
-from roost.resources.catalog import CatalogError
 from roost.settings import Settings
 from roost.store.cluster import ClusterError
 

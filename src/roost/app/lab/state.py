@@ -13,8 +13,8 @@ from roost.app.lab.archive import Archive, Header, broken
 from roost.app.lab.engines import kept_on_failure, restore
 from roost.app.lab.lab import Lab, begin_schedules
 from roost.app.lab.queries import Table
+from roost.core.catalog import sync
 from roost.errors import ApiError, Problem, invalid
-from roost.resources.catalog import sync
 from roost.resources.support.engine import AttachmentStore, Desk
 from roost.secrets import Box
 from roost.store import Connection, Queries, migrate

@@ -1,7 +1,7 @@
 """How events name an account."""
 
-from roost.resources.entities.kind import EntityKind
-from roost.resources.entities.records import Entity
+from roost.core.entities.kind import EntityKind
+from roost.core.entities.records import Entity
 
 ACCOUNT = EntityKind(name="account", path="/account")
 

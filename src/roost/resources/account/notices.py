@@ -1,8 +1,8 @@
 """What users should mend of their account."""
 
+from roost.core.notices import NotificationRow
 from roost.resources.account import queries
 from roost.resources.account.entity import ACCOUNT
-from roost.resources.notifications.records import NotificationRow
 from roost.web.call import Call
 
 

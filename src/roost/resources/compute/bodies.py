@@ -5,7 +5,7 @@ from typing import Annotated
 import orjson
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.compute import examples, rules
 from roost.resources.compute.backups.rules import Day, Window
 from roost.resources.compute.interfaces import Interface, Interfaces, check_together

@@ -2,6 +2,7 @@
 
 import structlog
 
+from roost.core.limits.queries import measure
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
@@ -9,7 +10,6 @@ from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute.engine import EngineError, Host
 from roost.resources.compute.guest import InstanceEngines
-from roost.resources.limits.queries import measure
 
 _MB = 1024**2
 

@@ -2,12 +2,12 @@
 
 from typing import TypeVar
 
+from roost.core.catalog import Catalog
 from roost.errors import invalid
 from roost.ids import new_uuid
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import allocation
-from roost.resources.catalog import Catalog
 from roost.resources.compute import queries, rules
 from roost.resources.compute.args import CreateArgs
 from roost.resources.compute.backups import restoring

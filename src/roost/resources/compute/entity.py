@@ -1,7 +1,7 @@
 """How the rest of the cloud knows instances."""
 
+from roost.core.entities.kind import ResourceKind
 from roost.resources.compute.queries import INSTANCES
-from roost.resources.entities.kind import ResourceKind
 
 COMPUTE = ResourceKind(
     name="compute",

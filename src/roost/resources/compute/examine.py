@@ -3,6 +3,7 @@
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 
+from roost.core.fsck import ChangedError, Installation, unchanged
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
 from roost.resources.compute.disks import queries as disk_queries
@@ -13,7 +14,6 @@ from roost.resources.compute.entity import resource_of
 from roost.resources.compute.lifecycle import clone_queries
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.fsck import ChangedError, Installation, unchanged
 from roost.store import Queries
 
 

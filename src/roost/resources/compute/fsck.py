@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 
+from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import engine_queries, jobs, making, queries
 from roost.resources.compute.disks import queries as disks
@@ -17,7 +18,6 @@ from roost.resources.compute.power import follow_power
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
 from roost.resources.events import log
-from roost.resources.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.services import Services
 from roost.store import Queries
 

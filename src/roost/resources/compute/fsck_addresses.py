@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 from functools import partial
 
+from roost.core.fsck import Finding, Installation
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import allocation
 from roost.resources.compute import queries
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.fsck import Finding, Installation
 from roost.store import Queries
 
 

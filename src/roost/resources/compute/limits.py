@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 
+from roost.core.catalog.entries import LimitName, PlanEntry
+from roost.core.limits.capacity import check_capacity
+from roost.core.limits.check import check_limits
+from roost.core.limits.host import Promised
+from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.core.limits.queries import hold
 from roost.errors import invalid
-from roost.resources.catalog.entries import LimitName, PlanEntry
 from roost.resources.compute.interfaces import Interface
 from roost.resources.compute.limit_queries import PROMISED, count_vlans, promised, promised_in
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.limits.capacity import check_capacity
-from roost.resources.limits.check import check_limits
-from roost.resources.limits.host import Promised
-from roost.resources.limits.kinds import LimitGroup, LimitKind
-from roost.resources.limits.queries import hold
 from roost.store import Queries
 from roost.web.call import Call
 

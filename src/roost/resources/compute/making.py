@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.compute.disks.engine import Progress
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import InstanceEngine

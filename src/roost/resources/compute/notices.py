@@ -1,7 +1,7 @@
 """What users should know of where their instances are."""
 
+from roost.core.notices import NotificationRow
 from roost.resources.compute import engine_queries
-from roost.resources.notifications.records import NotificationRow
 from roost.resources.regions.queries import in_outage
 from roost.web.call import Call
 

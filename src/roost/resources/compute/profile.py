@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import orjson
 
+from roost.core.catalog import Catalog
 from roost.errors import invalid
 from roost.resources.account.queries import network_helper
-from roost.resources.catalog import Catalog
 from roost.resources.compute import profile_queries
 from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers, profile_label
 from roost.resources.compute.disks.rules import image_label

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 from zxcvbn_rs_py import zxcvbn
 
-from roost.resources.catalog.entries import ImageEntry, RegionEntry
+from roost.core.catalog.entries import ImageEntry, RegionEntry
 from roost.web.fields import refuse
 
 LABEL_PATTERN = r"[A-Za-z0-9](?!.*(?:--|__|\.\.))(?:[A-Za-z0-9._-]*[A-Za-z0-9])?"

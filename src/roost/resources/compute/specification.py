@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from ipaddress import IPv6Interface
 
+from roost.core.catalog import Catalog
 from roost.resources.account import queries as accounts
 from roost.resources.addresses import allocation
-from roost.resources.catalog import Catalog
 from roost.resources.compute import rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import BootConfig, SlotFacts

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import structlog
 
+from roost.core.fsck import ChangedError, Installation
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
@@ -24,7 +25,6 @@ from roost.resources.compute.examine import Examination
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.power import follow_power
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.fsck import ChangedError, Installation
 from roost.store import Queries
 
 _PAGE = 1000

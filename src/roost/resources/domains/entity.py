@@ -1,7 +1,7 @@
 """How the rest of the cloud knows domains."""
 
+from roost.core.entities.kind import ResourceKind
 from roost.resources.domains.queries import DOMAINS
-from roost.resources.entities.kind import ResourceKind
 
 DOMAIN = ResourceKind(
     name="domain",

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from asyncpg import Record
 
+from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.records import DomainStatus, DomainType
-from roost.resources.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 

@@ -1,6 +1,6 @@
 """What the API offers: the account's events of the last 90 days (spec B, Events)."""
 
-from roost.resources.entities.registry import Entities
+from roost.core.entities.registry import Entities
 from roost.resources.events import queries
 from roost.resources.events.queries import EVENTS, SEEN_BY_RESTRICTED, Visible
 from roost.resources.events.records import EventRow

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.clock import Clock
+from roost.core.entities.records import Entity
 from roost.jobs.model import Job
-from roost.resources.entities.records import Entity
 from roost.resources.events import queries
 from roost.resources.events.records import EventStatus
 from roost.store import Queries

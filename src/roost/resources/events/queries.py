@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from roost.resources.entities.records import Entity
+from roost.core.entities.records import Entity
 from roost.resources.events.records import EventStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing

@@ -1,5 +1,5 @@
 """How events name images."""
 
-from roost.resources.entities.kind import EntityKind
+from roost.core.entities.kind import EntityKind
 
 IMAGE = EntityKind(name="image", path="/images/{id}")

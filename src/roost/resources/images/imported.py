@@ -3,7 +3,7 @@
 import asyncio
 from datetime import datetime
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.images import queries
 from roost.store import Queries, Store
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from roost.resources.catalog.entries import ImageEntry
+from roost.core.catalog.entries import ImageEntry
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 

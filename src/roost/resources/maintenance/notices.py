@@ -1,10 +1,10 @@
 """What users are told of maintenance before and while it happens."""
 
+from roost.core.notices import NotificationRow, NotificationType
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Announced
 from roost.resources.maintenance.records import MaintenanceType
-from roost.resources.notifications.records import NotificationRow, NotificationType
 from roost.web.call import Call
 
 _TYPES: dict[MaintenanceType, NotificationType] = {

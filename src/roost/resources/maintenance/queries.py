@@ -5,8 +5,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from roost.core.entities.queries import entity_sql
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.entities.queries import entity_sql
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
 from roost.store.paging import Column, Listing

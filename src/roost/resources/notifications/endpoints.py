@@ -1,7 +1,7 @@
 """What the API offers: the account's notifications (spec B, Account)."""
 
-from roost.resources.notifications.causes import Causes
-from roost.resources.notifications.records import NotificationRow
+from roost.core.causes import Causes
+from roost.core.notices import NotificationRow
 from roost.store.paging import page_of
 from roost.web.call import Call
 from roost.web.grants import AccountAccess

@@ -1,5 +1,5 @@
 """How events name OAuth clients."""
 
-from roost.resources.entities.kind import EntityKind
+from roost.core.entities.kind import EntityKind
 
 OAUTH_CLIENT = EntityKind(name="oauth_client", path="/account/oauth-clients/{id}")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from roost.resources.limits.kinds import LimitGroup, LimitKind
+from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.records import ClientStatus
 from roost.resources.oauth_clients.thumbnails import THUMBNAIL_URL

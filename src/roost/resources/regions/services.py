@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from roost.resources.catalog.entries import Capability
+from roost.core.catalog.entries import Capability
 from roost.store.paging import Listing
 
 _SERVED_BY: dict[Capability, str] = {

@@ -1,5 +1,5 @@
 """How events name addresses."""
 
-from roost.resources.entities.kind import EntityKind
+from roost.core.entities.kind import EntityKind
 
 IP_ADDRESS = EntityKind(name="ipaddress", path="/networking/ips/{label}")

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from roost.resources.limits.kinds import LimitGroup, LimitKind
+from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 

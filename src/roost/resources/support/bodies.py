@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.support import rules
 from roost.services import Services
 from roost.web.bodies import Body

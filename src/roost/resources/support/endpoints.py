@@ -1,8 +1,8 @@
 """What the API offers: support tickets (spec A, Support)."""
 
+from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.limits.check import check_limits
 from roost.resources.support import acts, file_queries, queries, rules
 from roost.resources.support.attachments import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket

@@ -1,5 +1,5 @@
 """How events name tickets."""
 
-from roost.resources.entities.kind import EntityKind
+from roost.core.entities.kind import EntityKind
 
 TICKET = EntityKind(name="ticket", path="/support/tickets/{id}")

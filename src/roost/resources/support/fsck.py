@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from functools import partial
 
-from roost.resources.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.resources.support import file_queries
 from roost.resources.support.engine import AttachmentStore, AttachmentStoreError, Desk, StoredFile
 from roost.resources.support.file_queries import Attachment

@@ -1,6 +1,6 @@
 """What users are told of the tickets that staff opened for them (reference: Notification)."""
 
-from roost.resources.notifications.records import NotificationRow, NotificationType
+from roost.core.notices import NotificationRow, NotificationType
 from roost.resources.support import queries
 from roost.resources.support.entity import TICKET
 from roost.resources.support.queries import Ticket

@@ -1,11 +1,11 @@
 """What a new ticket is about (spec A, Support)."""
 
+from roost.core.entities.queries import labels
+from roost.core.entities.records import Entity
+from roost.core.entities.registry import Entities
 from roost.errors import invalid
 from roost.ids import MAX_ID
 from roost.resources.compute.vlan_queries import has_vlan
-from roost.resources.entities.queries import labels
-from roost.resources.entities.records import Entity
-from roost.resources.entities.registry import Entities
 from roost.resources.support.bodies import OpenTicket
 from roost.web.call import Call
 from roost.web.grants import Read, require

@@ -5,8 +5,8 @@ from datetime import datetime
 
 import orjson
 
-from roost.resources.entities.records import Entity
-from roost.resources.limits.kinds import LimitGroup, LimitKind
+from roost.core.entities.records import Entity
+from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.support.records import TicketKind, TicketStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing

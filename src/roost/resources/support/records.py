@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.resources.entities.records import Entity
+from roost.core.entities.records import Entity
 from roost.web.formats import Created, Id, Timestamp, example
 
 TicketStatus = Literal["new", "open", "closed"]

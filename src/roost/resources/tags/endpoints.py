@@ -1,7 +1,7 @@
 """What the API offers: tags (spec B, Tags)."""
 
+from roost.core.entities.registry import Entities
 from roost.errors import not_found
-from roost.resources.entities.registry import Entities
 from roost.resources.events import log
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import CreateTag

@@ -1,5 +1,5 @@
 """How events name tags."""
 
-from roost.resources.entities.kind import EntityKind
+from roost.core.entities.kind import EntityKind
 
 TAG = EntityKind(name="tag", path="/tags/{label}")

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from roost.core.entities.kind import ResourceKind
+from roost.core.limits.check import check_limits
 from roost.errors import forbidden
-from roost.resources.entities.kind import ResourceKind
-from roost.resources.limits.check import check_limits
 from roost.resources.tags import queries
 from roost.web.call import Call
 from roost.web.fields import Length, Pattern

@@ -4,8 +4,8 @@
 
 from collections.abc import Collection, Iterable
 
-from roost.resources.entities.kind import ResourceKind
-from roost.resources.limits.kinds import LimitGroup, LimitKind
+from roost.core.entities.kind import ResourceKind
+from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from roost.core.entities.registry import Entities
 from roost.errors import Problem, invalid_fields
-from roost.resources.entities.registry import Entities
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import CreateTag
 from roost.resources.tags.labels import MAX_TAGS

@@ -1,5 +1,5 @@
 """How events name tokens."""
 
-from roost.resources.entities.kind import EntityKind
+from roost.core.entities.kind import EntityKind
 
 TOKEN = EntityKind(name="token", path="/profile/tokens/{id}")

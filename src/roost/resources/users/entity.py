@@ -1,5 +1,5 @@
 """How events name users."""
 
-from roost.resources.entities.kind import EntityKind
+from roost.core.entities.kind import EntityKind
 
 USER = EntityKind(name="user", path="/account/users/{label}")

@@ -2,8 +2,8 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from roost.resources.entities.queries import entities_sql
-from roost.resources.entities.registry import Entities
+from roost.core.entities.queries import entities_sql
+from roost.core.entities.registry import Entities
 from roost.resources.users.kinds import CHILD_ACCESS, KINDS, RIGHTS
 from roost.store import Queries
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from roost.core.entities.queries import labels
+from roost.core.entities.registry import Entities
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.child_accounts import queries as child_accounts
-from roost.resources.entities.queries import labels
-from roost.resources.entities.registry import Entities
 from roost.resources.users import grant_queries, queries
 from roost.resources.users.bodies import ChangeGrant, UpdateGlobal, UpdateGrants
 from roost.resources.users.kinds import CHILD_ACCESS, KINDS

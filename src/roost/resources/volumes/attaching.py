@@ -1,8 +1,8 @@
 """Which volume may go to which instance, and to which slot of which config (spec A, Volumes)."""
 
+from roost.core.catalog import Catalog
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.catalog import Catalog
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import choice
 from roost.resources.compute.configs import slot_queries as slots

@@ -10,7 +10,7 @@ from pydantic import (
     field_validator,
 )
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.tags.labels import Tags
 from roost.resources.volumes import rules
 from roost.services import Services

@@ -1,6 +1,6 @@
 """How the rest of the cloud knows volumes."""
 
-from roost.resources.entities.kind import ResourceKind
+from roost.core.entities.kind import ResourceKind
 from roost.resources.volumes.queries import VOLUMES
 
 VOLUME = ResourceKind(

@@ -3,13 +3,13 @@
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 
+from roost.core.fsck import ChangedError, Installation, unchanged
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.compute.entity import resource_of as compute_resource
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.fsck import ChangedError, Installation, unchanged
 from roost.resources.volumes import attaching, queries
 from roost.resources.volumes.drift import Drift, compare
 from roost.resources.volumes.engine import VolumeEngine, VolumeState

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from functools import partial
 
+from roost.core.fsck import Finding, Installation
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.compute.configs.slot_queries import VolumeSlot
-from roost.resources.fsck import Finding, Installation
 from roost.resources.volumes import queries
 from roost.store import Queries
 

@@ -1,9 +1,9 @@
 """What an account and a region may have of volumes (docs/catalog.md, Limits)."""
 
-from roost.resources.limits.capacity import check_capacity
-from roost.resources.limits.check import check_limits
-from roost.resources.limits.host import Promised
-from roost.resources.limits.kinds import LimitGroup, LimitKind
+from roost.core.limits.capacity import check_capacity
+from roost.core.limits.check import check_limits
+from roost.core.limits.host import Promised
+from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.volumes.queries import promised_in
 from roost.store import Queries
 from roost.web.call import Call

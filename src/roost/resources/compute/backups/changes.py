@@ -2,10 +2,10 @@
 
 from typing import TypeVar
 
+from roost.core.catalog import Catalog
 from roost.errors import Problem, invalid, invalid_fields
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
-from roost.resources.catalog import Catalog
 from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import jobs, queries, restoring, saved, settings_queries

@@ -5,6 +5,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from roost.core.fsck import (
+    ChangedError,
+    Finding,
+    Installation,
+    UnrepairableError,
+    unchanged,
+    unrepairable,
+)
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries
@@ -13,14 +21,6 @@ from roost.resources.compute.backups.records import BackupStatus
 from roost.resources.compute.engine import EngineError, InstanceEngine
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.guest import InstanceEngines
-from roost.resources.fsck import (
-    ChangedError,
-    Finding,
-    Installation,
-    UnrepairableError,
-    unchanged,
-    unrepairable,
-)
 from roost.store import Queries
 
 

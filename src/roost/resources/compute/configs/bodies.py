@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.compute.configs import examples, rules
 from roost.resources.compute.configs.records import Helpers, RunLevel, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot

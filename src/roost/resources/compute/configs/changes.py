@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from roost.core.catalog import Catalog
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.account.queries import network_helper
-from roost.resources.catalog import Catalog
 from roost.resources.compute import limits
 from roost.resources.compute.configs import interface_queries, rules
 from roost.resources.compute.configs import write_queries as queries

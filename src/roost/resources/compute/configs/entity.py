@@ -1,8 +1,8 @@
 """How events name configs."""
 
+from roost.core.entities.kind import EntityKind
+from roost.core.entities.records import Entity
 from roost.resources.compute.configs.queries import ConfigName
-from roost.resources.entities.kind import EntityKind
-from roost.resources.entities.records import Entity
 
 
 def config_entity(compute_id: int, config: ConfigName) -> Entity:

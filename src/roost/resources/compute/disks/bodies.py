@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from roost.resources.catalog import Catalog
-from roost.resources.catalog.entries import ImageEntry
+from roost.core.catalog import Catalog
+from roost.core.catalog.entries import ImageEntry
 from roost.resources.compute.bodies import (
     RootPassword,
     StackscriptData,

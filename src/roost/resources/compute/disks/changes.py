@@ -1,8 +1,8 @@
 """Changes of disks: their rules, rows, events and jobs."""
 
+from roost.core.catalog import Catalog
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.catalog import Catalog
 from roost.resources.compute.disks import jobs, queries, rules
 from roost.resources.compute.disks.bodies import CreateDisk
 from roost.resources.compute.disks.entity import disk_entity

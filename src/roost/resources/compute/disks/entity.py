@@ -1,7 +1,7 @@
 """How events name disks."""
 
-from roost.resources.entities.kind import EntityKind
-from roost.resources.entities.records import Entity
+from roost.core.entities.kind import EntityKind
+from roost.core.entities.records import Entity
 
 
 def disk_entity(compute_id: int, disk_id: int, label: str) -> Entity:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.compute.bodies import (
     Id,
     Metadata,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from roost.resources.catalog import Catalog
+from roost.core.catalog import Catalog
 from roost.resources.compute.bodies import MAX_GROUP, Id, Label, Metadata
 from roost.resources.compute.lifecycle import examples
 from roost.resources.compute.lifecycle.bodies import UNKNOWN_PLAN

@@ -1,7 +1,7 @@
 """Where a clone goes to."""
 
+from roost.core.catalog import Catalog
 from roost.errors import invalid, not_found
-from roost.resources.catalog import Catalog
 from roost.resources.compute import queries as instances
 from roost.resources.compute.bodies import CreateInstance, Metadata
 from roost.resources.compute.creation import place

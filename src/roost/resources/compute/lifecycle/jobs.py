@@ -11,6 +11,7 @@ compute_clone     cloning (both)        both as before            as before; a n
 from functools import partial
 from typing import TypeVar
 
+from roost.core.entities.records import Entity
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -35,7 +36,6 @@ from roost.resources.compute.lifecycle.steps import (
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, cut, make, stop, unmake
-from roost.resources.entities.records import Entity
 from roost.resources.events import log
 from roost.store import Queries
 from roost.web.call import Call

@@ -2,9 +2,9 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from roost.core.catalog import Catalog
+from roost.core.catalog.entries import PlanEntry
 from roost.errors import invalid
-from roost.resources.catalog import Catalog
-from roost.resources.catalog.entries import PlanEntry
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
 from roost.web.call import Call

@@ -2,8 +2,8 @@
 
 import base64
 
+from roost.core.catalog import Catalog
 from roost.errors import invalid
-from roost.resources.catalog import Catalog
 from roost.resources.compute.bodies import Metadata
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.disks import queries as disks

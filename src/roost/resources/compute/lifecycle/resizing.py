@@ -1,7 +1,7 @@
 """Resizing: another plan (reference: resize, mutate)."""
 
+from roost.core.catalog import Catalog
 from roost.errors import invalid
-from roost.resources.catalog import Catalog
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import jobs, queries, rules

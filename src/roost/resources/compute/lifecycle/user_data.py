@@ -1,7 +1,7 @@
 """Where user data can be given (spec B, Compute rule 3)."""
 
+from roost.core.catalog import Catalog
 from roost.errors import invalid
-from roost.resources.catalog import Catalog
 from roost.resources.compute.rules import user_data_reason
 from roost.web.call import Call
 

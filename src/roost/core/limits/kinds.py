@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from roost.resources.catalog.entries import LimitName
+from roost.core.catalog.entries import LimitName
 
 SERVICES = "You've reached a limit for the number of active services on your account."
 """Clients know a refused service by the beginning of the text (reference, errors)."""

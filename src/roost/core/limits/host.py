@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from roost.resources.catalog.entries import Overcommit
+from roost.core.catalog.entries import Overcommit
 
 RESERVE = 1024
 """MB that stay free on the host, whatever may be promised."""

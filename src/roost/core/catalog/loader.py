@@ -8,9 +8,9 @@ from pathlib import Path
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from roost.resources.catalog.catalog import Catalog
-from roost.resources.catalog.checks import faults
-from roost.resources.catalog.entries import Entries
+from roost.core.catalog.catalog import Catalog
+from roost.core.catalog.checks import faults
+from roost.core.catalog.entries import Entries
 
 _DEFAULT = resources.files(__package__) / "default.toml"
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
+from roost.core.catalog import Catalog
+from roost.core.catalog.entries import RegionEntry
+from roost.core.limits import queries
+from roost.core.limits.host import Capacity, Promised, fits
 from roost.errors import invalid
-from roost.resources.catalog import Catalog
-from roost.resources.catalog.entries import RegionEntry
-from roost.resources.limits import queries
-from roost.resources.limits.host import Capacity, Promised, fits
 from roost.store import Queries
 from roost.web.call import Call
 

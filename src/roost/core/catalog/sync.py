@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from roost.resources.catalog import queries
-from roost.resources.catalog.catalog import Catalog
-from roost.resources.catalog.entries import ImageEntry, PlanEntry, RegionEntry
-from roost.resources.catalog.queries import Row
+from roost.core.catalog import queries
+from roost.core.catalog.catalog import Catalog
+from roost.core.catalog.entries import ImageEntry, PlanEntry, RegionEntry
+from roost.core.catalog.queries import Row
 from roost.store import Store
 
 CREATOR = "roost"

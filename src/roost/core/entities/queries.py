@@ -4,7 +4,7 @@
 
 from collections.abc import Collection
 
-from roost.resources.entities.kind import BASE, ResourceKind
+from roost.core.entities.kind import BASE, ResourceKind
 from roost.store import Queries
 
 

@@ -1,10 +1,10 @@
 """Refusing what is above a limit of the account: one place for all groups."""
 
+from roost.core.catalog import Catalog
+from roost.core.catalog.entries import LimitName
+from roost.core.limits import queries
+from roost.core.limits.kinds import LimitGroup
 from roost.errors import invalid
-from roost.resources.catalog import Catalog
-from roost.resources.catalog.entries import LimitName
-from roost.resources.limits import queries
-from roost.resources.limits.kinds import LimitGroup
 from roost.web.call import Call
 
 

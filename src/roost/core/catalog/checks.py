@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network
 
-from roost.resources.catalog.entries import Entries, PlanEntry, RegionEntry, RegionPrice
+from roost.core.catalog.entries import Entries, PlanEntry, RegionEntry, RegionPrice
 
 PRIVATE_RANGE = IPv4Network("192.168.128.0/17")
 """Where private addresses lie; subnets of VPCs must not (reference, VPC subnet)."""

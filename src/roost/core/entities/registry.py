@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from roost.resources.entities.kind import EntityKind, ResourceKind
+from roost.core.entities.kind import EntityKind, ResourceKind
 
 
 class Entities:

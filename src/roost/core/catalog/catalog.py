@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from ipaddress import IPv6Network
 
-from roost.resources.catalog.entries import Capability, Entries, ImageEntry, PlanEntry, RegionEntry
+from roost.core.catalog.entries import Capability, Entries, ImageEntry, PlanEntry, RegionEntry
 
 _CLASS_NEEDS = {"premium": "Premium Plans", "gpu": "GPU Computes"}
 

@@ -5,8 +5,8 @@ from datetime import datetime
 
 import orjson
 
-from roost.resources.catalog.entries import LimitName
-from roost.resources.limits.kinds import LimitGroup
+from roost.core.catalog.entries import LimitName
+from roost.core.limits.kinds import LimitGroup
 from roost.store import Queries
 
 

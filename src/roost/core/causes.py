@@ -5,7 +5,7 @@ A group declares its causes in its `notices.py`; `app/groups.py` lists them all.
 
 from collections.abc import Awaitable, Callable
 
-from roost.resources.notifications.records import NotificationRow
+from roost.core.notices import NotificationRow
 from roost.web.call import Call
 
 Cause = Callable[[Call], Awaitable[list[NotificationRow]]]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from roost.resources.entities.records import Entity
+from roost.core.entities.records import Entity
 from roost.store.paging import Listing
 
 BASE = "/v4"

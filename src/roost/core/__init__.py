@@ -1,0 +1,1 @@
+"""What all resource groups share: their manifests, and the types of what they declare."""
