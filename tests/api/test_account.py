@@ -7,7 +7,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.resources.regions.services import served
 from roost.web.registry import Registry
@@ -281,7 +281,7 @@ async def test_transfer(roost: Roost, client: Client, account: Account) -> None:
 async def test_no_region_announces_what_is_not_served(client: Client) -> None:
     words = {word for row in (await client.get("/regions"))["data"] for word in row["capabilities"]}
     words |= set((await client.get("/account"))["capabilities"])
-    assert words <= served(Registry(ENDPOINT_MODULES).shapes())
+    assert words <= served(Registry(GROUPS.endpoints).shapes())
 
 
 def test_what_is_served_follows_from_the_endpoints() -> None:

@@ -8,7 +8,7 @@ import asyncio
 
 import pytest
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.resources.tokens.queries import list_tokens, revoke_token
 from roost.web.auth import UserType
@@ -23,7 +23,7 @@ from tests.support.client import Answer, Client, until
 
 pytestmark = pytest.mark.spec("A auth 1", "A auth 2", "A auth 3", "A auth 4", "A errors 1")
 
-ENDPOINTS = tuple(Registry(ENDPOINT_MODULES))
+ENDPOINTS = tuple(Registry(GROUPS.endpoints))
 NAMED = tuple(endpoint for endpoint in ENDPOINTS if path_params(endpoint.path))
 """Those whose path names something."""
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.app.lab import bodies as lab
 from roost.app.roost import Roost
 from roost.errors import MAX_PROBLEMS
@@ -27,7 +27,7 @@ Schema = dict[str, object]
 
 
 def models() -> list[type[Body]]:
-    found = {e.body for e in Registry(ENDPOINT_MODULES) if e.body is not None}
+    found = {e.body for e in Registry(GROUPS.endpoints) if e.body is not None}
     found |= {m for m in vars(lab).values() if isinstance(m, type) and issubclass(m, Body)}
     found.discard(Body)
     return sorted(found, key=lambda model: model.__name__)

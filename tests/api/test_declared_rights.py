@@ -5,7 +5,7 @@ test_authorization.py proves that declarations are obeyed; this, that they are t
 
 import pytest
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.web.auth import TokenKind, UserType
 from roost.web.grants import AccountAccess, Anyone, Global, Grant, Listed, Read, Unrestricted, Write
 from roost.web.registry import Registry
@@ -229,7 +229,7 @@ CLOSED: dict[str, tuple[UserType | TokenKind, ...]] = {
 @pytest.mark.spec("A auth 3", "A auth 6", "B auth 2", "B auth 4", "B auth 5", "B compute 1")
 def test_rights() -> None:
     declared = {
-        f"{e.method} {e.path}": (e.scopes, e.public, e.grant) for e in Registry(ENDPOINT_MODULES)
+        f"{e.method} {e.path}": (e.scopes, e.public, e.grant) for e in Registry(GROUPS.endpoints)
     }
     missing = sorted(declared.keys() - RIGHTS.keys())
     assert not missing, f"write down what the specification says of {missing}"
@@ -238,5 +238,5 @@ def test_rights() -> None:
 
 @pytest.mark.spec("B account 3", "B account 4")
 def test_types_of_users() -> None:
-    declared = {f"{e.method} {e.path}": e.refuses for e in Registry(ENDPOINT_MODULES) if e.refuses}
+    declared = {f"{e.method} {e.path}": e.refuses for e in Registry(GROUPS.endpoints) if e.refuses}
     assert declared == CLOSED

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from multidict import CIMultiDictProxy
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.web.openapi import build_document
 from roost.web.registry import Registry
 from tests.support.server import RunningRoost
@@ -37,7 +37,7 @@ async def test_the_document_is_served_to_everyone(running: RunningRoost, path: s
     assert status == 200
     assert headers["Content-Type"] == "application/json"
     assert headers["Access-Control-Allow-Origin"] == "*"
-    assert json.loads(body) == json.loads(build_document(Registry(ENDPOINT_MODULES)))
+    assert json.loads(body) == json.loads(build_document(Registry(GROUPS.endpoints)))
 
 
 async def test_the_page_loads_nothing_from_elsewhere(running: RunningRoost) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from roost.app.groups import ENDPOINT_MODULES, ENTITY_KINDS
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.entities.kind import EntityKind, ResourceKind
 from roost.core.entities.queries import entity_sql, labels, records
@@ -18,9 +18,9 @@ from tests.api.samples import SAMPLES
 from tests.support.client import Client
 from tests.support.tags import labels as tag_labels
 
-ENTITIES = Entities(ENTITY_KINDS)
+ENTITIES = Entities(GROUPS.entities)
 RESOURCES = ENTITIES.resources()
-ROUTER = Registry(ENDPOINT_MODULES).router
+ROUTER = Registry(GROUPS.endpoints).router
 MISSING = 999_999_999
 
 every = pytest.mark.parametrize("kind", RESOURCES, ids=lambda k: k.name)
@@ -49,7 +49,7 @@ async def entity_id(kind: ResourceKind, client: Client, roost: Roost, account: A
 async def test_events_link_to_what_they_are_about(
     client: Client, roost: Roost, account: Account
 ) -> None:
-    for kind in ENTITY_KINDS:
+    for kind in GROUPS.entities:
         name = parameter(kind)
         if name is not None:
             await SAMPLES[name].make(client, roost, account)
@@ -60,7 +60,7 @@ async def test_events_link_to_what_they_are_about(
         for entity in filter(None, (event["entity"], event["secondary_entity"])):
             seen.add(entity["type"])
             await client.get(entity["url"].removeprefix("/v4"))
-    assert seen == {kind.name for kind in ENTITY_KINDS}
+    assert seen == {kind.name for kind in GROUPS.entities}
 
 
 @every

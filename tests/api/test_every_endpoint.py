@@ -2,7 +2,7 @@
 
 import pytest
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.web.headers import SPEC_VERSION
 from roost.web.registry import Endpoint, Maybe, Page, Registry
@@ -14,7 +14,7 @@ from tests.support.client import Client
 
 pytestmark = pytest.mark.spec("A service paths", "A service json", "A versioning")
 
-REGISTRY = Registry(ENDPOINT_MODULES)
+REGISTRY = Registry(GROUPS.endpoints)
 ENDPOINTS = tuple(REGISTRY)
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "TRACE")
 ODD = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic import TypeAdapter
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.web.registry import Endpoint, Page, Registry
 from tests.api.conftest import Account
@@ -16,7 +16,7 @@ from tests.support.client import Answer, Client, Json
 
 pytestmark = pytest.mark.spec("A envelope", "A limits page_size", "B filter")
 
-ENDPOINTS = tuple(Registry(ENDPOINT_MODULES))
+ENDPOINTS = tuple(Registry(GROUPS.endpoints))
 LISTS = [e for e in ENDPOINTS if isinstance(e.returns, Page)]
 COLUMNS = [
     pytest.param(

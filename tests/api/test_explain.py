@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.web.grant_queries import give
 from roost.web.registry import Endpoint, Registry
@@ -144,7 +144,7 @@ async def test_explanations_tell_the_truth_about_every_endpoint(
 ) -> None:
     """For a restricted user without grants: what is refused is explained, and nothing else."""
     client = nobody.as_user(await new_token(await new_account(restricted=True), scopes))
-    for endpoint in Registry(ENDPOINT_MODULES):
+    for endpoint in Registry(GROUPS.endpoints):
         path = missing_path(endpoint)
         found = await explain(client, endpoint.method, path)
         answer = await client.send(endpoint.method, path, example(endpoint))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from roost.app.groups import GROUPS
 from roost.clock import Clock
 from roost.ids import new_uuid
 from roost.jobs import Schedule
@@ -165,8 +166,7 @@ async def test_processes_of_one_database_follow(tmp_path: Path, database_url: st
 async def test_a_year_passes(
     tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("roost", "lab.lab"):
-        monkeypatch.setattr(f"roost.app.{module}.SCHEDULES", (YEARLY, DAILY))
+    monkeypatch.setattr(GROUPS, "schedules", (YEARLY, DAILY))
     async with running_lab(tmp_path, database_url) as lab:
         begin = lab.running.roost.clock.now()
         await lab.put("/clock", {"advance": 365 * 86400})

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.errors import ApiError
 from roost.web.bodies import Body, read_body
@@ -19,8 +19,8 @@ from tests.support.client import Json
 
 pytestmark = pytest.mark.spec("A errors 1", "A auth 3", "A service paths")
 
-ENDPOINTS = tuple(Registry(ENDPOINT_MODULES))
-DOCUMENT: Json = json.loads(build_document(Registry(ENDPOINT_MODULES)))
+ENDPOINTS = tuple(Registry(GROUPS.endpoints))
+DOCUMENT: Json = json.loads(build_document(Registry(GROUPS.endpoints)))
 COMPONENTS: Json = DOCUMENT["components"]
 SCHEMAS: Json = COMPONENTS["schemas"]
 BODIES = sorted({e.body for e in ENDPOINTS if e.body is not None}, key=lambda body: body.__name__)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roost.app.groups import AT_START, SCHEDULES
+from roost.app.groups import GROUPS
 from roost.app.roost import open_roost
 from roost.jobs.run import Run, Tools
 from roost.jobs.verdicts import Verdict, again, next_step
@@ -228,7 +228,7 @@ async def test_a_crash_is_noticed_at_once(settings: Settings) -> None:
         jobs = "select count(*) from job where kind = 'compute_power_check'"
         await until(
             lambda: stage.roost.store.fetchval("select count(*) from job where status = 'done'"),
-            lambda count: count >= len(AT_START),
+            lambda count: count >= len(GROUPS.at_start),
         )
         began = time.monotonic()
         await stage.engine().crash(compute_id)
@@ -280,5 +280,5 @@ async def test_crash_of_the_host_is_noticed_at_the_next_start(settings: Settings
 
 
 def test_schedule() -> None:
-    assert watch.EVERY_MINUTE in SCHEDULES
+    assert watch.EVERY_MINUTE in GROUPS.schedules
     assert watch.EVERY_MINUTE.cron == "* * * * *"

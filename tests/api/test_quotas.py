@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from roost.app.groups import LIMITS
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.catalog.entries import LimitName, Limits
 from roost.core.limits import queries
@@ -55,15 +55,15 @@ async def allow(roost: Roost, account: Account, name: LimitName, amount: int) ->
 
 async def used(roost: Roost, account: Account) -> dict[LimitName, int]:
     counts = dict[LimitName, int]()
-    for group in LIMITS:
+    for group in GROUPS.limits:
         counts |= (await queries.read(roost.store, account.id, group)).used
     return counts
 
 
 def test_the_catalogue_and_the_groups_know_the_same_limits() -> None:
-    counted = [kind.name for group in LIMITS for kind in group.kinds]
+    counted = [kind.name for group in GROUPS.limits for kind in group.kinds]
     assert sorted(counted) == sorted(get_args(LimitName)) == sorted(Limits.model_fields)
-    assert len({group.name for group in LIMITS}) == len(LIMITS)
+    assert len({group.name for group in GROUPS.limits}) == len(GROUPS.limits)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from roost.app.groups import IDEMPOTENCY
+from roost.core.group import Group
 from roost.ids import new_uuid
-from roost.jobs import Environment, JobArgs, JobKind
+from roost.jobs import Environment, JobArgs
 from roost.resources.account import queries as accounts
-from roost.resources.events import jobs as events
-from roost.resources.logins import jobs as logins
-from roost.resources.tokens import jobs as tokens
-from roost.web import jobs as web
+from roost.resources.events.group import GROUP as EVENTS
+from roost.resources.logins.group import GROUP as LOGINS
+from roost.resources.tokens.group import GROUP as TOKENS
 from tests.jobs.harness import Scenario
 
 _EVENTS = """
@@ -65,7 +66,10 @@ class Forgetting:
         return count
 
 
-def _scenario(kind: JobKind[JobArgs], rows: str, fill: str, kept: int) -> Scenario:
+def _scenario(group: Group, rows: str, fill: str, kept: int) -> Scenario:
+    [retention] = group.retention
+    kind = retention.kind
+
     async def begin(environment: Environment) -> Forgetting:
         store, queue = environment.store, environment.queue
         account_id = await accounts.create_account(store, new_uuid(), queue.clock.seconds())
@@ -77,8 +81,8 @@ def _scenario(kind: JobKind[JobArgs], rows: str, fill: str, kept: int) -> Scenar
 
 
 SCENARIOS = (
-    _scenario(events.RETENTION, "event", _EVENTS, 2),
-    _scenario(web.RETENTION, "idempotency", _ANSWERS, 2),
-    _scenario(logins.RETENTION, "login", _LOGINS, 2),
-    _scenario(tokens.RETENTION, _USED, _USES, 2),
+    _scenario(EVENTS, "event", _EVENTS, 2),
+    _scenario(IDEMPOTENCY, "idempotency", _ANSWERS, 2),
+    _scenario(LOGINS, "login", _LOGINS, 2),
+    _scenario(TOKENS, _USED, _USES, 2),
 )

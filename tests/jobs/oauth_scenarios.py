@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
-from roost.oauth.retention import RETENTION
+from roost.oauth.group import GROUP
 from roost.resources.account import queries as accounts
 from tests.jobs.harness import Scenario
 
@@ -60,6 +60,7 @@ select (select count(*) from web_session where user_id = u.id),
         where a.user_id = u.id)
 from api_user u where u.id = $1
 """
+_KIND = GROUP.retention[0].kind
 _ALL = (2, 2, 4, 4, 3, 2)
 _KEPT = (1, 1, 2, 2, 2, 1)
 
@@ -89,8 +90,8 @@ async def begin(environment: Environment) -> ForgettingCase:
     user_id = await accounts.create_user(store, account_id, new_uuid(), False, now)
     for fill in _FILL:
         await store.execute(fill, user_id)
-    job = await queue.enqueue(store, RETENTION, JobArgs())
+    job = await queue.enqueue(store, _KIND, JobArgs())
     return ForgettingCase(environment, job.id, user_id)
 
 
-SCENARIOS = (Scenario(RETENTION, begin, "forget oauth"),)
+SCENARIOS = (Scenario(_KIND, begin, "forget oauth"),)

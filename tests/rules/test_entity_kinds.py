@@ -2,7 +2,7 @@
 
 import pytest
 
-from roost.app.groups import ENDPOINT_MODULES, ENTITY_KINDS
+from roost.app.groups import GROUPS
 from roost.core.entities.kind import EntityKind, ResourceKind
 from roost.core.entities.registry import Entities
 from roost.resources.compute.entity import COMPUTE
@@ -12,11 +12,11 @@ from roost.web.grants import Grant, Listed, Read, Write, entity_number
 from roost.web.registry import Method, Page, Registry, endpoint
 from roost.web.routing import plain_path
 
-ENTITIES = Entities(ENTITY_KINDS)
-REGISTRY = Registry(ENDPOINT_MODULES)
+ENTITIES = Entities(GROUPS.entities)
+REGISTRY = Registry(GROUPS.endpoints)
 RESOURCES = ENTITIES.resources()
 
-every = pytest.mark.parametrize("kind", ENTITY_KINDS, ids=lambda k: k.name)
+every = pytest.mark.parametrize("kind", GROUPS.entities, ids=lambda k: k.name)
 every_resource = pytest.mark.parametrize("kind", RESOURCES, ids=lambda k: k.name)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from roost.app.groups import CHECKS
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.errors import ShownError
@@ -31,7 +31,7 @@ class Outcome:
 async def check_all(roost: Roost, repair: bool, say: Callable[[str], None]) -> Outcome:
     """Compare the database with the engines, and `say` a line for each difference."""
     outcome, installation = Outcome(), Installation(roost.store, roost.services)
-    for check in CHECKS:
+    for check in GROUPS.checks:
         # Repairs wait until the check has seen everything as it was.
         for finding in [found async for found in check(installation)]:
             outcome.found += 1

@@ -16,15 +16,7 @@ from roost.app.desk import open_desk
 from roost.app.dns import put_together
 from roost.app.engines import Bindings, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
-from roost.app.groups import (
-    AT_START,
-    CAUSES,
-    ENDPOINT_MODULES,
-    ENTITY_KINDS,
-    JOB_KINDS,
-    PROMISES,
-    SCHEDULES,
-)
+from roost.app.groups import GROUPS
 from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
 from roost.app.messages import open_messages
@@ -107,12 +99,12 @@ class Roost:
             faults=self.faults,
             metrics=self.job_metrics,
         )
-        return Worker(environment, SCHEDULES)
+        return Worker(environment, GROUPS.schedules)
 
     async def enqueue_first_jobs(self) -> None:
         """What a worker that starts does first."""
         async with self.store.transaction() as db:
-            for schedule in AT_START:
+            for schedule in GROUPS.at_start:
                 await schedule.enqueue(self.queue, db, self.clock.now())
 
     @asynccontextmanager
@@ -196,7 +188,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
         clock = await LabClock.open(store) if settings.lab else Clock()
-        registry = Registry(ENDPOINT_MODULES)
+        registry = Registry(GROUPS.endpoints)
         catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
         if not beside:
             await sync(store, catalog)
@@ -220,7 +212,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             await domains.set_holder(store, name_server.engine.name)
         if settings.worker and not beside and any(each.real for each in bindings.instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
-        queue = JobQueue(JOB_KINDS, clock, EventListener(clock))
+        queue = JobQueue(GROUPS.jobs, clock, EventListener(clock))
         instances = InstanceEngines({b.region: b.engine for b in bindings.instances})
         volumes = VolumeEngines({b.region: b.engine for b in bindings.volumes})
         metrics = CollectorRegistry()
@@ -244,9 +236,9 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 ComputeMetrics(metrics),
                 queue,
                 box,
-                Causes(*CAUSES),
-                Promises(*PROMISES),
-                Entities(ENTITY_KINDS),
+                Causes(*GROUPS.causes),
+                Promises(*GROUPS.promises),
+                Entities(GROUPS.entities),
                 open_desk(settings),
                 open_messages(settings),
                 PublicUrl(settings.public_url),

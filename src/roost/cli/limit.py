@@ -5,7 +5,7 @@ from typing import cast, get_args
 
 import click
 
-from roost.app.groups import LIMITS
+from roost.app.groups import GROUPS
 from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
@@ -75,7 +75,7 @@ def reset(state: Path | None, account: int, name: str | None) -> None:
 async def _read(settings: Settings, account_id: int) -> Usage:
     async with open_store(settings) as store:
         _check(await exists(store, account_id), account_id)
-        found = [await read(store, account_id, group, unlimited=True) for group in LIMITS]
+        found = [await read(store, account_id, group, unlimited=True) for group in GROUPS.limits]
         used = {name: used for each in found for name, used in each.used.items()}
         return Usage(used, found[0].own)
 

@@ -9,7 +9,7 @@ import click
 from pydantic import TypeAdapter, ValidationError
 
 from roost.app.desk import open_desk
-from roost.app.groups import JOB_KINDS
+from roost.app.groups import GROUPS
 from roost.app.roost import open_store
 from roost.cli import ticket_view
 from roost.cli.options import read_served_settings, run, state_option
@@ -144,7 +144,7 @@ def _write(
     state: Path | None, act: Callable[[Connection, JobQueue], Coroutine[None, None, T]]
 ) -> T:
     async def work() -> T:
-        queue = JobQueue(JOB_KINDS, Clock(), EventListener(Clock()))
+        queue = JobQueue(GROUPS.jobs, Clock(), EventListener(Clock()))
         async with (
             open_store(read_served_settings(state=state)) as store,
             store.transaction() as db,

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import click
 
-from roost.app.groups import ENDPOINT_MODULES
+from roost.app.groups import GROUPS
 from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.queries import find_operator, find_user
 from roost.resources.tokens.issue import issue_token
-from roost.resources.tokens.jobs import KEPT
 from roost.resources.tokens.queries import TokenRow, list_tokens, revoke_token
-from roost.resources.tokens.usage_queries import find_uses
+from roost.resources.tokens.usage_queries import KEPT, find_uses
 from roost.settings import Settings
 from roost.web.registry import Registry
 from roost.web.revocation import settle
@@ -77,7 +76,7 @@ def suggest(state: Path | None, token_id: int) -> None:
         raise click.ClickException(f"token {token_id} was not used in the last 30 days")
     scopes = Scopes.smallest(
         scope
-        for endpoint in Registry(ENDPOINT_MODULES)
+        for endpoint in Registry(GROUPS.endpoints)
         if endpoint.name in operations
         for scope in endpoint.scopes
     )

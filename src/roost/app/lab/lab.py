@@ -9,7 +9,7 @@ from datetime import datetime
 from starlette.types import ASGIApp
 
 from roost.app.crew import Crew
-from roost.app.groups import SCHEDULES
+from roost.app.groups import GROUPS
 from roost.app.lab import queries
 from roost.app.lab.clock import LabClock
 from roost.app.lab.engines import LabEngines
@@ -70,7 +70,7 @@ class Lab:
 
 async def begin_schedules(db: Queries, now: datetime) -> None:
     """Count the ticks of new schedules from `now` on, before anybody can move the clock."""
-    for schedule in SCHEDULES:
+    for schedule in GROUPS.schedules:
         await upkeep_queries.add_schedule(db, schedule.name, now)
 
 

@@ -13,7 +13,7 @@ from roost.web.call import Call
 FULL = "The region has no capacity for this plan type"
 
 Promise = Callable[[Queries, str], Awaitable[Promised]]
-"""What one group promises in a region; `app/groups.py` lists them all."""
+"""What one group promises in a region."""
 
 
 class Promises:

@@ -1,9 +1,12 @@
 """SQL of what tokens are used for."""
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from roost.store import Queries
+
+KEPT = timedelta(days=30)
+"""As far back as `roost token suggest` looks."""
 
 
 async def add_uses(db: Queries, uses: Iterable[tuple[int, str]], day: date) -> None:
@@ -52,7 +55,7 @@ async def find_uses(db: Queries, token_id: int, since: date) -> list[str] | None
     return operations
 
 
-async def delete_old_uses(db: Queries, before: date, limit: int) -> int:
+async def delete_old_uses(db: Queries, before: datetime, limit: int) -> int:
     """At most `limit` uses of all tokens; how many it were."""
     deleted: int = await db.fetchval(
         """
@@ -62,7 +65,7 @@ async def delete_old_uses(db: Queries, before: date, limit: int) -> int:
             returning token_id)
         select count(*) from old
         """,
-        before,
+        before.date(),
         limit,
     )
     return deleted

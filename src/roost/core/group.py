@@ -1,0 +1,68 @@
+"""What a resource group consists of: one manifest in its own package, `group.py`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+from types import ModuleType
+from typing import TypeVar
+
+from roost.core.causes import Cause
+from roost.core.entities.kind import EntityKind
+from roost.core.fsck import Check
+from roost.core.limits.capacity import Promise
+from roost.core.limits.kinds import LimitGroup
+from roost.core.retention import Retention
+from roost.jobs.kinds import AnyKind
+from roost.jobs.schedules import AnySchedule
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """All that the application does with a group, it takes from here."""
+
+    endpoints: tuple[ModuleType, ...] = ()
+    """Modules with functions that `endpoint` declares."""
+    entities: tuple[EntityKind, ...] = ()
+    jobs: tuple[AnyKind, ...] = ()
+    schedules: tuple[AnySchedule, ...] = ()
+    at_start: tuple[AnySchedule, ...] = ()
+    """Those of the schedules that are run also when a worker starts, as nobody knows what happened
+    before."""
+    retention: tuple[Retention, ...] = ()
+    checks: tuple[Check, ...] = ()
+    """Of `roost fsck`."""
+    causes: tuple[Cause, ...] = ()
+    """Of notifications."""
+    limits: tuple[LimitGroup, ...] = ()
+    """What is counted for each account."""
+    promises: tuple[Promise, ...] = ()
+    """What takes memory and storage of the hosts of regions."""
+
+
+class Groups:
+    """All groups of an installation as one."""
+
+    def __init__(self, *groups: Group) -> None:
+        self.groups = groups
+        self.endpoints = _all(group.endpoints for group in groups)
+        self.entities = _all(group.entities for group in groups)
+        retention = _all(group.retention for group in groups)
+        self.jobs: tuple[AnyKind, ...] = (
+            *_all(group.jobs for group in groups),
+            *(each.kind for each in retention),
+        )
+        self.schedules: tuple[AnySchedule, ...] = (
+            *_all(group.schedules for group in groups),
+            *(each.nightly for each in retention),
+        )
+        self.at_start = _all(group.at_start for group in groups)
+        self.checks = _all(group.checks for group in groups)
+        self.causes = _all(group.causes for group in groups)
+        self.limits = _all(group.limits for group in groups)
+        self.promises = _all(group.promises for group in groups)
+
+
+def _all(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(chain.from_iterable(parts))

@@ -1,0 +1,11 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.maintenance import endpoints, jobs, notices
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    jobs=(jobs.DUE, jobs.RUN),
+    schedules=(jobs.EVERY_MINUTE,),
+    causes=(notices.maintenance,),
+)

@@ -1,0 +1,11 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.oauth_clients import endpoints, queries
+from roost.resources.oauth_clients.entity import OAUTH_CLIENT
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    entities=(OAUTH_CLIENT,),
+    limits=(queries.LIMIT,),
+)

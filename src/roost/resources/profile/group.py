@@ -1,0 +1,10 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.profile import endpoints
+from roost.resources.profile.entity import PROFILE
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    entities=(PROFILE,),
+)

@@ -1,0 +1,11 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.tags import endpoints, queries
+from roost.resources.tags.entity import TAG
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    entities=(TAG,),
+    limits=(queries.LIMIT,),
+)

@@ -1,0 +1,19 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.core.retention import Old, retention
+from roost.resources.tokens import endpoints
+from roost.resources.tokens.entity import TOKEN
+from roost.resources.tokens.usage_queries import KEPT, delete_old_uses
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    entities=(TOKEN,),
+    retention=(
+        retention(
+            "token_use_retention",
+            "57 3 * * *",
+            Old(delete_old_uses, KEPT),
+        ),
+    ),
+)

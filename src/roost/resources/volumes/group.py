@@ -1,0 +1,14 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.volumes import endpoints, fsck, fsck_slots, jobs, limits
+from roost.resources.volumes.entity import VOLUME
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    entities=(VOLUME,),
+    jobs=jobs.KINDS,
+    checks=(fsck_slots.check_slots, fsck.check_volumes),
+    limits=(limits.VOLUMES,),
+    promises=(limits.promise,),
+)
