@@ -24,7 +24,12 @@ from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.resources.compute.disks.engine import DiskSpec
-from roost.resources.compute.engine import DiskDevice, GuestAddress, GuestSetup, InstanceSpec
+from roost.resources.compute.engine import (
+    DiskDevice,
+    GuestAddress,
+    GuestSetup,
+    InstanceSpec,
+)
 
 _ROUNDS = 3
 IMAGES = Path(".roost/images")

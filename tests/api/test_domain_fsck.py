@@ -7,7 +7,12 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.resources.domains.dns import Dns
-from roost.resources.domains.engine import Master, RRset, Slave, Zone
+from roost.resources.domains.engine import (
+    Master,
+    RRset,
+    Slave,
+    Zone,
+)
 from tests.api.dns_servers import ENGINES, Served, dns_roost, served_by
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer

@@ -18,7 +18,12 @@ from roost.resources.domains.dns import (
     PRIVATE_REASON,
     Dns,
 )
-from roost.resources.domains.engine import Master, RRset, Soa, Zone
+from roost.resources.domains.engine import (
+    Master,
+    RRset,
+    Soa,
+    Zone,
+)
 from roost.resources.domains.imports import TOO_MANY
 from roost.resources.domains.parsing import Conversion, parse_zone_file
 from roost.resources.domains.rules import MAX_IMPORTS

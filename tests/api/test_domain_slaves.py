@@ -14,7 +14,13 @@ import pytest
 from roost.clock import Clock
 from roost.engines.listeners import Listener
 from roost.engines.simulated.domains import SimulatedDomains
-from roost.resources.domains.engine import Master, RRset, Slave, Soa, Zone
+from roost.resources.domains.engine import (
+    Master,
+    RRset,
+    Slave,
+    Soa,
+    Zone,
+)
 from tests.api.dns_servers import ENGINES, Served, dns_roost, served_by
 from tests.support.client import until
 from tests.support.database import DatabaseServer

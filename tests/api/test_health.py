@@ -10,10 +10,9 @@ from structlog.testing import capture_logs
 from roost.app.figures import Figures, room_of
 from roost.app.health import check_health
 from roost.app.roost import open_roost
+from roost.core.engine import Folder, Health, Host
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.engines.simulated.instances import SimulatedInstances
-from roost.resources.compute.engine import Folder, Host
-from roost.resources.domains.engine import Health
 from tests.support.client import until
 from tests.support.server import RunningRoost, running_roost, simulated
 from tests.support.stage import Stage

@@ -10,10 +10,10 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.catalog.entries import LimitName, Limits
+from roost.core.engine import Folder, Host
 from roost.core.limits import queries
 from roost.core.limits.kinds import SERVICES
 from roost.resources.compute.capacity import CAPACITY, CapacityArgs
-from roost.resources.compute.engine import Folder, Host
 from roost.resources.compute.guest import InstanceEngines
 from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until

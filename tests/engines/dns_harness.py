@@ -26,7 +26,13 @@ from roost.engines.powerdns.host import LocalHost
 from roost.engines.powerdns.prerequisites import check
 from roost.engines.powerdns.server import LocalServer
 from roost.engines.simulated.domains import SimulatedDomains
-from roost.resources.domains.engine import DomainEngine, Master, RRset, Soa, Zone
+from roost.resources.domains.engine import (
+    DomainEngine,
+    Master,
+    RRset,
+    Soa,
+    Zone,
+)
 from roost.store.cluster import SETTINGS, Cluster
 from tests.engines.harness import until
 

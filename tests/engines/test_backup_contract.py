@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
+from roost.core.engine import EngineError
 from roost.resources.compute.backups.engine import BackupState
 from roost.resources.compute.disks.engine import DiskSpec
-from roost.resources.compute.engine import DiskDevice, EngineError, InstanceSpec
+from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore
 

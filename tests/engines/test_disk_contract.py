@@ -6,8 +6,9 @@ from typing import get_args
 
 import pytest
 
+from roost.core.engine import EngineError
 from roost.resources.compute.disks.engine import DiskSpec, DiskState, Filesystem
-from roost.resources.compute.engine import DiskDevice, EngineError, InstanceSpec
+from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore, until
 

@@ -16,7 +16,12 @@ from roost.clock import Clock
 from roost.engines.listeners import Listener
 from roost.engines.powerdns.backends import SqliteBackend
 from roost.engines.simulated.domains import SimulatedDomains
-from roost.resources.domains.engine import Slave, TransferStatus, Zone, ZoneChange
+from roost.resources.domains.engine import (
+    Slave,
+    TransferStatus,
+    Zone,
+    ZoneChange,
+)
 from tests.engines.dns_harness import (
     SOA,
     ServingEngine,

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from roost.core.engine import EngineError
 from roost.resources.compute.disks.engine import DiskSpec, DiskState
 from roost.resources.compute.engine import (
     DiskDevice,
-    EngineError,
     InstanceSpec,
     NoDisksError,
     VolumeDevice,

@@ -18,6 +18,7 @@ import pytest
 import pytest_asyncio
 import structlog
 
+from roost.core.engine import EngineError
 from roost.engines.listeners import Listener, ListenerError, parse_listeners
 from roost.engines.powerdns.backends import SqliteBackend
 from roost.engines.powerdns.config import ConfigError, postgres_backend, render
@@ -25,7 +26,12 @@ from roost.engines.powerdns.domains import PowerDns
 from roost.engines.powerdns.remote import RemoteServer
 from roost.engines.powerdns.server import LocalServer
 from roost.engines.processes import Process
-from roost.resources.domains.engine import EngineError, RejectedError, RRKey, Zone, ZoneChange
+from roost.resources.domains.engine import (
+    RejectedError,
+    RRKey,
+    Zone,
+    ZoneChange,
+)
 from tests.engines.dns_harness import (
     SOA,
     answered,

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from roost.core.engine import EngineError
 from roost.engines.qemu import live_copies
 from roost.engines.qemu.disk_copies import sink
 from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
 from roost.resources.compute.disks.engine import DiskSpec, Progress
-from roost.resources.compute.engine import DiskDevice, EngineError, InstanceSpec
+from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from roost.secrets import hash_guest_password
 from tests.engines.harness import ignore, root_disk, until
 from tests.engines.qemu_host import QemuHarness, open_qemu, output

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.network.advertiser import find_advertiser
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.network.rules import link_local
-from roost.resources.compute.engine import EngineError, InstanceSpec
+from roost.resources.compute.engine import InstanceSpec
 from tests.engines.frames import Sender
 from tests.engines.harness import Pools, claim_pools, until
 from tests.engines.qemu_host import output, processes_with

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from roost.core.engine import EngineError
 from roost.engines.processes import Process, find_process, search_process
 from roost.engines.qemu import kvm, launch
 from roost.engines.qemu.boots import Boot
@@ -28,7 +29,6 @@ from roost.engines.qemu.network.config import (
 )
 from roost.engines.qemu.programs import BusyError, failure, run
 from roost.engines.qemu.usage import read_console, trim_consoles
-from roost.resources.compute.engine import EngineError
 from tests.engines.harness import Pools
 
 _SLEEP = "import time; time.sleep(60)"

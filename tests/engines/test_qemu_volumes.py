@@ -10,14 +10,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from roost.core.engine import EngineError
 from roost.engines.qemu import volumes
 from roost.engines.qemu.volume_files import VolumeFile
-from roost.resources.compute.engine import (
-    EngineError,
-    InstanceSpec,
-    MountedError,
-    VolumeDevice,
-)
+from roost.resources.compute.engine import InstanceSpec, MountedError, VolumeDevice
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from tests.engines.conftest import ids
 from tests.engines.harness import ignore, root_disk, until

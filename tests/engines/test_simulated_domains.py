@@ -14,11 +14,12 @@ import pytest
 import pytest_asyncio
 
 from roost.clock import Clock
+from roost.core.engine import EngineError
 from roost.engines.listeners import Listener
 from roost.engines.simulated.domains import DomainOperation, SimulatedDomains
 from roost.engines.simulated.nameserver.state import Zones
 from roost.engines.simulated.state import Documents, StateFile
-from roost.resources.domains.engine import EngineError, Slave, Zone, ZoneChange
+from roost.resources.domains.engine import Slave, Zone, ZoneChange
 from tests.engines.dns_harness import (
     SOA,
     answered,

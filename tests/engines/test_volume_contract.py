@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from roost.resources.compute.engine import EngineError, InstanceSpec
+from roost.core.engine import EngineError
+from roost.resources.compute.engine import InstanceSpec
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore, root_disk, until

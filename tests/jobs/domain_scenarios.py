@@ -14,7 +14,12 @@ from roost.jobs import Environment, JobKind
 from roost.resources.domains import jobs, queries, record_queries, rules
 from roost.resources.domains.dns import Dns
 from roost.resources.domains.drafts import Draft
-from roost.resources.domains.engine import Master, RRset, Soa, Zone
+from roost.resources.domains.engine import (
+    Master,
+    RRset,
+    Soa,
+    Zone,
+)
 from roost.resources.domains.placing import place
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.events import log

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
-from roost.resources.compute.engine import EngineError
+from roost.core.engine import EngineError
 from roost.resources.compute.guest import InstanceEngines, SealedSetup
 from roost.resources.compute.rules import strong_password
 

@@ -21,7 +21,12 @@ from roost.engines.simulated.domains import SimulatedDomains
 from roost.resources.domains import transfers
 from roost.resources.domains.coexistence import TWIN_REASON
 from roost.resources.domains.dns import Dns, Server
-from roost.resources.domains.engine import Master, RRset, Soa, Zone
+from roost.resources.domains.engine import (
+    Master,
+    RRset,
+    Soa,
+    Zone,
+)
 from roost.resources.domains.parsing import Conversion, Parsed, parse_zone_file
 from roost.resources.domains.records import RecordType
 from roost.resources.domains.rules import TOO_LARGE, is_private

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 from roost.app.roost import Roost
+from roost.core.engine import EngineError
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.plane import Operation
-from roost.resources.compute.engine import EngineError
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.watch import WATCH, WatchArgs
 from tests.support.client import Answer, Client, Json, until

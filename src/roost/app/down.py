@@ -10,8 +10,9 @@ from roost.app.roost import open_store
 from roost.app.served import stopped
 from roost.clock import Clock
 from roost.core.catalog import load
+from roost.core.engine import EngineError
 from roost.errors import ShownError
-from roost.resources.compute.engine import EngineError, InstanceEngine
+from roost.resources.compute.engine import InstanceEngine
 from roost.settings import Settings
 from roost.store.cluster import Cluster
 from roost.threads import DISK

@@ -7,9 +7,9 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from roost.app.roost import Roost
+from roost.core.engine import Folder, Host
 from roost.errors import ShownError
 from roost.resources.compute import engine_queries as compute
-from roost.resources.compute.engine import Folder, Host
 from roost.resources.volumes import engine_queries as volumes
 from roost.store import Queries
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Protocol
 
 import asyncpg
 
@@ -12,6 +11,7 @@ from roost.app.engines import Binding
 from roost.app.figures import room_of
 from roost.app.name_server import NAME
 from roost.app.roost import Roost
+from roost.core.engine import Health as EngineHealth
 from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
 from roost.resources.compute.engine import InstanceEngine
@@ -19,14 +19,6 @@ from roost.web.site import HealthRow, Status
 
 _ENGINE_SECONDS = 5
 _KNOWN_SECONDS = 2
-
-
-class EngineHealth(Protocol):
-    @property
-    def ok(self) -> bool: ...
-
-    @property
-    def detail(self) -> str: ...
 
 
 class Health:

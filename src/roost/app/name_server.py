@@ -9,10 +9,11 @@ from typing import Protocol
 from roost.app.engines import EngineUnavailableError, Row
 from roost.app.served import is_served
 from roost.clock import Clock
+from roost.core.engine import EngineError
 from roost.engines.listeners import Listener, ListenerError, parse_listeners
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.resources.domains import engine_queries
-from roost.resources.domains.engine import DomainEngine, EngineError
+from roost.resources.domains.engine import DomainEngine
 from roost.settings import Settings
 from roost.store import Queries
 from roost.threads import DISK

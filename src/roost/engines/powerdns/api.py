@@ -13,7 +13,8 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from roost.resources.domains.engine import EngineError, RejectedError
+from roost.core.engine import EngineError
+from roost.resources.domains.engine import RejectedError
 
 _log = structlog.get_logger(__name__)
 

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from roost.core.engine import EngineError, Health
 from roost.engines.listeners import Listener
 from roost.engines.powerdns.api import Api, ConflictError, MissingError, Server
 from roost.engines.powerdns.masters import Masters, is_master
@@ -18,8 +19,6 @@ from roost.engines.powerdns.slaves import Slaves, is_slave
 from roost.engines.powerdns.zones import Zones
 from roost.resources.domains.engine import (
     DsRecord,
-    EngineError,
-    Health,
     Master,
     NoZoneError,
     RejectedError,

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.listeners import (
     LOOPBACK,
     Listener,
@@ -21,7 +22,6 @@ from roost.engines.powerdns.api import Place
 from roost.engines.powerdns.backends import Backend
 from roost.engines.powerdns.config import ConfigError, render
 from roost.engines.powerdns.ports import Ports, choose_ports, read_ports
-from roost.resources.domains.engine import EngineError
 
 _LOG_BYTES = 4 * 1024 * 1024
 _LAST_WORDS = 2000

@@ -7,10 +7,10 @@ from contextlib import AbstractAsyncContextManager
 
 import structlog
 
+from roost.core.engine import EngineError
 from roost.engines.listeners import Listener
 from roost.engines.powerdns.api import Place
 from roost.engines.powerdns.server import LocalServer
-from roost.resources.domains.engine import EngineError
 
 _log = structlog.get_logger(__name__)
 

@@ -15,7 +15,12 @@ from roost.engines.powerdns.messages import (
     zone_path,
 )
 from roost.engines.powerdns.zones import Zones
-from roost.resources.domains.engine import Master, NoZoneError, Zone, ZoneChange
+from roost.resources.domains.engine import (
+    Master,
+    NoZoneError,
+    Zone,
+    ZoneChange,
+)
 
 _NSEC3 = "1 0 0 -"
 """Without iterations and salt (RFC 9276); names cannot be listed."""

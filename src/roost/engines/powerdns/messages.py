@@ -6,7 +6,13 @@ from typing import Literal, NotRequired
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from roost.resources.domains.engine import Master, RRKey, RRset, Soa, ZoneChange
+from roost.resources.domains.engine import (
+    Master,
+    RRKey,
+    RRset,
+    Soa,
+    ZoneChange,
+)
 
 Kind = Literal["Master", "Slave", "Native"]
 OWNED = "roost:"

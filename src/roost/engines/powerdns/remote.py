@@ -3,11 +3,11 @@
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.listeners import Listener
 from roost.engines.powerdns.api import Api, Place
 from roost.engines.powerdns.config import TRANSFERS, VISIBLE_AT_ONCE
 from roost.engines.powerdns.messages import SETTINGS
-from roost.resources.domains.engine import EngineError
 from roost.threads import DISK
 
 _NEEDED = {**VISIBLE_AT_ONCE, **TRANSFERS}

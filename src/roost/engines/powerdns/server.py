@@ -9,11 +9,11 @@ import time
 import aiohttp
 import structlog
 
+from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.powerdns.api import Place
 from roost.engines.powerdns.folder import Folder
 from roost.engines.processes import Process, find_process, search_process
-from roost.resources.domains.engine import EngineError
 
 _log = structlog.get_logger(__name__)
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.locks import all_locked, locked
 from roost.engines.qemu.disk_copies import begin_copy, convert, copy_disks, end_copy, sink
 from roost.engines.qemu.diskfiles import Place, disk_ids
@@ -20,7 +21,6 @@ from roost.engines.qemu.programs import faults
 from roost.engines.qemu.users import open_directory
 from roost.resources.compute.backups.engine import BackupState
 from roost.resources.compute.disks.engine import DiskSpec, Progress
-from roost.resources.compute.engine import EngineError
 from roost.threads import DISK
 
 _NAME = re.compile(r"backup-(\d+)")

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.devices import FIRST_LOOSE_LUN, Drive, slot_lun, volume_drive
 from roost.engines.qemu.guests import RESCUE_DISK, Guest
 from roost.engines.qemu.images.store import GuestImage
 from roost.engines.qemu.volume_files import VolumeFile
 from roost.resources.compute.engine import (
     DiskDevice,
-    EngineError,
     InstanceSpec,
     NoDisksError,
     Slot,

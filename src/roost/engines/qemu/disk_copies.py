@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.devices import Format
 from roost.engines.qemu.diskfiles import MB, DiskFile, Place
 from roost.engines.qemu.guests import Guest
@@ -15,7 +16,6 @@ from roost.engines.qemu.resizing import resize_copy
 from roost.engines.qemu.tools import run_for
 from roost.engines.qemu.users import give, user_of
 from roost.resources.compute.disks.engine import DiskSpec, Progress
-from roost.resources.compute.engine import EngineError
 from roost.threads import DISK
 
 _PERCENT = re.compile(r"\((\d+)\.\d+/100%\)")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.locks import all_locked, locked
 from roost.engines.qemu.disk_copies import begin_copy, copy_disks, end_copy
 from roost.engines.qemu.diskfiles import DiskFile, disk_ids
@@ -12,7 +13,6 @@ from roost.engines.qemu.programs import faults, patiently
 from roost.engines.qemu.resizing import resize_disk
 from roost.engines.qemu.users import open_directory
 from roost.resources.compute.disks.engine import DiskSpec, DiskState, Progress
-from roost.resources.compute.engine import EngineError
 from roost.threads import DISK
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import structlog
 
+from roost.core.engine import Health, Host
 from roost.engines.locks import locked
 from roost.engines.qemu.backups import QemuBackups
 from roost.engines.qemu.boots import Boot, arranged
@@ -37,8 +38,6 @@ from roost.engines.qemu.volume_files import holders
 from roost.resources.compute.engine import (
     Counters,
     DiskDevice,
-    Health,
-    Host,
     InstanceSpec,
     InstanceState,
     NoDisksError,

@@ -7,12 +7,12 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.guests import PID, Guest
 from roost.engines.qemu.monitor import MonitorError, answers
 from roost.engines.qemu.power import kill
 from roost.engines.qemu.programs import BusyError, failure
 from roost.engines.qemu.users import as_user_of, hand_over
-from roost.resources.compute.engine import EngineError
 from roost.threads import DISK
 
 _DOING = "The instance could not be started"

@@ -12,13 +12,13 @@ from contextlib import suppress
 from pydantic import BaseModel, Field, TypeAdapter
 from qemu.qmp.qmp_client import ExecuteError
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.devices import Options, block_node
 from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import Monitor, MonitorError, connected
 from roost.engines.qemu.programs import failure
 from roost.resources.compute.disks.engine import Progress
-from roost.resources.compute.engine import EngineError
 
 _PREFIX = "copy-"
 _POLL_SECONDS = 0.1

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.devices import Format
 from roost.engines.qemu.diskfiles import MB, Place
 from roost.engines.qemu.guests import Guest
@@ -13,7 +14,6 @@ from roost.engines.qemu.programs import failure, run
 from roost.engines.qemu.tools import run_for
 from roost.engines.qemu.users import give
 from roost.resources.compute.disks.engine import DiskSpec, Filesystem
-from roost.resources.compute.engine import EngineError
 from roost.threads import DISK
 
 _DOING = "The disk could not be made"

@@ -4,10 +4,10 @@ import asyncio
 import signal
 from contextlib import suppress
 
+from roost.core.engine import EngineError
 from roost.engines.processes import Process
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import MonitorError, press_power_button, quit_now
-from roost.resources.compute.engine import EngineError
 
 _PRESS_AGAIN_SECONDS = 3.0
 _QUIT_SECONDS = 10.0

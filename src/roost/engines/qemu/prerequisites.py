@@ -7,13 +7,13 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.command import PROGRAM
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.network.rules import BASE
 from roost.engines.qemu.programs import run
 from roost.engines.qemu.users import users_exist
-from roost.resources.compute.engine import EngineError
 
 _PACKAGES = {
     PROGRAM: "qemu-system-x86",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from roost.resources.compute.engine import EngineError, FullError
+from roost.core.engine import EngineError, FullError
 
 _log = structlog.get_logger(__name__)
 

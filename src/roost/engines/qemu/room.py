@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from roost.resources.compute.engine import Folder, Host
+from roost.core.engine import Folder, Host
 
 _MEMORY = Path("/proc/meminfo")
 _KB = 1024

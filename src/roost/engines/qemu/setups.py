@@ -6,6 +6,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.guests import FIRMWARE, RESCUE_DISK, RESCUE_IMAGE, SEED, Guest
 from roost.engines.qemu.images.mini import MINI
 from roost.engines.qemu.images.nocloud import nocloud_iso
@@ -13,7 +14,7 @@ from roost.engines.qemu.images.setup import RESCUE, fw_cfg_files
 from roost.engines.qemu.images.store import GuestImage, ImageStore
 from roost.engines.qemu.making import load_image
 from roost.engines.qemu.programs import run
-from roost.resources.compute.engine import EngineError, InstanceSpec
+from roost.resources.compute.engine import InstanceSpec
 from roost.threads import DISK
 
 _RESCUE_SIZE = "1024M"

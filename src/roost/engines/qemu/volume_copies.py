@@ -12,6 +12,7 @@ from contextlib import suppress
 from pydantic import BaseModel, Field, TypeAdapter
 from qemu.qmp.qmp_client import ExecuteError
 
+from roost.core.engine import EngineError
 from roost.engines.qemu import plugging
 from roost.engines.qemu.devices import Options, block_node, volume_name
 from roost.engines.qemu.durable import sync
@@ -20,7 +21,6 @@ from roost.engines.qemu.monitor import Monitor, MonitorError, connected
 from roost.engines.qemu.programs import failure, run
 from roost.engines.qemu.volume_files import VolumeFile, holders
 from roost.resources.compute.disks.engine import Progress
-from roost.resources.compute.engine import EngineError
 from roost.threads import DISK
 
 _DOING = "The volume could not be copied"

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import running_guests
-from roost.resources.compute.engine import EngineError, NoDisksError
+from roost.resources.compute.engine import NoDisksError
 from roost.threads import DISK
 
 DATA = "data.raw"

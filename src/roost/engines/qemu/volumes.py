@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 
+from roost.core.engine import EngineError, Health
 from roost.engines.locks import locked
 from roost.engines.qemu import plugging
 from roost.engines.qemu.durable import sync
@@ -19,7 +20,7 @@ from roost.engines.qemu.programs import failure, patiently
 from roost.engines.qemu.volume_copies import abandon_copies_of, abandon_copy, copy_volume
 from roost.engines.qemu.volume_files import VolumeFile, all_volumes, holders
 from roost.resources.compute.disks.engine import Progress
-from roost.resources.compute.engine import EngineError, Health, MountedError
+from roost.resources.compute.engine import MountedError
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.threads import DISK
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from roost.core.engine import EngineError
 from roost.engines.simulated.disks import begin_disk, end_disk, find_whole
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import BACKUPS, Backup, Disk
 from roost.engines.simulated.state import Documents
 from roost.resources.compute.backups.engine import BackupState
 from roost.resources.compute.disks.engine import DiskSpec, Progress
-from roost.resources.compute.engine import EngineError
 
 
 class SimulatedBackups:

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from dns.name import from_text
 
 from roost.clock import Clock
+from roost.core.engine import EngineError, Health
 from roost.engines.listeners import (
     Listener,
     ListenerError,
@@ -27,8 +28,6 @@ from roost.engines.simulated.nameserver.transfers import Follower, notify
 from roost.engines.simulated.state import StateFile
 from roost.resources.domains.engine import (
     DsRecord,
-    EngineError,
-    Health,
     Master,
     NoZoneError,
     RejectedError,

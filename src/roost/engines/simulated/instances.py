@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import get_args
 
 from roost.clock import Clock
+from roost.core.engine import Health
 from roost.engines.simulated import guests
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
 from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import Counters, Health, InstanceSpec, InstanceState
+from roost.resources.compute.engine import Counters, InstanceSpec, InstanceState
 
 
 class SimulatedInstances:

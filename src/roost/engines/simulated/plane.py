@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from roost.core.engine import EngineError
 from roost.engines.simulated.faults import FaultPlan
 from roost.engines.simulated.state import Documents, StateFile
-from roost.resources.compute.engine import EngineError
 
 Operation = Literal[
     "start",

@@ -2,13 +2,13 @@
 
 import structlog
 
+from roost.core.engine import EngineError, Host
 from roost.core.limits.queries import measure
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.compute.engine import EngineError, Host
 from roost.resources.compute.guest import InstanceEngines
 
 _MB = 1024**2

@@ -10,19 +10,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from typing import Literal, Protocol, get_args
 
-from roost.errors import ShownError
+from roost.core.engine import EngineError, Health, Host
 from roost.resources.compute.backups.engine import BackupEngine
 from roost.resources.compute.disks.engine import DiskEngine, DiskState
-
-
-class EngineError(ShownError):
-    """A fault of the data plane; the text is shown to the user in the event's message."""
-
-
-class FullError(EngineError):
-    """The host has no room for what was to be made or started; a person has to make some."""
-
-    lasting = True
 
 
 class NoDisksError(EngineError):
@@ -130,34 +120,6 @@ class Counters:
     disk_written_bytes: int
     network_in_bytes: int
     network_out_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """Whether the data plane can serve, and how (`QEMU 7.2, TCG`) or why not."""
-
-    ok: bool
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """Where guests, volumes or backups are on a host; one stands for each file system. Bytes."""
-
-    path: str
-    free: int
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """What a data plane's host has left."""
-
-    folders: tuple[Folder, ...]
-    memory_free: int
-    """Bytes that programs can get without swapping."""
-    memory: int
-    """Bytes"""
 
 
 class InstanceEngine(Protocol):

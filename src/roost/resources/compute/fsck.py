@@ -5,13 +5,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 
+from roost.core.engine import EngineError
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import engine_queries, jobs, making, queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.drift import DriftKind, awaits_boot, compare
-from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
+from roost.resources.compute.engine import InstanceEngine, InstanceState
 from roost.resources.compute.examine import Case, Examination
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.power import follow_power

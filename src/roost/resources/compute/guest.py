@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from roost.resources.compute.engine import EngineError, InstanceEngine
+from roost.core.engine import EngineError
+from roost.resources.compute.engine import InstanceEngine
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING

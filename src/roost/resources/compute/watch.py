@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import structlog
 
+from roost.core.engine import EngineError
 from roost.core.fsck import ChangedError, Installation
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
@@ -19,7 +20,7 @@ from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import queries
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.drift import power_differs
-from roost.resources.compute.engine import EngineError, InstanceEngine, InstanceState
+from roost.resources.compute.engine import InstanceEngine, InstanceState
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.examine import Examination
 from roost.resources.compute.guest import InstanceEngines

@@ -7,7 +7,12 @@ import dns.rdata
 import dns.rdataclass
 import dns.rdatatype
 
-from roost.resources.domains.engine import Master, RRset, Slave, Zone
+from roost.resources.domains.engine import (
+    Master,
+    RRset,
+    Slave,
+    Zone,
+)
 
 _Contents = dict[tuple[str, str], tuple[int, frozenset[str]]]
 

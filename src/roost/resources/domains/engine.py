@@ -13,11 +13,7 @@ quotes are quoted as there (RFC 1035, 5.1). Content is presentation format, its 
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from roost.errors import ShownError
-
-
-class EngineError(ShownError):
-    """A fault of the data plane; the text is shown to the user in the event's message."""
+from roost.core.engine import EngineError, Health
 
 
 class NoZoneError(EngineError):
@@ -152,14 +148,6 @@ class TransferStatus:
 
     serial: int | None
     """None: nothing was transferred yet, or what was has expired."""
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """Whether the data plane can serve, and how (`PowerDNS 4.7.3`) or why not."""
-
-    ok: bool
-    detail: str
 
 
 class DomainEngine(Protocol):

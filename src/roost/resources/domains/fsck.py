@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 from functools import partial
 
+from roost.core.engine import EngineError
 from roost.core.fsck import Finding, Installation, unrepairable
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import queries, record_queries, rules
 from roost.resources.domains.dns import Dns
 from roost.resources.domains.drift import differences
-from roost.resources.domains.engine import EngineError
 from roost.resources.domains.entity import resource_of
 from roost.resources.domains.names import absolute
 from roost.resources.domains.zones import owner_of, zone_of

@@ -5,7 +5,13 @@ from ipaddress import ip_address
 
 from roost.resources.domains import record_queries, rules
 from roost.resources.domains.dns import Dns
-from roost.resources.domains.engine import Master, RRset, Slave, Soa, Zone
+from roost.resources.domains.engine import (
+    Master,
+    RRset,
+    Slave,
+    Soa,
+    Zone,
+)
 from roost.resources.domains.names import absolute
 from roost.resources.domains.queries import DomainFacts
 from roost.store import Queries

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from roost.core.engine import EngineError
 from roost.core.fsck import Finding, Installation, unrepairable
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import rules
 from roost.resources.domains.dns import Dns
 from roost.resources.domains.drift import differences
-from roost.resources.domains.engine import EngineError
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.jobs import RESOURCE
 from roost.resources.reverse_dns.platform import ReverseDns

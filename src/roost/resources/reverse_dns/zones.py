@@ -13,7 +13,12 @@ from ipaddress import IPv4Address, IPv4Network, ip_address
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
 from roost.resources.domains import rules
-from roost.resources.domains.engine import Master, RRset, Soa, Zone
+from roost.resources.domains.engine import (
+    Master,
+    RRset,
+    Soa,
+    Zone,
+)
 from roost.resources.domains.zones import with_nameservers
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.names import (

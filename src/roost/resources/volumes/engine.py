@@ -8,8 +8,8 @@ EngineError.
 from dataclasses import dataclass
 from typing import Protocol
 
+from roost.core.engine import Health
 from roost.resources.compute.disks.engine import Progress
-from roost.resources.compute.engine import Health
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from roost.resources.compute.engine import EngineError
+from roost.core.engine import EngineError
 from roost.resources.volumes.engine import VolumeEngine
 
 

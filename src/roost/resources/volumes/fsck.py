@@ -5,9 +5,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 
+from roost.core.engine import EngineError
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.jobs.queue import JobQueue
-from roost.resources.compute.engine import EngineError
 from roost.resources.events import log
 from roost.resources.volumes import jobs, queries, state_queries
 from roost.resources.volumes.args import VolumeArgs

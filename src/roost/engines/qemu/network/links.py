@@ -3,6 +3,7 @@
 from ipaddress import IPv4Network
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.qemu.network.config import (
     BRIDGE,
     UPLINK,
@@ -15,7 +16,6 @@ from roost.engines.qemu.network.config import (
 from roost.engines.qemu.network.host import Network, devices
 from roost.engines.qemu.network.namespace import namespace_path, set_up_forwarding, within
 from roost.engines.qemu.programs import run
-from roost.resources.compute.engine import EngineError
 
 _DOING = "The network could not be set up"
 

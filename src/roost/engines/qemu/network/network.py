@@ -7,6 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
 from roost.engines.qemu.network.config import BRIDGE, NetworkConfig, network_name, tap_name
@@ -20,7 +21,7 @@ from roost.engines.qemu.network.namespace import (
 )
 from roost.engines.qemu.network.rules import BASE, guest_rules, no_guest_rules
 from roost.engines.qemu.programs import failure, run
-from roost.resources.compute.engine import EngineError, InstanceSpec
+from roost.resources.compute.engine import InstanceSpec
 from roost.threads import DISK
 
 _DOING = "The network could not be set up"

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from roost.core.engine import EngineError
 from roost.core.fsck import (
     ChangedError,
     Finding,
@@ -18,7 +19,7 @@ from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries
 from roost.resources.compute.backups.queries import BackupFacts
 from roost.resources.compute.backups.records import BackupStatus
-from roost.resources.compute.engine import EngineError, InstanceEngine
+from roost.resources.compute.engine import InstanceEngine
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.guest import InstanceEngines
 from roost.store import Queries

@@ -2,6 +2,7 @@
 
 import structlog
 
+from roost.core.engine import EngineError
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
@@ -9,7 +10,6 @@ from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import changes, rules, settings_queries
-from roost.resources.compute.engine import EngineError
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.volumes import InstanceVolumes

@@ -1,0 +1,43 @@
+"""What all data planes have in common: how they fail, how they are, and what hosts have left."""
+
+from dataclasses import dataclass
+
+from roost.errors import ShownError
+
+
+class EngineError(ShownError):
+    """A fault of the data plane; the text is shown to the user in the event's message."""
+
+
+class FullError(EngineError):
+    """The host has no room for what was to be made or started; a person has to make some."""
+
+    lasting = True
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether the data plane can serve, and how (`QEMU 7.2, TCG`) or why not."""
+
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where guests, volumes or backups are on a host; one stands for each file system. Bytes."""
+
+    path: str
+    free: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a data plane's host has left."""
+
+    folders: tuple[Folder, ...]
+    memory_free: int
+    """Bytes that programs can get without swapping."""
+    memory: int
+    """Bytes"""
