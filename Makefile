@@ -8,7 +8,7 @@ SETUP := $(or $(PYTHON),python3) scripts/setup.py
 UV := $(shell command -v uv || echo .boot/bin/uv)
 BOOT := $(filter .boot/bin/uv,$(UV))
 
-.PHONY: run test bench fmt clean
+.PHONY: run test check bench fmt clean
 
 run: $(BOOT)
 	@$(SETUP)
@@ -17,6 +17,9 @@ run: $(BOOT)
 test: $(BOOT)
 	@$(SETUP) --tests
 	@$(UV) run --locked scripts/test
+
+check: $(BOOT)
+	@$(UV) run --locked scripts/check
 
 bench: $(BOOT)
 	@$(SETUP)
