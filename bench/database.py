@@ -55,13 +55,16 @@ async def make_restricted(store: Store, account: Account, username: str) -> str:
     return token
 
 
-async def make_account(store: Store, username: str, instances: int) -> Account:
+async def make_account(
+    store: Store, username: str, instances: int, *, limited: bool = False
+) -> Account:
+    """Without quotas, unless it shall have those that accounts start with."""
     clock = Clock()
     async with store.transaction() as db:
         account = await queries.create_account(db, new_uuid(), clock.seconds())
         user = await queries.create_user(db, account, username, False, clock.seconds())
         token = await issue_token(db, clock, user, username, Scopes.parse("*"))
-        for name in get_args(LimitName):
+        for name in () if limited else get_args(LimitName):
             await set_limit(db, account, name, None)
         await db.execute(FILL, account, instances, ALERTS)
     await store.execute("vacuum analyze")
