@@ -40,6 +40,7 @@ from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
+from roost.resources.domains.names import public_suffixes
 from roost.resources.entities.registry import Entities
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
@@ -55,7 +56,7 @@ from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
 from roost.store import Share, Store, migrate
-from roost.threads import DISK
+from roost.threads import COMPUTING, DISK
 from roost.web.access_log import AccessLog
 from roost.web.api import Api, Edge
 from roost.web.auth import Authenticator
@@ -127,6 +128,7 @@ class Roost:
         """The API of this process; it follows what other processes import as images."""
         registry = self.services.get(Registry)
         await ImportedImages(self.store, self.catalog).follow()
+        await COMPUTING.run(public_suffixes)
         edge = Edge(
             registry=registry,
             store=self.requests,
