@@ -22,7 +22,6 @@ from roost.resources.events import log
 from roost.resources.tags.labels import change_tags, hold_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grant_queries import forget_entity
 from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, Rate, endpoint
 
@@ -146,7 +145,6 @@ async def delete_domain(call: Call) -> None:
     facts = await lock_domain(call)
     queue = call.get(JobQueue)
     await queue.preempt(call.db, resource_of(facts.zone), "The domain was deleted.")
-    await forget_entity(call.db, DOMAIN.name, facts.id)
     await queries.delete(call.db, facts.id)
     actor = log.Actor.of(call)
     await jobs.enqueue(queue, call.db, jobs.ZONE_SYNC, facts, actor, "dns_zone_delete")
