@@ -209,7 +209,8 @@ class ListStatement:
             arguments.append(offset)
             data = self._later_records(f"${len(arguments)}::bigint", size)
         return (
-            f"select results, ({data}) as data from ({self.count()}) as total (results)",
+            f"with total (results) as materialized ({self.count()})"
+            f" select results, ({data}) as data from total",
             arguments,
         )
 
