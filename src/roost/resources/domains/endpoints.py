@@ -127,7 +127,7 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
     after = await queries.update(call.db, before, body, serial, call.clock.now())
     queue = call.get(JobQueue)
     if renamed:
-        await jobs.enqueue_removal(queue, call.db, before)
+        await jobs.enqueue_sync(queue, call.db, before)
     actor = log.Actor.of(call)
     if serial == before.serial:
         await jobs.enqueue_records(queue, call.db, after, actor, "dns_zone_update")

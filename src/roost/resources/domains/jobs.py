@@ -220,8 +220,8 @@ async def enqueue_import(
     )
 
 
-async def enqueue_removal(queue: JobQueue, db: Queries, facts: DomainFacts) -> None:
-    """Take the zone from the name server under a name that the domain no longer has."""
+async def enqueue_sync(queue: JobQueue, db: Queries, facts: DomainFacts) -> None:
+    """Make the name server agree, without an event; also on a name that the domain has no more."""
     await queue.enqueue(
         db,
         ZONE_SYNC,
