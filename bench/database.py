@@ -11,6 +11,7 @@ from roost.clock import Clock
 from roost.ids import new_uuid
 from roost.resources.account import queries
 from roost.resources.catalog.entries import LimitName
+from roost.resources.entities.queries import fold_counts
 from roost.resources.limits.queries import set_limit
 from roost.resources.tokens.issue import issue_token
 from roost.settings import Settings
@@ -51,7 +52,7 @@ async def make_restricted(store: Store, account: Account, username: str) -> str:
         user = await queries.create_user(db, account.id, username, True, clock.seconds())
         token = await issue_token(db, clock, user, username, Scopes.parse("*"))
         await db.execute(GRANT_HALF, account.id, user)
-    await store.execute("vacuum analyze entity_grant")
+    await _settle(store)
     return token
 
 
@@ -67,7 +68,7 @@ async def make_account(
         for name in () if limited else get_args(LimitName):
             await set_limit(db, account, name, None)
         await db.execute(FILL, account, instances, ALERTS)
-    await store.execute("vacuum analyze")
+    await _settle(store)
     rows = await store.fetch("select id from compute_instance where account_id = $1", account)
     return Account(account, token, [row["id"] for row in rows])
 
@@ -75,6 +76,12 @@ async def make_account(
 async def make_volumes(store: Store, account: Account, number: int) -> list[int]:
     """Volumes of the account, of which each has a tag that only four others have."""
     await store.execute(FILL_VOLUMES, account.id, number)
-    await store.execute("vacuum analyze volume")
+    await _settle(store)
     rows = await store.fetch("select id from volume where account_id = $1", account.id)
     return [row["id"] for row in rows]
+
+
+async def _settle(store: Store) -> None:
+    """What a server does by itself some minutes after so many rows were written."""
+    await fold_counts(store)
+    await store.execute("vacuum analyze")

@@ -1,10 +1,11 @@
-"""The nightly jobs that forget events, kept answers, logins and uses of tokens."""
+"""The jobs that forget events, kept answers, logins and uses of tokens, and fold numbers."""
 
 from dataclasses import dataclass
 
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs, JobKind
 from roost.resources.account import queries as accounts
+from roost.resources.entities import jobs as entities
 from roost.resources.events import jobs as events
 from roost.resources.logins import jobs as logins
 from roost.resources.tokens import jobs as tokens
@@ -36,6 +37,11 @@ insert into token_use (token_id, operation, day)
 select id, 'view_profile', (now() at time zone 'UTC')::date - n
 from token_, generate_series(29, 34) as n
 """
+_AMOUNTS = """
+insert into row_count (owner, kind, label, amount)
+select $1, 'domain', tag, 1 from unnest(array['', '', '', '', 'a', 'a']) as tag
+"""
+_COUNTED = "(select owner as account_id from row_count) as counted"
 _USED = """
 (select account_id from token_use join token t on t.id = token_id
     join api_user u on u.id = t.user_id) as used
@@ -81,4 +87,5 @@ SCENARIOS = (
     _scenario(web.RETENTION, "idempotency", _ANSWERS, 2),
     _scenario(logins.RETENTION, "login", _LOGINS, 2),
     _scenario(tokens.RETENTION, _USED, _USES, 2),
+    _scenario(entities.FOLD, _COUNTED, _AMOUNTS, 2),
 )

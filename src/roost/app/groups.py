@@ -35,6 +35,7 @@ from roost.resources.domains import jobs as domain_jobs
 from roost.resources.domains import queries as domain_queries
 from roost.resources.domains import record_endpoints as domain_records
 from roost.resources.domains.entity import DOMAIN
+from roost.resources.entities import jobs as entity_jobs
 from roost.resources.entities.kind import EntityKind
 from roost.resources.events import endpoints as events
 from roost.resources.events import jobs as event_jobs
@@ -154,6 +155,7 @@ JOB_KINDS = (
     *backup_jobs.KINDS,
     backup_schedule.DUE,
     *disk_jobs.KINDS,
+    entity_jobs.FOLD,
     event_jobs.RETENTION,
     *lifecycle_jobs.KINDS,
     login_jobs.RETENTION,
@@ -172,6 +174,7 @@ SCHEDULES: tuple[AnySchedule, ...] = (
     backup_schedule.EVERY_TEN_MINUTES,
     compute_capacity.EVERY_MINUTE,
     compute_watch.EVERY_MINUTE,
+    entity_jobs.EVERY_TEN_MINUTES,
     event_jobs.NIGHTLY,
     login_jobs.NIGHTLY,
     maintenance_jobs.EVERY_MINUTE,
