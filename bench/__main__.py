@@ -1,6 +1,7 @@
 """python -m bench [NAME…]: measure, print each row as it comes; 1 when a target is missed."""
 
 import asyncio
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
@@ -66,6 +67,8 @@ async def _with_database(
 @click.argument("names", nargs=-1, type=click.Choice([*_WITH_DATABASE, *_ALONE]))
 def main(names: tuple[str, ...]) -> None:
     """Run the named benchmarks, or all."""
+    # As Ctrl-C does, it ends what was started, too.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     click.echo(line(HEAD))
     sys.exit(not asyncio.run(_measure(names or (*_WITH_DATABASE, *_ALONE))))
 

@@ -9,6 +9,7 @@ from typing import get_args
 from bench.statements import ALERTS, FILL, FILL_VOLUMES, GRANT_HALF
 from roost.clock import Clock
 from roost.core.catalog.entries import LimitName
+from roost.core.entities.queries import fold_counts
 from roost.core.limits.queries import set_limit
 from roost.ids import new_uuid
 from roost.resources.account import queries
@@ -51,20 +52,23 @@ async def make_restricted(store: Store, account: Account, username: str) -> str:
         user = await queries.create_user(db, account.id, username, True, clock.seconds())
         token = await issue_token(db, clock, user, username, Scopes.parse("*"))
         await db.execute(GRANT_HALF, account.id, user)
-    await store.execute("vacuum analyze entity_grant")
+    await _settle(store)
     return token
 
 
-async def make_account(store: Store, username: str, instances: int) -> Account:
+async def make_account(
+    store: Store, username: str, instances: int, *, limited: bool = False
+) -> Account:
+    """Without quotas, unless it shall have those that accounts start with."""
     clock = Clock()
     async with store.transaction() as db:
         account = await queries.create_account(db, new_uuid(), clock.seconds())
         user = await queries.create_user(db, account, username, False, clock.seconds())
         token = await issue_token(db, clock, user, username, Scopes.parse("*"))
-        for name in get_args(LimitName):
+        for name in () if limited else get_args(LimitName):
             await set_limit(db, account, name, None)
         await db.execute(FILL, account, instances, ALERTS)
-    await store.execute("vacuum analyze")
+    await _settle(store)
     rows = await store.fetch("select id from compute_instance where account_id = $1", account)
     return Account(account, token, [row["id"] for row in rows])
 
@@ -72,6 +76,12 @@ async def make_account(store: Store, username: str, instances: int) -> Account:
 async def make_volumes(store: Store, account: Account, number: int) -> list[int]:
     """Volumes of the account, of which each has a tag that only four others have."""
     await store.execute(FILL_VOLUMES, account.id, number)
-    await store.execute("vacuum analyze volume")
+    await _settle(store)
     rows = await store.fetch("select id from volume where account_id = $1", account.id)
     return [row["id"] for row in rows]
+
+
+async def _settle(store: Store) -> None:
+    """What a server does by itself some minutes after so many rows were written."""
+    await fold_counts(store)
+    await store.execute("vacuum analyze")

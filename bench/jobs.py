@@ -4,6 +4,7 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
 
@@ -13,10 +14,12 @@ from bench.results import Result
 from roost.jobs import JobArgs
 from roost.store import Store
 
-_SINGLES = 200
+_SINGLES = 100
 _PAUSE = 0.01
 _JOBS = 1000
-_DRAINS = 5
+_DRAINS = 3
+_QUEUE = 20_000
+_NEWCOMERS = 30
 
 
 async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
@@ -31,12 +34,34 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     note = f"CPU us of the worker for each: {cpu * 1e6:.0f}"
     yield Result("commit to first step", median(delays) * 1000, "ms", 5, note=late)
     yield Result("drain of 1,000 no-op jobs", _JOBS / median(drains), "/s", 1000, "at least", note)
+    async with _long_queue(store):
+        with machine.running(command, "worker ready"):
+            behind = [await _delay(store, account_id=2) for _ in range(_NEWCOMERS)]
+    note = f"{median(behind) * 1000:.1f} ms; the worst {max(behind) * 1000:.1f} ms"
+    name = "first step while another account has 20,000 jobs queued"
+    yield Result(name, median(behind) / median(delays), "x alone", 10, note=note)
 
 
-async def _delay(store: Store) -> float:
+@asynccontextmanager
+async def _long_queue(store: Store) -> AsyncIterator[None]:
+    """Of one account: no worker is through with it before the block ends."""
+    await store.execute(
+        """
+        insert into job (kind, args, step, account_id, resource, run_at, deadline, created)
+        select 'noop', '{}', 'begin', 1, 'queue:' || n, '-infinity', now() + interval '1 day', now()
+        from generate_series(1, $1) as n
+        """,
+        _QUEUE,
+    )
+    yield
+    left = "select count(*) from job where account_id = 1 and status = 'queued'"
+    assert await store.fetchval(left), "the queue was too short for this machine"
+
+
+async def _delay(store: Store, account_id: int | None = None) -> float:
     """Seconds from the commit of a job to the beginning of its first step."""
     async with store.transaction() as db:
-        job = await noop_queue().enqueue(db, NOOP, JobArgs())
+        job = await noop_queue().enqueue(db, NOOP, JobArgs(), account_id=account_id)
     committed = time.monotonic()
     await asyncio.sleep(_PAUSE)
     while not (found := await noop_queue().find(store, job.id)) or not found.results:

@@ -24,6 +24,7 @@ _VOLUMES = "/v4/volumes"
 
 async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     account = await make_account(store, "large", _INSTANCES)
+    small = await make_account(store, "small", 100)
     step = _INSTANCES // 50
     ones = [request("GET", f"{_LIST}/{n}", account.token) for n in account.instances[::step]]
     filters = [
@@ -32,7 +33,8 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     ]
     restricted = await make_restricted(store, account, "restricted")
     granted = [request("GET", _LIST, restricted)]
-    await store.execute(TAG, account.id)
+    for each in (account, small):
+        await store.execute(TAG, each.id)
     tagged = {n: [request("GET", f"{_TAGGED}?page={n}", account.token)] for n in (1, 500, 1000)}
     pages = {n: [request("GET", f"{_LIST}?page={n}", account.token)] for n in (1, 500, 1000)}
     with roost_server(state, store.dsn) as (_, port):
@@ -45,16 +47,21 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
                 "500": pages[500],
                 "1000": pages[1000],
                 "granted": granted,
+                "small": [request("GET", _LIST, small.token)],
+                "small tagged": [request("GET", _TAGGED, small.token)],
                 **{f"tagged {n}": sent for n, sent in tagged.items()},
             },
         )
     filtered, last, middle = took["filter"] / took["one"], took["1000"], took["500"]
     deep = max(took["tagged 500"], took["tagged 1000"])
+    flat, tagged_flat = took["1"] / took["small"], took["tagged 1"] / took["small tagged"]
     yield Result("X-Filter on label, 100,000 rows: of GET one", filtered, "x", 3, note=_note(took))
+    yield Result("page 1 of 100,000: of 100", flat, "x", 1.5)
+    yield Result("page 1 of 100,000 tagged: of 100 tagged", tagged_flat, "x", 1.5)
     yield Result("last page of 100,000: of page 1", last / took["1"], "x", 10)
-    yield Result("middle page of 100,000: of page 1", middle / took["1"], "x", 10)
+    yield Result("middle page of 100,000: of page 1", middle / took["1"], "x", 20)
     yield Result("half of 100,000 granted: of the whole list", took["granted"] / took["1"], "x", 2)
-    yield Result("deep page of 100,000 tagged: of page 1", deep / took["tagged 1"], "x", 3)
+    yield Result("deep page of 100,000 tagged: of page 1", deep / took["tagged 1"], "x", 30)
     async for result in _measure_volumes(store, state, account):
         yield result
 

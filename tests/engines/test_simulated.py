@@ -160,6 +160,22 @@ async def test_latency_is_set_while_running(region: Region) -> None:
     assert await disks.inspect(ID, COPY.id) is None
 
 
+@pytest.mark.parametrize("operation", ["start", None])
+async def test_what_no_latency_ends_begins_anew_with_the_next(
+    engine: SimulatedInstances, spec: InstanceSpec, operation: str | None
+) -> None:
+    with may_leave():
+        await engine.plan.set_latency(60, operation)
+        with pytest.raises(NotYetError):
+            await engine.plan.wait("start", "one")
+        await engine.plan.set_latency(0, operation)
+        await engine.plan.wait("start", "one")
+        await engine.plan.set_latency(60, operation)
+        with pytest.raises(NotYetError) as again:
+            await engine.plan.wait("start", "one")
+    assert again.value.seconds == 60
+
+
 async def test_a_plan_refuses_nonsense(engine: SimulatedInstances) -> None:
     with pytest.raises(ValueError, match="calls"):
         await engine.plan.fail("start", "x", calls=0)

@@ -1,11 +1,12 @@
-"""The nightly jobs that forget events, kept answers, logins and uses of tokens."""
+"""The jobs that forget events, kept answers, logins and uses of tokens, and fold numbers."""
 
 from dataclasses import dataclass
 
 from roost.app.groups import IDEMPOTENCY
+from roost.core.entities import jobs as entities
 from roost.core.group import Group
 from roost.ids import new_uuid
-from roost.jobs import Environment, JobArgs
+from roost.jobs import Environment, JobArgs, JobKind
 from roost.resources.account import queries as accounts
 from roost.resources.events.group import GROUP as EVENTS
 from roost.resources.logins.group import GROUP as LOGINS
@@ -37,6 +38,11 @@ insert into token_use (token_id, operation, day)
 select id, 'view_profile', (now() at time zone 'UTC')::date - n
 from token_, generate_series(29, 34) as n
 """
+_AMOUNTS = """
+insert into row_count (owner, kind, label, amount)
+select $1, 'domain', tag, 1 from unnest(array['', '', '', '', 'a', 'a']) as tag
+"""
+_COUNTED = "(select owner as account_id from row_count) as counted"
 _USED = """
 (select account_id from token_use join token t on t.id = token_id
     join api_user u on u.id = t.user_id) as used
@@ -66,10 +72,7 @@ class Forgetting:
         return count
 
 
-def _scenario(group: Group, rows: str, fill: str, kept: int) -> Scenario:
-    [retention] = group.retention
-    kind = retention.kind
-
+def _scenario(kind: JobKind[JobArgs], rows: str, fill: str, kept: int) -> Scenario:
     async def begin(environment: Environment) -> Forgetting:
         store, queue = environment.store, environment.queue
         account_id = await accounts.create_account(store, new_uuid(), queue.clock.seconds())
@@ -80,9 +83,15 @@ def _scenario(group: Group, rows: str, fill: str, kept: int) -> Scenario:
     return Scenario(kind, begin, kind.name)
 
 
+def _nightly(group: Group) -> JobKind[JobArgs]:
+    [retention] = group.retention
+    return retention.kind
+
+
 SCENARIOS = (
-    _scenario(EVENTS, "event", _EVENTS, 2),
-    _scenario(IDEMPOTENCY, "idempotency", _ANSWERS, 2),
-    _scenario(LOGINS, "login", _LOGINS, 2),
-    _scenario(TOKENS, _USED, _USES, 2),
+    _scenario(_nightly(EVENTS), "event", _EVENTS, 2),
+    _scenario(_nightly(IDEMPOTENCY), "idempotency", _ANSWERS, 2),
+    _scenario(_nightly(LOGINS), "login", _LOGINS, 2),
+    _scenario(_nightly(TOKENS), _USED, _USES, 2),
+    _scenario(entities.FOLD, _COUNTED, _AMOUNTS, 2),
 )

@@ -1,5 +1,6 @@
 """The resource groups of Roost; a new one is added here."""
 
+from roost.core.entities import jobs as entities
 from roost.core.group import Group, Groups
 from roost.core.retention import Old, retention
 from roost.oauth.group import GROUP as OAUTH
@@ -41,6 +42,9 @@ IDEMPOTENCY = Group(
 )
 """Answers kept for `Idempotency-Key`."""
 
+ENTITIES = Group(jobs=(entities.FOLD,), schedules=(entities.EVERY_TEN_MINUTES,))
+"""How many of them accounts have."""
+
 GROUPS = Groups(
     ACCOUNT,
     APPS,
@@ -50,6 +54,7 @@ GROUPS = Groups(
     COMPUTE_TYPES,
     DEVICES,
     DOMAINS,
+    ENTITIES,
     EVENTS,
     EXPLAIN,
     IDEMPOTENCY,

@@ -35,6 +35,7 @@ from roost.resources.compute import engine_queries as compute
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
+from roost.resources.domains.names import public_suffixes
 from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.oauth_clients.thumbnails import PublicUrl
@@ -47,7 +48,7 @@ from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
 from roost.store import Share, Store, migrate
-from roost.threads import DISK
+from roost.threads import COMPUTING, DISK
 from roost.web.access_log import AccessLog
 from roost.web.api import Api, Edge
 from roost.web.auth import Authenticator
@@ -119,6 +120,7 @@ class Roost:
         """The API of this process; it follows what other processes import as images."""
         registry = self.services.get(Registry)
         await ImportedImages(self.store, self.catalog).follow()
+        await COMPUTING.run(public_suffixes)
         edge = Edge(
             registry=registry,
             store=self.requests,

@@ -7,7 +7,7 @@ are found first and its records made afterwards; past the middle the keys are re
 # ruff: noqa: S608  (statements are put together from the listings' own SQL, never from input)
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 from asyncpg import QueryCanceledError, Record
@@ -15,12 +15,16 @@ from asyncpg import QueryCanceledError, Record
 from roost.errors import invalid, not_found
 from roost.store import Queries
 from roost.store.conditions import Column, ColumnType, Condition, render
+from roost.store.counts import Counted
+from roost.store.parts import Part, parts_sql
 
 __all__ = [
     "Column",
     "ColumnType",
+    "Counted",
     "ListStatement",
     "Listing",
+    "Part",
     "Selection",
     "fetch_page",
     "fetch_record",
@@ -55,6 +59,21 @@ class Listing:
     """Whether a page gathers the keys of all rows first: where the key is more than one column, or
     unique within the scope only. The source is then named `found`, and the columns of the key are
     all that is left for `record` and for the order."""
+    counted: Counted | None = None
+    """Where the number of the rows in scope is kept; None: they are counted each time."""
+    parts: tuple[Part, ...] = ()
+    """The same rows once more, for a gathered list that is made of lists whose rows are counted."""
+
+    @property
+    def total(self) -> str | None:
+        """SQL of the number of rows in scope, where it costs the same however many they are."""
+        if self.parts:
+            return " + ".join(part.total for part in self.parts)
+        return None if self.counted is None else self.counted.total(self.source)
+
+    def narrowed(self, condition: str, counted: Counted | None = None) -> "Listing":
+        """The rows of the scope for which a condition holds too."""
+        return replace(self, scope=f"({self.scope}) and {condition}", counted=counted)
 
     @property
     def record_text(self) -> str:
@@ -153,6 +172,8 @@ class ListStatement:
     def __init__(self, listing: Listing, scope: tuple[object, ...], selection: Selection) -> None:
         self._listing = listing
         self._limit = selection.limit
+        self._total = listing.total if selection.condition is None else None
+        self._parts = () if selection != Selection() else listing.parts
         self.arguments: list[object] = list(scope)
         self._where = f"({listing.scope})"
         if selection.condition is not None:
@@ -164,6 +185,9 @@ class ListStatement:
             self._order = [(selection.order_by.order, turned), (_key(listing), turned)]
 
     def count(self) -> str:
+        if self._total is not None:
+            limit = "null" if self._limit is None else str(self._limit)
+            return f"select least({self._total}, {limit}) as count"
         source = f"from {self._listing.source} where {self._where}"
         if self._limit is None:
             return f"select count(*) {source}"
@@ -176,14 +200,17 @@ class ListStatement:
             size = max(0, min(size, self._limit - offset))
         if self._listing.gathered:
             arguments.append(offset)
-            return self._gathered(f"${len(arguments)}::bigint", size), arguments
+            skipped = f"${len(arguments)}::bigint"
+            gather = self._joined if self._parts else self._gathered
+            return gather(skipped, size), arguments
         if offset == 0:
             data = self._records(f"limit {size}", size)
         else:
             arguments.append(offset)
             data = self._later_records(f"${len(arguments)}::bigint", size)
         return (
-            f"select results, ({data}) as data from ({self.count()}) as total (results)",
+            f"with total (results) as materialized ({self.count()})"
+            f" select results, ({data}) as data from total",
             arguments,
         )
 
@@ -197,6 +224,15 @@ class ListStatement:
             f" (select string_agg({listing.record_text}, ',' order by {self._sorting()}) from ("
             f"select * from keys as found order by {self._sorting()} limit {size} offset {skipped}"
             f") as found) as data"
+        )
+
+    def _joined(self, skipped: str, size: int) -> str:
+        listing = self._listing
+        windows, keys = parts_sql(self._parts, skipped, size)
+        return (
+            f"with {windows} select (select sum(rows) from part)::bigint as results,"
+            f" (select string_agg({listing.record_text}, ',' order by {self._sorting()})"
+            f" from ({keys}) as found) as data"
         )
 
     def _later_records(self, skipped: str, size: int) -> str:

@@ -1,7 +1,6 @@
 """SQL of grants: what restricted users may do with which entity."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal
 
 from roost.store import Queries
@@ -73,11 +72,6 @@ async def give_all(
     )
 
 
-async def forget_entity(db: Queries, kind: str, entity_id: int) -> None:
-    """Drop all grants on an entity that is deleted."""
-    await db.execute("delete from entity_grant where kind = $1 and entity_id = $2", kind, entity_id)
-
-
 async def forget_user(db: Queries, user_id: int) -> None:
     """Drop all grants of a user."""
     await db.execute("delete from entity_grant where user_id = $1", user_id)
@@ -100,4 +94,5 @@ def only_granted(listing: Listing, user_position: int) -> Listing:
         f"exists (select from entity_grant g where g.user_id = ${user_position}"
         f" and g.kind = {kind} and g.entity_id = {entity_id})"
     )
-    return replace(listing, scope=f"({listing.scope}) and {held}")
+    counted = listing.counted and listing.counted.granted(f"${user_position}", held)
+    return listing.narrowed(held, counted)

@@ -36,11 +36,33 @@ def label_sql(kind: ResourceKind, entity_id: str) -> str:
 
 
 async def labels(
-    db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int]
+    db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int], *, hold: bool = False
 ) -> dict[int, str]:
-    """The labels of those of the ids that are entities of the account."""
+    """The labels of those of the ids that are entities of the account.
+
+    With `hold` none of them is deleted until the transaction ends.
+    """
     sql = f"{entities_sql(kind)} and {kind.listing.key} = any($2)"
-    return {row["id"]: row["label"] for row in await db.fetch(sql, account_id, list(ids))}
+    held = f" order by {kind.listing.key} for key share" if hold else ""
+    rows = await db.fetch(sql + held, account_id, list(ids))
+    return {row["id"]: row["label"] for row in rows}
+
+
+async def fold_counts(db: Queries) -> None:
+    """Make one row of all rows of `row_count` on the same; others may add more meanwhile."""
+    await db.execute(
+        """
+        with many as (
+            select owner, kind, label from row_count group by owner, kind, label
+            having count(*) > 1),
+        folded as (
+            delete from row_count n using many m
+            where n.owner = m.owner and n.kind = m.kind and n.label = m.label returning n.*)
+        insert into row_count (owner, kind, label, amount)
+        select owner, kind, label, sum(amount) from folded group by owner, kind, label
+        having sum(amount) <> 0
+        """
+    )
 
 
 async def records(

@@ -14,6 +14,7 @@ from roost.engines.locks import locked
 from roost.engines.powerdns.api import Place
 from roost.engines.powerdns.folder import Folder
 from roost.engines.processes import Process, find_process, search_process
+from roost.threads import DISK
 
 _log = structlog.get_logger(__name__)
 
@@ -53,7 +54,7 @@ class LocalServer:
         """The same, and a server that runs with other settings is replaced."""
         self.folder.make()
         async with locked(self.folder.path):
-            if self._search() is not None and not self.folder.is_configured():
+            if await self._search() is not None and not self.folder.is_configured():
                 await self._end()
             await self._start_unless_running()
 
@@ -63,12 +64,12 @@ class LocalServer:
             async with locked(self.folder.path):
                 await self._end()
 
-    def _search(self) -> Process | None:
+    async def _search(self) -> Process | None:
         """Also one whose starter was killed before it wrote the pid file."""
-        return self.process() or search_process(self.folder.marker)
+        return self.process() or await DISK.run(search_process, self.folder.marker)
 
     async def _start_unless_running(self) -> None:
-        found = self._search()
+        found = await self._search()
         if found is not None:
             if await self._answers(found):
                 self.folder.pid_file.write_text(str(found.pid))
@@ -82,7 +83,7 @@ class LocalServer:
                 self.launches += 1
                 _log.info("name_server_started")
                 return
-            hangs = self._search() is not None
+            hangs = await self._search() is not None
             await self._end()
             if hangs or not left:
                 raise self._failure()
@@ -139,7 +140,7 @@ class LocalServer:
 
     async def _end(self) -> None:
         for number, seconds in ((signal.SIGTERM, _STOP_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
-            process = self._search()
+            process = await self._search()
             if process is None:
                 return
             process.kill(number)

@@ -73,12 +73,17 @@ async def plug(guest: Guest, volume: VolumeFile, label: str) -> None:
     """
     name = volume_name(volume.id)
     async with connected(guest.directory) as monitor:
-        devices = await _devices(monitor)
+        devices, begun, sets, held = await asyncio.gather(
+            _devices(monitor),
+            nodes(monitor),
+            _file_sets(monitor),
+            DISK.run(holders, guest.state_dir),
+        )
         if name in devices:
             return
-        await drop_node(monitor, name, volume.id)
+        if name in begun or volume.id in sets:
+            await drop_node(monitor, name, volume.id)
         drive = volume_drive(volume.id, label, await _free_lun(monitor, devices))
-        held = await DISK.run(holders, guest.state_dir)
         descriptor = volume.open(guest.id, held)
         try:
             await monitor.pass_file(descriptor, volume.id)
@@ -136,8 +141,7 @@ async def drop_node(monitor: Monitor, name: str, set_id: int) -> None:
 
 async def drop_files(monitor: Monitor, set_id: int) -> None:
     """Let QEMU close files that it was handed and that nothing uses."""
-    sets = _FILE_SETS.validate_python(await monitor.execute("query-fdsets"))
-    if set_id in [each.id for each in sets]:
+    if set_id in await _file_sets(monitor):
         await monitor.execute("remove-fd", {"fdset-id": set_id})
 
 
@@ -154,6 +158,11 @@ async def _delete_node(monitor: Monitor, name: str) -> None:
         await asyncio.sleep(_POLL_SECONDS)
 
 
+async def _file_sets(monitor: Monitor) -> list[int]:
+    answer = await monitor.execute("query-fdsets")
+    return [each.id for each in _FILE_SETS.validate_python(answer)]
+
+
 async def _devices(monitor: Monitor) -> list[str]:
     answer = await monitor.execute("qom-list", {"path": _DEVICES})
     return [each.name for each in _PROPERTIES.validate_python(answer)]
@@ -166,9 +175,8 @@ async def nodes(monitor: Monitor) -> list[str]:
 
 async def _free_lun(monitor: Monitor, devices: list[str]) -> int:
     """The first one for a volume without a slot."""
-    taken = set()
-    for name in devices:
-        if name.startswith(volume_name(0)[:-1]):
-            where = {"path": f"{_DEVICES}/{name}", "property": "lun"}
-            taken.add(_LUN.validate_python(await monitor.execute("qom-get", where)))
+    volumes = [name for name in devices if name.startswith(volume_name(0)[:-1])]
+    places = [{"path": f"{_DEVICES}/{name}", "property": "lun"} for name in volumes]
+    answers = await asyncio.gather(*(monitor.execute("qom-get", place) for place in places))
+    taken = {_LUN.validate_python(answer) for answer in answers}
     return next(lun for lun in range(FIRST_LOOSE_LUN, 1 << 14) if lun not in taken)

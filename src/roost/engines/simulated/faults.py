@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
-from roost.engines.simulated.state import StateFile
+from roost.engines.simulated.state import Documents, StateFile
 from roost.waiting import NotYetError, asks_again, is_leaving, stay
 
 Progress: TypeAlias = Callable[[int], Awaitable[None]]
@@ -52,10 +52,20 @@ class FaultPlan:
         return {operation: Fault(**json.loads(body)) for operation, body in bodies.items()}
 
     async def set_latency(self, seconds: float, operation: str | None = None) -> None:
-        """How long an operation takes from now on; None sets it for all without their own."""
+        """How long an operation takes from now on; None sets it for all without their own.
+
+        What has begun ends when it takes no time any more.
+        """
         if seconds < 0:
             raise ValueError("seconds must not be negative")
-        await self._state.change("latency", operation or _ALL, lambda _: str(seconds))
+
+        def work(documents: Documents) -> None:
+            documents.write("latency", operation or _ALL, str(seconds))
+            if not seconds:
+                for name in documents.read_all("begun", f"{operation} " if operation else ""):
+                    documents.write("begun", name, None)
+
+        await self._state.transact(work)
 
     async def latency(self, operation: str) -> float:
         """Seconds."""
@@ -88,19 +98,20 @@ class FaultPlan:
 
     async def copy(self, operation: str, key: str, progress: Progress) -> None:
         """The same for a copy, which tells how far it is."""
-        seconds = await self.latency(operation)
-        if is_leaving():
-            passed = await self._since(operation, key, seconds)
-            if passed < seconds:
-                await progress(int(100 * passed / seconds))
-                raise NotYetError(min(seconds - passed, seconds / _COPY_STEPS))
-            if seconds:
-                stay()
-        else:
+        seconds, again = await self.latency(operation), asks_again()
+        left = seconds - (await self._since(operation, key, seconds) if again else 0)
+        if left > 0 and is_leaving():
+            await progress(int(100 * (seconds - left) / seconds))
+            raise NotYetError(min(left, seconds / _COPY_STEPS))
+        if left > 0 or not again:
             for step in range(_COPY_STEPS):
                 await progress(100 * step // _COPY_STEPS)
-                await asyncio.sleep(seconds / _COPY_STEPS)
+                await asyncio.sleep(left / _COPY_STEPS)
             await progress(100)
+            if again:
+                await self._since(operation, key, seconds)
+        elif seconds:
+            stay()
 
     async def _since(self, operation: str, key: str, seconds: float) -> float:
         """How long ago the operation began, now if it has not; once its time has passed, the

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from roost.resources.compute.bodies import UpdateInstance
 from roost.resources.compute.records import Alerts, InstanceStatus
 from roost.store import Queries
-from roost.store.paging import Column, Listing
+from roost.store.paging import Column, Counted, Listing
 
 INSTANCES = Listing(
     record="""
@@ -32,6 +32,7 @@ INSTANCES = Listing(
     scope="i.account_id = $1",
     key="i.id",
     granted=("'compute'", "i.id"),
+    counted=Counted("'compute'"),
     columns={
         "id": Column("i.id", "int"),
         "label": Column("i.label", "text", folds=True),

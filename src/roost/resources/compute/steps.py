@@ -11,13 +11,11 @@ from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import BootConfig
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import InstanceEngine, NoDisksError
-from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.specification import specify
 from roost.resources.compute.volumes import InstanceVolumes
 from roost.store import Queries
-from roost.web.grant_queries import forget_entity
 
 GRACE = 60.0
 """Seconds that a guest has to power itself off."""
@@ -178,7 +176,6 @@ async def forget(run: Run[InstanceArgs]) -> Verdict:
         await queries.lock_any(db, compute_id)
         await run.get(InstanceVolumes).release(db, compute_id, now)
         await allocation.release(db, compute_id, now)
-        await forget_entity(db, COMPUTE.name, compute_id)
         await queries.delete(db, compute_id)
 
     return next_step(write)

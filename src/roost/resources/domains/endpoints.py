@@ -22,7 +22,6 @@ from roost.resources.events import log
 from roost.resources.tags.labels import change_tags, hold_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
-from roost.web.grant_queries import forget_entity
 from roost.web.grants import Global, Listed, Read, Write
 from roost.web.registry import Page, Rate, endpoint
 
@@ -128,7 +127,7 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
     after = await queries.update(call.db, before, body, serial, call.clock.now())
     queue = call.get(JobQueue)
     if renamed:
-        await jobs.enqueue_removal(queue, call.db, before)
+        await jobs.enqueue_sync(queue, call.db, before)
     actor = log.Actor.of(call)
     if serial == before.serial:
         await jobs.enqueue_records(queue, call.db, after, actor, "dns_zone_update")
@@ -146,7 +145,6 @@ async def delete_domain(call: Call) -> None:
     facts = await lock_domain(call)
     queue = call.get(JobQueue)
     await queue.preempt(call.db, resource_of(facts.zone), "The domain was deleted.")
-    await forget_entity(call.db, DOMAIN.name, facts.id)
     await queries.delete(call.db, facts.id)
     actor = log.Actor.of(call)
     await jobs.enqueue(queue, call.db, jobs.ZONE_SYNC, facts, actor, "dns_zone_delete")

@@ -1,16 +1,20 @@
 """`roost fsck` of domains: every zone, record by record, and zones that nobody has."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
 from roost.core.engine import EngineError
-from roost.core.fsck import Finding, Installation, unrepairable
+from roost.core.fsck import ChangedError, Finding, Installation, unchanged, unrepairable
 from roost.jobs.queue import JobQueue
-from roost.resources.domains import queries, record_queries, rules
+from roost.resources.domains import jobs, queries, rules
 from roost.resources.domains.dns import Dns
 from roost.resources.domains.drift import differences
+from roost.resources.domains.engine import Zone
 from roost.resources.domains.entity import resource_of
 from roost.resources.domains.names import absolute
+from roost.resources.domains.queries import DomainFacts
 from roost.resources.domains.zones import owner_of, zone_of
 from roost.store import Queries
 
@@ -25,12 +29,9 @@ async def check_zones(installation: Installation) -> AsyncIterator[Finding]:
         held = {head.name.removesuffix("."): head.owner for head in heads}
         own = {zone for zone, owner in held.items() if owner.startswith(owner_of_any())}
         for zone in sorted({*own, *await queries.zones(installation.store)}):
-            async with installation.store.transaction() as db:
-                found = await _examine(installation, db, zone)
-            if found:
-                told = found[:_TOLD] + [f"{len(found) - _TOLD} more"] * (len(found) > _TOLD)
-                text = f"zone {zone}: {', '.join(told)}"
-                yield Finding(text, partial(_repair, installation, zone, held.get(zone)))
+            case = await _confirmed(installation, zone)
+            if case is not None:
+                yield Finding(case.text, partial(_repair, installation, zone, held.get(zone)))
     except EngineError as error:
         yield unrepairable("the zones of domains cannot be seen", str(error))
 
@@ -40,33 +41,66 @@ def owner_of_any() -> str:
     return owner_of(0).removesuffix("0")
 
 
-async def _examine(installation: Installation, db: Queries, zone: str) -> list[str]:
-    """The differences, certain until the end of the transaction; none while a job is at it."""
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The domain. Whatever changes it or its records changes its serial too."""
+
+    facts: DomainFacts | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is wrong as long as the rows do not change."""
+
+    rows: _Rows
+    text: str
+
+
+async def _confirmed(installation: Installation, zone: str) -> _Case | None:
+    """None when all is well, or a job works on it."""
+    store, read = installation.store, partial(_read, installation, zone)
+    async with store.transaction() as db:
+        rows = await read(db)
+    if rows is None:
+        return None
     dns = installation.get(Dns)
+    found = await dns.engine.inspect(absolute("", zone))
+    wanted = None if rows.facts is None else await zone_of(store, rows.facts, dns)
+    told = _differences(wanted, found)
+    with suppress(ChangedError):
+        if told:
+            async with unchanged(store, read, rows):
+                told = told[:_TOLD] + [f"{len(told) - _TOLD} more"] * (len(told) > _TOLD)
+                return _Case(rows, f"zone {zone}: {', '.join(told)}")
+    return None
+
+
+async def _read(installation: Installation, zone: str, db: Queries) -> _Rows | None:
+    """The row, locked; None while a job is at it."""
     facts = await queries.lock_zone(db, zone)
     if await installation.get(JobQueue).busy(db, resource_of(zone)):
-        return []
-    found = await dns.engine.inspect(absolute("", zone))
-    if facts is not None:
-        return differences(await zone_of(db, facts, dns), found)
+        return None
+    return _Rows(facts)
+
+
+def _differences(wanted: Zone | None, found: Zone | None) -> list[str]:
+    if wanted is not None:
+        return differences(wanted, found)
     orphan = found is not None and found.owner.startswith(owner_of_any())
     return ["nobody has it, but the name server does"] if orphan else []
 
 
 async def _repair(installation: Installation, zone: str, owner: str | None) -> str:
     """A new serial makes secondaries follow, whatever they have transferred."""
-    dns, queue = installation.get(Dns), installation.get(JobQueue)
-    async with installation.store.transaction() as db:
-        if not await _examine(installation, db, zone):
-            return "it is well by now"
-        facts = await queries.lock_zone(db, zone)
-        if facts is None:
-            await dns.engine.delete_zone(absolute("", zone), owner)
-            return "deleted it"
+    case = await _confirmed(installation, zone)
+    if case is None:
+        return "it is well by now"
+    facts, queue = case.rows.facts, installation.get(JobQueue)
+    if facts is None:
+        await installation.get(Dns).engine.delete_zone(absolute("", zone), owner)
+        return "deleted it"
+    async with unchanged(installation.store, partial(_read, installation, zone), case.rows) as db:
         serial = rules.next_serial(facts.serial, queue.clock.now())
         await queries.set_serial(db, facts.id, serial)
-        renewed = await queries.find_zone(db, zone)
-        assert renewed is not None
-        await dns.engine.put_zone(await zone_of(db, renewed, dns))
-        await record_queries.forget_changes(db, facts.id, serial)
-    return "put it again"
+        await jobs.enqueue_sync(queue, db, facts)
+    return "a job puts it again"

@@ -28,7 +28,6 @@ from roost.resources.domains.transfers import TransferRefusedError, TransferTime
 from roost.resources.domains.zones import owner_of, soa_of, ttl_of, with_nameservers, zone_of
 from roost.resources.events import log
 from roost.store import Queries
-from roost.web.grant_queries import forget_entity
 
 _RETRY: Final = Retry(attempts=60, base=0.25, longest=30.0)
 """Half an hour: a name server that is restarted is waited for."""
@@ -133,7 +132,6 @@ async def _tell(db: Queries, job: Job, args: ZoneArgs) -> None:
 
 async def _forget(db: Queries, job: Job, args: ZoneArgs) -> None:
     await queries.delete(db, args.domain_id)
-    await forget_entity(db, DOMAIN.name, args.domain_id)
 
 
 ZONE_SYNC = JobKind(
@@ -222,8 +220,8 @@ async def enqueue_import(
     )
 
 
-async def enqueue_removal(queue: JobQueue, db: Queries, facts: DomainFacts) -> None:
-    """Take the zone from the name server under a name that the domain no longer has."""
+async def enqueue_sync(queue: JobQueue, db: Queries, facts: DomainFacts) -> None:
+    """Make the name server agree, without an event; also on a name that the domain has no more."""
     await queue.enqueue(
         db,
         ZONE_SYNC,

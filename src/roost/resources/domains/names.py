@@ -36,7 +36,7 @@ def check_domain(text: str) -> str:
     _check_labels(text, NAME_REASON)
     if not is_dotted(text):
         raise refuse(DOTTED_REASON)
-    if _public_suffixes().is_public(text.lower()):
+    if public_suffixes().is_public(text.lower()):
         raise refuse(PUBLIC_REASON)
     return text
 
@@ -140,6 +140,9 @@ def _ascii_form(text: str) -> str | None:
 
 
 @cache
-def _public_suffixes() -> PublicSuffixList:
-    """Without those that companies let others register below: these are domains like any."""
+def public_suffixes() -> PublicSuffixList:
+    """Without those that companies let others register below: these are domains like any.
+
+    The first call reads thousands of them: a server makes it when it starts.
+    """
     return PublicSuffixList(only_icann=True)

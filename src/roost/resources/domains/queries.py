@@ -10,7 +10,7 @@ from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.records import DomainStatus, DomainType
 from roost.store import Queries
-from roost.store.paging import Column, Listing
+from roost.store.paging import Column, Counted, Listing
 
 DOMAINS = Listing(
     record="""
@@ -22,6 +22,7 @@ DOMAINS = Listing(
     scope="d.account_id = $1",
     key="d.id",
     granted=("'domain'", "d.id"),
+    counted=Counted("'domain'"),
     columns={
         "domain": Column("d.domain", "text", folds=True),
         "group": Column('d."group"', "text"),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from roost.core.entities.kind import ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
-from roost.store.paging import Column, Listing
+from roost.store.paging import Column, Listing, Part
 
 TAGS = Listing(
     record="found.label",
@@ -34,7 +34,8 @@ FILTERS = {
 
 def tagged_listing(kinds: Iterable[ResourceKind]) -> Listing:
     """What the account $1 has with the tag $2: kind by kind, in each by id."""
-    kinds = tuple(kinds)
+    kinds = sorted(kinds, key=lambda kind: kind.name)
+    parts = tuple(_part(kind) for kind in kinds)
     records = " ".join(f"when '{kind.name}' then {_record_sql(kind)}" for kind in kinds)
     return Listing(
         record=f"found.type, case found.type {records} end as data",
@@ -43,17 +44,29 @@ def tagged_listing(kinds: Iterable[ResourceKind]) -> Listing:
         key="found.type, found.id",
         columns=FILTERS,
         gathered=True,
+        parts=tuple(part for part in parts if part is not None) if all(parts) else (),
     )
 
 
 def tagged_sql(kind: ResourceKind) -> str:
     """SQL of `type`, `id` and `tags` of what the account $1 has with the tag $2."""
     listing = kind.listing
-    tags = listing.columns["tags"].sql
     return f"""
-        select '{kind.name}' as type, {listing.key} as id, {tags} as tags from {listing.source}
-        where ({listing.scope}) and {tags} @> array[$2::text]
+        select '{kind.name}' as type, {listing.key} as id, {listing.columns["tags"].sql} as tags
+        from {listing.source} where ({listing.scope}) and {_has_tag(kind)}
         """
+
+
+def _has_tag(kind: ResourceKind) -> str:
+    return f"{kind.listing.columns['tags'].sql} @> array[$2::text]"
+
+
+def _part(kind: ResourceKind) -> Part | None:
+    listing = kind.listing
+    if listing.counted is None:
+        return None
+    counted = listing.counted.tagged("$2", _has_tag(kind))
+    return Part(tagged_sql(kind), listing.key, counted.total(listing.source))
 
 
 def _record_sql(kind: ResourceKind) -> str:

@@ -49,7 +49,9 @@ async def change(call: Call, user: UserFacts, body: UpdateGrants) -> None:
 async def _unknown(call: Call, name: str, changes: list[ChangeGrant]) -> list[Problem]:
     """The ids that are no entities of the account."""
     kind, ids = call.get(Entities).grantable(name), {change.id for change in changes}
-    known = set() if kind is None else set(await labels(call.db, kind, call.account_id, ids))
+    known = (
+        set() if kind is None else set(await labels(call.db, kind, call.account_id, ids, hold=True))
+    )
     return [
         Problem("id is not valid", f"{name}[{index}].id")
         for index, change in enumerate(changes)

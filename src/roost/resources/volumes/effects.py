@@ -8,10 +8,8 @@ from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.volumes import state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
-from roost.resources.volumes.entity import VOLUME
 from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries
-from roost.web.grant_queries import forget_entity
 
 
 def becomes(status: VolumeStatus) -> Effect[VolumeArgs]:
@@ -51,6 +49,5 @@ async def take_from_instance(db: Queries, volume_id: int, compute_id: int, now: 
 
 
 async def forget(db: Queries, volume_id: int) -> None:
-    """Drop the row and all grants on it; slots that name it go with it."""
-    await forget_entity(db, VOLUME.name, volume_id)
+    """Drop the row; grants on it and slots that name it go with it."""
     await state_queries.delete(db, volume_id)

@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from asyncpg import Record
@@ -12,7 +12,7 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.volumes.engine import VolumeSpec
 from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries
-from roost.store.paging import Column, Listing
+from roost.store.paging import Column, Counted, Listing
 
 VOLUMES = Listing(
     record=f"""
@@ -25,6 +25,7 @@ VOLUMES = Listing(
     scope="v.account_id = $1 and not v.deleting",
     key="v.id",
     granted=("'volume'", "v.id"),
+    counted=Counted("'volume'", hidden="v.account_id = $1 and v.deleting"),
     columns={
         "label": Column("v.label", "text", folds=True),
         "region": Column("v.region", "text"),
@@ -33,7 +34,7 @@ VOLUMES = Listing(
     },
 )
 
-VOLUMES_OF_INSTANCE = replace(VOLUMES, scope=f"{VOLUMES.scope} and v.compute_id = $2")
+VOLUMES_OF_INSTANCE = VOLUMES.narrowed("v.compute_id = $2")
 
 
 @dataclass(frozen=True, slots=True)

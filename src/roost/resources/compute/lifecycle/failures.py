@@ -5,11 +5,9 @@ from roost.resources.addresses import allocation
 from roost.resources.compute import queries as instances
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import clone_queries, queries
 from roost.resources.compute.lifecycle.args import CloneArgs, RebuildArgs
 from roost.store import Queries
-from roost.web.grant_queries import forget_entity
 
 
 async def restore_rows(db: Queries, job: Job, args: RebuildArgs) -> None:
@@ -45,7 +43,6 @@ async def abandon_clone(db: Queries, job: Job, args: CloneArgs) -> None:
     await clone_queries.end(db, args.source_id, args.compute_id, now)
     if args.new:
         await allocation.release(db, args.compute_id, now)
-        await forget_entity(db, COMPUTE.name, args.compute_id)
         await instances.delete(db, args.compute_id)
     else:
         await disks.delete_all(db, args.disks.values())
