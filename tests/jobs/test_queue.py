@@ -1,6 +1,7 @@
 """Enqueueing: in the caller's transaction, at once, in turn."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 from roost.jobs import (
@@ -198,8 +199,8 @@ async def test_busy_tells_of_due_and_running_jobs(noted: Store) -> None:
 
 async def test_a_listener_that_refuses_one_start_does_not_hold_up_others(noted: Store) -> None:
     class Refusing(NullListener):
-        async def started(self, conn: Queries, job: Job) -> None:
-            if job.resource == "x:bad":
+        async def started(self, conn: Queries, jobs: Sequence[Job]) -> None:
+            if any(job.resource == "x:bad" for job in jobs):
                 raise ValueError("no event")
 
     bench = Bench(noted, WORK, listener=Refusing())

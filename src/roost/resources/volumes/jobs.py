@@ -122,14 +122,6 @@ async def enqueue_about(
     size: int | None = None,
 ) -> None:
     """The same with an event that is about another entity; `size`: MB that are copied."""
-    event_id = await log.schedule(
-        db, queue.clock.now(), actor, kind.name, entity, secondary, size=size
-    )
-    await queue.enqueue(
-        db,
-        kind,
-        args,
-        resource=resource_of(args.volume_id),
-        account_id=actor.account_id,
-        event_id=event_id,
-    )
+    event = log.Event(kind.name, entity, secondary, size=size)
+    resource = resource_of(args.volume_id)
+    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)
