@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
-from roost.engines.simulated.state import StateFile
+from roost.engines.simulated.state import Documents, StateFile
 from roost.waiting import NotYetError, asks_again, is_leaving, stay
 
 Progress: TypeAlias = Callable[[int], Awaitable[None]]
@@ -59,8 +59,7 @@ class FaultPlan:
 
     async def latency(self, operation: str) -> float:
         """Seconds."""
-        latencies = await self._state.read_all("latency")
-        return float(latencies.get(operation, latencies.get(_ALL, self._latency)))
+        return await self._state.transact(lambda documents: self._seconds(documents, operation))
 
     async def reason(self, operation: str) -> str | None:
         """Why this call of the operation fails, or None; uses up one planned failure."""
@@ -72,50 +71,61 @@ class FaultPlan:
 
         For a job that is NotYetError until the time since the first call has passed.
         """
-        seconds = await self.latency(operation)
-        seconds = seconds if at_most is None else min(seconds, at_most)
         if not asks_again():
-            await asyncio.sleep(seconds)
+            seconds = await self.latency(operation)
+            await asyncio.sleep(seconds if at_most is None else min(seconds, at_most))
             return
-        left = seconds - await self._since(operation, key, seconds)
+        seconds, passed = await self._clock(operation, key, at_most)
+        left = seconds - passed
         if left > 0 and is_leaving():
             raise NotYetError(left)
         if left > 0:
             await asyncio.sleep(left)
-            await self._since(operation, key, seconds)
+            await self._clock(operation, key, at_most)
         elif seconds:
             stay()
 
     async def copy(self, operation: str, key: str, progress: Progress) -> None:
         """The same for a copy, which tells how far it is."""
-        seconds = await self.latency(operation)
         if is_leaving():
-            passed = await self._since(operation, key, seconds)
+            seconds, passed = await self._clock(operation, key)
             if passed < seconds:
                 await progress(int(100 * passed / seconds))
                 raise NotYetError(min(seconds - passed, seconds / _COPY_STEPS))
             if seconds:
                 stay()
         else:
+            seconds = await self.latency(operation)
             for step in range(_COPY_STEPS):
                 await progress(100 * step // _COPY_STEPS)
                 await asyncio.sleep(seconds / _COPY_STEPS)
             await progress(100)
 
-    async def _since(self, operation: str, key: str, seconds: float) -> float:
-        """How long ago the operation began, now if it has not; once its time has passed, the
-        next call begins anew."""
-        if not seconds:
-            return 0
-        now = time.time()
+    async def _clock(
+        self, operation: str, key: str, at_most: float | None = None
+    ) -> tuple[float, float]:
+        """How many seconds the operation takes, and how many have passed since it began, which is
+        now if it has not; once its time has passed, the next call begins anew."""
+        now, name = time.time(), f"{operation} {key}"
 
-        def begin_or_end(body: str | None) -> str | None:
-            if body is None:
-                return str(now)
-            return None if now - float(body) >= seconds else body
+        def look(documents: Documents) -> tuple[float, float]:
+            seconds = self._seconds(documents, operation)
+            seconds = seconds if at_most is None else min(seconds, at_most)
+            if not seconds:
+                return 0, 0
+            began = documents.read("begun", name)
+            passed = 0 if began is None else now - float(began)
+            if began is None:
+                documents.write("begun", name, str(now))
+            elif passed >= seconds:
+                documents.write("begun", name, None)
+            return seconds, passed
 
-        began = await self._state.change("begun", f"{operation} {key}", begin_or_end)
-        return 0 if began is None else now - float(began)
+        return await self._state.transact(look)
+
+    def _seconds(self, documents: Documents, operation: str) -> float:
+        planned = documents.read("latency", operation) or documents.read("latency", _ALL)
+        return self._latency if planned is None else float(planned)
 
 
 def _used(body: str | None) -> str | None:

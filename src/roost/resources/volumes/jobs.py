@@ -42,7 +42,7 @@ CREATE = JobKind(
     CreateArgs,
     steps=(Step("make", steps.make, undo=steps.unmake),),
     retry=_RETRY,
-    on_done=effects.becomes("active"),
+    on_done=effects.is_made,
     on_failed=effects.vanishes,
 )
 
@@ -52,7 +52,7 @@ CLONE = JobKind(
     steps=(Step("copy", in_turn(steps.copy), undo=steps.unmake, timeout=_COPY_SECONDS),),
     deadline=_COPY_SECONDS,
     retry=_RETRY,
-    on_done=effects.becomes("active"),
+    on_done=effects.is_made,
     on_failed=effects.vanishes,
 )
 
@@ -82,8 +82,8 @@ RESIZE = JobKind(
     ),
     retry=_RETRY,
     on_enqueued=effects.will_grow,
-    on_done=effects.becomes("active"),
-    on_failed=effects.becomes("active"),
+    on_done=effects.is_active,
+    on_failed=effects.is_active,
 )
 
 DELETE = JobKind(
