@@ -63,8 +63,19 @@ class FaultPlan:
 
     async def reason(self, operation: str) -> str | None:
         """Why this call of the operation fails, or None; uses up one planned failure."""
-        body = await self._state.change("fault", operation, _used)
-        return None if body is None else Fault(**json.loads(body)).reason
+        return await self._state.transact(lambda documents: self.use(documents, operation))
+
+    def use(self, documents: Documents, operation: str) -> str | None:
+        """The same, within a transaction that commits."""
+        body = documents.read("fault", operation)
+        if body is None:
+            return None
+        fault = Fault(**json.loads(body))
+        if fault.calls is not None:
+            calls = fault.calls - 1
+            left = json.dumps(asdict(Fault(fault.reason, calls))) if calls else None
+            documents.write("fault", operation, left)
+        return fault.reason
 
     async def wait(self, operation: str, key: str, at_most: float | None = None) -> None:
         """Let the operation on something take its time, but no longer than `at_most` seconds.
@@ -126,14 +137,3 @@ class FaultPlan:
     def _seconds(self, documents: Documents, operation: str) -> float:
         planned = documents.read("latency", operation) or documents.read("latency", _ALL)
         return self._latency if planned is None else float(planned)
-
-
-def _used(body: str | None) -> str | None:
-    if body is None:
-        return None
-    fault = Fault(**json.loads(body))
-    if fault.calls is None:
-        return body
-    if fault.calls == 1:
-        return None
-    return json.dumps(asdict(Fault(fault.reason, fault.calls - 1)))
