@@ -114,16 +114,14 @@ async def _newest_job(stage: Stage, compute_id: int) -> int:
 async def _enqueue(stage: Stage, kind: JobKind[A], args: A) -> int:
     instance, roost = await stage.row(args.compute_id), stage.roost
     async with roost.store.transaction() as db:
-        actor = log.Actor(instance.account_id, "somebody")
-        entity = COMPUTE.entity(instance.id, instance.label)
-        event_id = await log.schedule(db, roost.clock.now(), actor, kind.name, entity)
-        job = await roost.queue.enqueue(
+        job = await log.start(
+            roost.queue,
             db,
             kind,
             args,
             resource=resource_of(instance.id),
-            account_id=instance.account_id,
-            event_id=event_id,
+            actor=log.Actor(instance.account_id, "somebody"),
+            event=log.Event(kind.name, COMPUTE.entity(instance.id, instance.label)),
         )
     return job.id
 

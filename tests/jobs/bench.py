@@ -26,6 +26,7 @@ from roost.jobs import (
     Worker,
     WorkerSettings,
 )
+from roost.jobs.model import AT_ONCE
 from roost.store import Store
 
 SHORT = WorkerSettings(slots=16, lease=0.6, grace=1.0)
@@ -78,7 +79,7 @@ class Bench:
         kind: JobKind[_Args],
         args: _Args,
         resource: str | None = None,
-        run_at: datetime | None = None,
+        run_at: datetime = AT_ONCE,
     ) -> int:
         async with self.store.transaction() as conn:
             job = await self.queue.enqueue(conn, kind, args, resource=resource, run_at=run_at)

@@ -117,20 +117,14 @@ async def begin_create(environment: Environment, booted: bool) -> InstanceCase:
     compute_id = await stage.instance("provisioning", made=False)
     row = await stage.row(compute_id)
     async with environment.store.transaction() as db:
-        event_id = await log.schedule(
-            db,
-            environment.queue.clock.now(),
-            log.Actor(row.account_id, "somebody"),
-            CREATE.name,
-            COMPUTE.entity(compute_id, row.label),
-        )
-        job = await environment.queue.enqueue(
+        job = await log.start(
+            environment.queue,
             db,
             CREATE,
             CreateArgs(compute_id=compute_id, booted=booted),
             resource=resource_of(compute_id),
-            account_id=row.account_id,
-            event_id=event_id,
+            actor=log.Actor(row.account_id, "somebody"),
+            event=log.Event(CREATE.name, COMPUTE.entity(compute_id, row.label)),
         )
     done: Outcome = ("running", "running") if booted else ("offline", "offline")
     return InstanceCase(stage, compute_id, job.id, done, (("offline", None),))

@@ -1,5 +1,7 @@
 """A table in which steps and listeners leave notes, for tests to read."""
 
+from collections.abc import Sequence
+
 from roost.jobs import Job, Write
 from roost.store import Queries
 
@@ -37,8 +39,9 @@ class NotingListener:
     async def enqueued(self, conn: Queries, job: Job) -> None:
         await note(conn, job.id, "enqueued")
 
-    async def started(self, conn: Queries, job: Job) -> None:
-        await note(conn, job.id, "started")
+    async def started(self, conn: Queries, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            await note(conn, job.id, "started")
 
     async def retried(self, conn: Queries, job: Job) -> None:
         await note(conn, job.id, f"error: {job.error}")

@@ -1,6 +1,7 @@
 """Enqueueing: in the caller's transaction, at once, in turn."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 from roost.jobs import (
@@ -196,10 +197,25 @@ async def test_busy_tells_of_due_and_running_jobs(noted: Store) -> None:
     assert not await bench.queue.busy(noted, "x:1")
 
 
+async def test_jobs_that_are_due_together_are_begun_together(noted: Store) -> None:
+    begun = list[int]()
+
+    class Counting(NullListener):
+        async def started(self, conn: Queries, jobs: Sequence[Job]) -> None:
+            begun.append(len(jobs))
+
+    bench = Bench(noted, WORK, listener=Counting())
+    job_ids = [await bench.enqueue(WORK, Nothing()) for _ in range(5)]
+    async with bench.worker():
+        for job_id in job_ids:
+            await bench.ended(job_id)
+    assert begun == [5]
+
+
 async def test_a_listener_that_refuses_one_start_does_not_hold_up_others(noted: Store) -> None:
     class Refusing(NullListener):
-        async def started(self, conn: Queries, job: Job) -> None:
-            if job.resource == "x:bad":
+        async def started(self, conn: Queries, jobs: Sequence[Job]) -> None:
+            if any(job.resource == "x:bad" for job in jobs):
                 raise ValueError("no event")
 
     bench = Bench(noted, WORK, listener=Refusing())

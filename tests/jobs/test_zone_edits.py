@@ -12,7 +12,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
 from roost.resources.domains import jobs, queries, record_queries, rules
 from roost.resources.domains.drafts import Draft
-from roost.resources.domains.entity import resource_of
+from roost.resources.domains.entity import DOMAIN, resource_of
 from roost.resources.domains.placing import place
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.events import log
@@ -68,7 +68,7 @@ async def claimed(store: Store, queue: JobQueue) -> Job:
     now = queue.clock.now()
     async with store.transaction() as db:
         (job,) = await lease_queries.claim(db, "w", _LEASE, queue.kinds, now, [first])
-        await queue.listener.started(db, job)
+        await queue.listener.started(db, [job])
     return job
 
 
@@ -131,13 +131,14 @@ async def test_a_job_of_another_domain_of_this_name_is_not_joined(
     async with noted.transaction() as db:
         await edit(db, queue, domain, 0)
         other = jobs.ZoneArgs(zone=domain.zone, domain_id=domain.id + 1)
-        await queue.enqueue_once(
+        await log.start_once(
+            queue,
             db,
             jobs.RECORD_SYNC,
             other,
             resource=resource_of(domain.zone),
-            account_id=domain.account_id,
-            event_id=1,
+            actor=log.Actor(domain.account_id, None),
+            event=log.Event("dns_record_create", DOMAIN.entity(other.domain_id, domain.domain)),
         )
     assert await unfinished(noted) == 2
 

@@ -60,8 +60,7 @@ class Claimer:
                     if wrapped:
                         break
                     wrapped = True
-            for job in jobs:
-                await self._announce(conn, job)
+            await self._announce(conn, [job for job in jobs if job.fence == 1])
         return jobs
 
     async def _claim(self, conn: Queries, held: Sequence[Job], most: int) -> list[Job]:
@@ -79,13 +78,13 @@ class Claimer:
         lease = settings.written_lease
         return await lease_queries.claim(conn, self._owner, lease, queue.kinds, now, chosen)
 
-    async def _announce(self, conn: Queries, job: Job) -> None:
-        if job.fence > 1:
+    async def _announce(self, conn: Queries, begun: Sequence[Job]) -> None:
+        if not begun:
             return
         try:
-            await self._env.queue.listener.started(conn, job)
+            await self._env.queue.listener.started(conn, begun)
         except Exception as error:
-            raise _NotStartedError(job.id) from error
+            raise _NotStartedError(begun[0].id) from error
 
     async def _fill_singly(self, held: Sequence[Job]) -> list[Job]:
         jobs = list[Job]()

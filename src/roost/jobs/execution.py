@@ -224,8 +224,11 @@ class Execution:
                 raise _StaleError
             await self._tell(conn, new)
 
+        # A statement alone is a transaction of its own.
+        alone = write is None and new.finished is None and new.error == self.job.error
+        store = self._env.store
         try:
-            await self._env.store.commit(work)
+            await (work(store) if alone else store.commit(work))
         except _StaleError:
             await self._refresh()
             return False

@@ -1,5 +1,6 @@
 """Who is told about jobs, in the very transactions that change them."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from roost.jobs.model import Job
@@ -11,8 +12,8 @@ class JobListener(Protocol):
 
     async def enqueued(self, conn: Queries, job: Job) -> None: ...
 
-    async def started(self, conn: Queries, job: Job) -> None:
-        """A worker takes the job for the first time."""
+    async def started(self, conn: Queries, jobs: Sequence[Job]) -> None:
+        """A worker takes these jobs for the first time."""
 
     async def retried(self, conn: Queries, job: Job) -> None:
         """`job.error` has changed: why the last attempt failed, or None as one went well."""
@@ -32,7 +33,7 @@ class NullListener:
     async def enqueued(self, conn: Queries, job: Job) -> None:
         pass
 
-    async def started(self, conn: Queries, job: Job) -> None:
+    async def started(self, conn: Queries, jobs: Sequence[Job]) -> None:
         pass
 
     async def retried(self, conn: Queries, job: Job) -> None:

@@ -6,8 +6,9 @@ resources, rows of jobs, what a listener writes.
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from asyncpg import Record
 
@@ -46,7 +47,6 @@ class NewJob:
     step: str
     resource: str | None
     account_id: int | None
-    event_id: int | None
     schedule: str | None
     tick: datetime | None
     run_at: datetime
@@ -55,16 +55,33 @@ class NewJob:
     created: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Face:
+    """The row of a listener that shows a job, written in the statement that enqueues the job."""
+
+    sql: str
+    """An insert that returns the row's `id`, which the job keeps as its `event_id`. Its parameters
+    are numbered from `FACE_PARAMETER` on."""
+    values: tuple[object, ...]
+
+
+_values = attrgetter(*(field.name for field in fields(NewJob)))
+
+FACE_PARAMETER = len(fields(NewJob)) + 1
+
+FACELESS = Face("select null::bigint as id", ())
+
 _ROW = """
     insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
         run_at, deadline, created, behind)
-    select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, $6::bigint, $7::text,
-        $8::timestamp, $9::timestamp, clock_timestamp() + $10::interval, $11::timestamp,
-        $9::timestamp <= $11::timestamp and exists (
+    select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, face.id, $6::text,
+        $7::timestamp, $8::timestamp, clock_timestamp() + $9::interval, $10::timestamp,
+        $8::timestamp <= $10::timestamp and exists (
             select from job as other where other.resource = $4
                 and (other.status in ('running', 'waiting')
-                    or (other.status = 'queued' and other.run_at <= $11))
+                    or (other.status = 'queued' and other.run_at <= $10))
         )
+    from face
 """
 _INSERTED = f"""
     select {COLUMNS}
@@ -72,31 +89,32 @@ _INSERTED = f"""
 """  # noqa: S608 - constants
 
 
-async def insert(db: Queries, new: NewJob) -> Job:
+async def insert(db: Queries, new: NewJob, face: Face) -> Job:
     record = await db.fetchrow(
-        f"with job as ({_ROW} returning *) {_INSERTED}",
-        *astuple(new),
+        f"with face as ({face.sql}), job as ({_ROW} returning *) {_INSERTED}",
+        *_values(new),
+        *face.values,
     )
     assert record is not None
     return to_job(record)
 
 
-async def insert_once(db: Queries, new: NewJob) -> Job | None:
-    """Insert unless a queued job of the resource is the same: that is joined by the event."""
+async def insert_once(db: Queries, new: NewJob, face: Face) -> Job | None:
+    """Insert unless a queued job of the resource is the same: that is joined by the face."""
     record = await db.fetchrow(
         f"""
         with same as (
             select id from job
             where resource = $4 and status = 'queued' and kind = $1 and args = $2::jsonb
-                and run_at <= $9
+                and run_at <= $8
             order by id limit 1
-        ), joined as (
-            insert into job_event (job_id, event_id)
-            select id, $6::bigint from same where $6::bigint is not null
+        ), face as ({face.sql}), joined as (
+            insert into job_event (job_id, event_id) select same.id, face.id from same, face
         ), job as ({_ROW} where not exists (select from same) returning *)
         {_INSERTED}
         """,  # noqa: S608 - constants
-        *astuple(new),
+        *_values(new),
+        *face.values,
     )
     return None if record is None else to_job(record)
 

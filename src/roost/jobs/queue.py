@@ -1,6 +1,7 @@
 """The way in: enqueue, cancel and pre-empt jobs inside the caller's transaction."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -9,7 +10,7 @@ from roost.jobs import queries
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind, Kinds
 from roost.jobs.listener import JobListener
 from roost.jobs.model import AT_ONCE, Job
-from roost.jobs.queries import Waiting
+from roost.jobs.queries import FACELESS, Face, NewJob, Waiting
 from roost.jobs.retention import RETENTION
 from roost.store import Queries
 
@@ -35,8 +36,8 @@ class JobQueue:
         *,
         resource: str | None = None,
         account_id: int | None = None,
-        event_id: int | None = None,
-        run_at: datetime | None = None,
+        face: Face = FACELESS,
+        run_at: datetime = AT_ONCE,
         schedule: str | None = None,
         tick: datetime | None = None,
     ) -> Job:
@@ -45,22 +46,8 @@ class JobQueue:
         Jobs of one `resource`, such as `compute:100001`, run one at a time, first come first
         served; a job that waits for another attempt keeps its resource.
         """
-        now = self.clock.now()
-        due = run_at or now
-        new = queries.NewJob(
-            kind=kind.name,
-            args=args.model_dump_json(),
-            step=kind.steps[0].name,
-            resource=resource,
-            account_id=account_id,
-            event_id=event_id,
-            schedule=schedule,
-            tick=tick,
-            run_at=run_at or AT_ONCE,
-            deadline=due - now + timedelta(seconds=kind.deadline),
-            created=now,
-        )
-        job = await queries.insert(conn, new)
+        new = self._new(kind, args, resource, account_id, run_at)
+        job = await queries.insert(conn, replace(new, schedule=schedule, tick=tick), face)
         await self._announce(conn, kind, job)
         return job
 
@@ -72,32 +59,41 @@ class JobQueue:
         *,
         resource: str,
         account_id: int,
-        event_id: int,
+        face: Face,
     ) -> None:
         """Add a job unless the same one is queued: that does the work of both, and its end is
-        the end of both events.
+        the end of both faces.
 
         For kinds whose first step finds all that is to be done, and first waits for a lock that
         the caller has held since before this call: a job that is taken from the queue meanwhile
         sees what the caller commits.
         """
+        new = self._new(kind, args, resource, account_id)
+        job = await queries.insert_once(conn, new, face)
+        if job is not None:
+            await self._announce(conn, kind, job)
+
+    def _new(
+        self,
+        kind: JobKind[Args],
+        args: Args,
+        resource: str | None,
+        account_id: int | None,
+        run_at: datetime = AT_ONCE,
+    ) -> NewJob:
         now = self.clock.now()
-        new = queries.NewJob(
+        return NewJob(
             kind=kind.name,
             args=args.model_dump_json(),
             step=kind.steps[0].name,
             resource=resource,
             account_id=account_id,
-            event_id=event_id,
             schedule=None,
             tick=None,
-            run_at=AT_ONCE,
-            deadline=timedelta(seconds=kind.deadline),
+            run_at=run_at,
+            deadline=max(run_at, now) - now + timedelta(seconds=kind.deadline),
             created=now,
         )
-        job = await queries.insert_once(conn, new)
-        if job is not None:
-            await self._announce(conn, kind, job)
 
     async def _announce(self, conn: Queries, kind: JobKind[Args], job: Job) -> None:
         await kind.effect(kind.on_enqueued, conn, job)

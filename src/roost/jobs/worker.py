@@ -22,6 +22,8 @@ from roost.jobs.upkeep import Upkeep
 
 _LAST_SECONDS = 1.0
 """For steps that have been interrupted, when the worker stops."""
+_PAUSE_SECONDS = 0.004
+"""Between two looks for due jobs: what becomes due meanwhile is claimed together."""
 
 _log = structlog.get_logger(__name__)
 
@@ -80,12 +82,16 @@ class Worker:
     async def _claim(self) -> None:
         """Fill the free slots, then wait for a reason to look again."""
         self._wake.clear()
+        looked = time.monotonic()
         try:
             await self._fill()
         except Exception:
             _log.exception("job_claim_failed")
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), self._env.settings.poll)
+        left = looked + _PAUSE_SECONDS - time.monotonic()
+        if left > 0:
+            await asyncio.sleep(left)
 
     async def _fill(self) -> None:
         if len(self._running) == self._env.settings.slots:

@@ -69,72 +69,88 @@ class FaultPlan:
 
     async def latency(self, operation: str) -> float:
         """Seconds."""
-        latencies = await self._state.read_all("latency")
-        return float(latencies.get(operation, latencies.get(_ALL, self._latency)))
+        return await self._state.transact(lambda documents: self._seconds(documents, operation))
 
     async def reason(self, operation: str) -> str | None:
         """Why this call of the operation fails, or None; uses up one planned failure."""
-        body = await self._state.change("fault", operation, _used)
-        return None if body is None else Fault(**json.loads(body)).reason
+        return await self._state.transact(lambda documents: self.use(documents, operation))
+
+    def use(self, documents: Documents, operation: str) -> str | None:
+        """The same, within a transaction that commits."""
+        body = documents.read("fault", operation)
+        if body is None:
+            return None
+        fault = Fault(**json.loads(body))
+        if fault.calls is not None:
+            calls = fault.calls - 1
+            left = json.dumps(asdict(Fault(fault.reason, calls))) if calls else None
+            documents.write("fault", operation, left)
+        return fault.reason
 
     async def wait(self, operation: str, key: str, at_most: float | None = None) -> None:
         """Let the operation on something take its time, but no longer than `at_most` seconds.
 
         For a job that is NotYetError until the time since the first call has passed.
         """
-        seconds = await self.latency(operation)
-        seconds = seconds if at_most is None else min(seconds, at_most)
         if not asks_again():
-            await asyncio.sleep(seconds)
+            seconds = await self.latency(operation)
+            await asyncio.sleep(seconds if at_most is None else min(seconds, at_most))
             return
-        left = seconds - await self._since(operation, key, seconds)
+        seconds, passed = await self._clock(operation, key, at_most)
+        left = seconds - passed
         if left > 0 and is_leaving():
             raise NotYetError(left)
         if left > 0:
             await asyncio.sleep(left)
-            await self._since(operation, key, seconds)
+            await self._clock(operation, key, at_most)
         elif seconds:
             stay()
 
     async def copy(self, operation: str, key: str, progress: Progress) -> None:
         """The same for a copy, which tells how far it is."""
-        seconds, again = await self.latency(operation), asks_again()
-        left = seconds - (await self._since(operation, key, seconds) if again else 0)
+        if not asks_again():
+            await _pass(await self.latency(operation), progress)
+            return
+        seconds, passed = await self._clock(operation, key)
+        left = seconds - passed
         if left > 0 and is_leaving():
-            await progress(int(100 * (seconds - left) / seconds))
+            await progress(int(100 * passed / seconds))
             raise NotYetError(min(left, seconds / _COPY_STEPS))
-        if left > 0 or not again:
-            for step in range(_COPY_STEPS):
-                await progress(100 * step // _COPY_STEPS)
-                await asyncio.sleep(left / _COPY_STEPS)
-            await progress(100)
-            if again:
-                await self._since(operation, key, seconds)
+        if left > 0:
+            await _pass(left, progress)
+            await self._clock(operation, key)
         elif seconds:
             stay()
 
-    async def _since(self, operation: str, key: str, seconds: float) -> float:
-        """How long ago the operation began, now if it has not; once its time has passed, the
-        next call begins anew."""
-        if not seconds:
-            return 0
-        now = time.time()
+    async def _clock(
+        self, operation: str, key: str, at_most: float | None = None
+    ) -> tuple[float, float]:
+        """How many seconds the operation takes, and how many have passed since it began, which is
+        now if it has not; once its time has passed, the next call begins anew."""
+        now, name = time.time(), f"{operation} {key}"
 
-        def begin_or_end(body: str | None) -> str | None:
-            if body is None:
-                return str(now)
-            return None if now - float(body) >= seconds else body
+        def look(documents: Documents) -> tuple[float, float]:
+            seconds = self._seconds(documents, operation)
+            seconds = seconds if at_most is None else min(seconds, at_most)
+            if not seconds:
+                return 0, 0
+            began = documents.read("begun", name)
+            passed = 0 if began is None else now - float(began)
+            if began is None:
+                documents.write("begun", name, str(now))
+            elif passed >= seconds:
+                documents.write("begun", name, None)
+            return seconds, passed
 
-        began = await self._state.change("begun", f"{operation} {key}", begin_or_end)
-        return 0 if began is None else now - float(began)
+        return await self._state.transact(look)
+
+    def _seconds(self, documents: Documents, operation: str) -> float:
+        planned = documents.read("latency", operation) or documents.read("latency", _ALL)
+        return self._latency if planned is None else float(planned)
 
 
-def _used(body: str | None) -> str | None:
-    if body is None:
-        return None
-    fault = Fault(**json.loads(body))
-    if fault.calls is None:
-        return body
-    if fault.calls == 1:
-        return None
-    return json.dumps(asdict(Fault(fault.reason, fault.calls - 1)))
+async def _pass(seconds: float, progress: Progress) -> None:
+    for step in range(_COPY_STEPS):
+        await progress(100 * step // _COPY_STEPS)
+        await asyncio.sleep(seconds / _COPY_STEPS)
+    await progress(100)

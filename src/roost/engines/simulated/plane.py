@@ -46,5 +46,17 @@ class Plane:
         if reason is not None:
             raise EngineError(reason)
 
+    async def begin(self, operation: Operation, work: Callable[[Documents], _Result]) -> _Result:
+        """Both at the start of an operation: fail if that is planned, else do `work`."""
+
+        def fail_or_work(documents: Documents) -> str | tuple[_Result]:
+            reason = self.plan.use(documents, operation)
+            return (work(documents),) if reason is None else reason
+
+        outcome = await self.state.transact(fail_or_work)
+        if isinstance(outcome, str):
+            raise EngineError(outcome)
+        return outcome[0]
+
     async def transact(self, work: Callable[[Documents], _Result]) -> _Result:
         return await self.state.transact(work)

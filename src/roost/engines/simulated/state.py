@@ -83,7 +83,9 @@ class StateFile:
 
         def replace(documents: Documents) -> str | None:
             before = documents.read(kind, name)
-            documents.write(kind, name, change(before))
+            after = change(before)
+            if after != before:
+                documents.write(kind, name, after)
             return before
 
         return await self.transact(replace)

@@ -22,15 +22,12 @@ class SimulatedVolumes:
         self._plane = Plane(state_dir, latency)
 
     async def create(self, volume: VolumeSpec) -> None:
-        await self._plane.fail_if_planned("volume_create")
-        if await self._plane.transact(lambda documents: _begin(documents, volume)):
+        if await self._plane.begin("volume_create", lambda documents: _begin(documents, volume)):
             return
         await self._plane.plan.wait("volume_create", str(volume.id))
         await self._plane.transact(lambda documents: _end(documents, volume, ""))
 
     async def copy(self, source_id: int, target: VolumeSpec, progress: Progress) -> None:
-        await self._plane.fail_if_planned("volume_copy")
-
         def begin(documents: Documents) -> Volume | None:
             if _begin(documents, target):
                 return None
@@ -39,7 +36,7 @@ class SimulatedVolumes:
                 raise EngineError("The volume could not be copied: the new one is too small")
             return source
 
-        source = await self._plane.transact(begin)
+        source = await self._plane.begin("volume_copy", begin)
         if source is None:
             return
         await self._plane.plan.copy("volume_copy", str(target.id), progress)
@@ -47,8 +44,7 @@ class SimulatedVolumes:
         await self._plane.transact(lambda documents: _end(documents, target, content))
 
     async def resize(self, volume: VolumeSpec) -> None:
-        await self._plane.fail_if_planned("volume_resize")
-        found = await self._plane.transact(lambda documents: _whole(documents, volume.id))
+        found = await self._plane.begin("volume_resize", lambda docs: _whole(docs, volume.id))
         if found.size >= volume.size:
             return
         await self._plane.plan.wait("volume_resize", str(volume.id))
@@ -74,8 +70,10 @@ class SimulatedVolumes:
         await self._plane.transact(delete)
 
     async def plug(self, volume_id: int, label: str, compute_id: int) -> None:
-        await self._plane.fail_if_planned("volume_plug")
-        if not await self._plane.transact(lambda docs: _to_plug(docs, volume_id, compute_id)):
+        def look(documents: Documents) -> bool:
+            return _to_plug(documents, volume_id, compute_id)
+
+        if not await self._plane.begin("volume_plug", look):
             return
         await self._plane.plan.wait("volume_plug", str(volume_id))
 

@@ -63,22 +63,20 @@ async def place(call: Call, body: CreateInstance) -> tuple[queries.NewInstance, 
 
 
 async def _enqueue(call: Call, kind: JobKind[A], args: A, new: queries.NewInstance) -> None:
-    actor, image = log.Actor.of(call), new["image"]
-    event_id = await log.schedule(
-        call.db,
-        call.clock.now(),
-        actor,
+    image = new["image"]
+    event = log.Event(
         CREATE.name,
         COMPUTE.entity(args.compute_id, new["label"]),
         IMAGE.entity(image, image) if image else None,
     )
-    await call.get(JobQueue).enqueue(
+    await log.start(
+        call.get(JobQueue),
         call.db,
         kind,
         args,
         resource=resource_of(args.compute_id),
-        account_id=actor.account_id,
-        event_id=event_id,
+        actor=log.Actor.of(call),
+        event=event,
     )
 
 

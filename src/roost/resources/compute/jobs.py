@@ -218,20 +218,14 @@ async def enqueue_power(
     """
     entity = COMPUTE.entity(facts.id, facts.label)
     second = None if config is None else config_entity(facts.id, config)
-    now, config_id = queue.clock.now(), None if config is None else config.id
-    event_id = await log.schedule(db, now, actor, action or kind.name, entity, second, message)
-    await queue.enqueue(
-        db,
-        kind,
-        InstanceArgs(
-            compute_id=facts.id,
-            username=actor.username,
-            config_id=config_id,
-            queued=turn.queued,
-            after=turn.after,
-            shown=shown,
-        ),
-        resource=resource_of(facts.id),
-        account_id=actor.account_id,
-        event_id=event_id,
+    args = InstanceArgs(
+        compute_id=facts.id,
+        username=actor.username,
+        config_id=None if config is None else config.id,
+        queued=turn.queued,
+        after=turn.after,
+        shown=shown,
     )
+    event = log.Event(action or kind.name, entity, second, message)
+    resource = resource_of(facts.id)
+    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)

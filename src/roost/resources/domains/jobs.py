@@ -177,47 +177,30 @@ async def enqueue(
     action: str,
 ) -> None:
     """Enqueue a job of a domain's zone, with its event."""
-    entity = DOMAIN.entity(facts.id, facts.domain)
-    event_id = await log.schedule(db, queue.clock.now(), actor, action, entity)
-    await queue.enqueue(
-        db,
-        kind,
-        ZoneArgs(zone=facts.zone, domain_id=facts.id),
-        resource=resource_of(facts.zone),
-        account_id=actor.account_id,
-        event_id=event_id,
-    )
+    args, resource = ZoneArgs(zone=facts.zone, domain_id=facts.id), resource_of(facts.zone)
+    event = _event(action, facts)
+    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)
 
 
 async def enqueue_records(
     queue: JobQueue, db: Queries, facts: DomainFacts, actor: log.Actor, action: str
 ) -> None:
     """Have the name server told of edits, of all that wait for it at once. The domain is locked."""
-    entity = DOMAIN.entity(facts.id, facts.domain)
-    event_id = await log.schedule(db, queue.clock.now(), actor, action, entity)
-    await queue.enqueue_once(
-        db,
-        RECORD_SYNC,
-        ZoneArgs(zone=facts.zone, domain_id=facts.id),
-        resource=resource_of(facts.zone),
-        account_id=actor.account_id,
-        event_id=event_id,
-    )
+    args, resource = ZoneArgs(zone=facts.zone, domain_id=facts.id), resource_of(facts.zone)
+    event = _event(action, facts)
+    await log.start_once(queue, db, RECORD_SYNC, args, resource=resource, actor=actor, event=event)
 
 
 async def enqueue_import(
     queue: JobQueue, db: Queries, facts: DomainFacts, actor: log.Actor, remote: str
 ) -> None:
-    entity = DOMAIN.entity(facts.id, facts.domain)
-    event_id = await log.schedule(db, queue.clock.now(), actor, IMPORT.name, entity)
-    await queue.enqueue(
-        db,
-        IMPORT,
-        ImportArgs(zone=facts.zone, domain_id=facts.id, remote_nameserver=remote),
-        resource=resource_of(facts.zone),
-        account_id=actor.account_id,
-        event_id=event_id,
-    )
+    args = ImportArgs(zone=facts.zone, domain_id=facts.id, remote_nameserver=remote)
+    resource, event = resource_of(facts.zone), _event(IMPORT.name, facts)
+    await log.start(queue, db, IMPORT, args, resource=resource, actor=actor, event=event)
+
+
+def _event(action: str, facts: DomainFacts) -> log.Event:
+    return log.Event(action, DOMAIN.entity(facts.id, facts.domain))
 
 
 async def enqueue_sync(queue: JobQueue, db: Queries, facts: DomainFacts) -> None:

@@ -1,15 +1,21 @@
 """Writing events: one-shot notifications, and events that follow a job."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from roost.clock import Clock
 from roost.core.entities.records import Entity
+from roost.jobs.kinds import JobArgs, JobKind
 from roost.jobs.model import Job
+from roost.jobs.queries import Face
+from roost.jobs.queue import JobQueue
 from roost.resources.events import queries
-from roost.resources.events.records import EventStatus
 from roost.store import Queries
 from roost.web.call import Call
+
+Args = TypeVar("Args", bound=JobArgs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,18 @@ class Actor:
         return cls(call.account_id, call.identity.username)
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What users are told."""
+
+    action: str
+    entity: Entity
+    secondary: Entity | None = None
+    message: str = ""
+    size: int | None = None
+    """MB that a job copies, from which users are told its rate."""
+
+
 async def notify(
     db: Queries,
     now: datetime,
@@ -34,48 +52,72 @@ async def notify(
     message: str = "",
 ) -> None:
     """An event that is over as soon as it is told."""
-    await _add(db, now, actor, action, "notification", entity, secondary, message)
+    event = Event(action, entity, secondary, message)
+    await queries.add(db, _row(now, actor, event, "notification"))
 
 
-async def schedule(
+async def start(
+    queue: JobQueue,
     db: Queries,
-    now: datetime,
+    kind: JobKind[Args],
+    args: Args,
+    *,
+    resource: str,
     actor: Actor,
-    action: str,
-    entity: Entity,
-    secondary: Entity | None = None,
-    message: str = "",
-    size: int | None = None,
-) -> int:
-    """The face of a job that is about to be enqueued; give its id to the job.
-
-    `size`: MB that it copies, from which users are told its rate.
-    """
-    return await _add(db, now, actor, action, "scheduled", entity, secondary, message, size)
-
-
-async def _add(
-    db: Queries,
-    now: datetime,
-    actor: Actor,
-    action: str,
-    status: EventStatus,
-    entity: Entity,
-    secondary: Entity | None,
-    message: str,
-    size: int | None = None,
-) -> int:
-    return await queries.add(
+    event: Event,
+) -> Job:
+    """Enqueue a job with the event that shows how far it is."""
+    return await queue.enqueue(
         db,
-        actor.account_id,
-        actor.username,
-        action,
-        status,
-        now.replace(microsecond=0),
-        entity,
-        secondary,
-        message,
-        size,
+        kind,
+        args,
+        resource=resource,
+        account_id=actor.account_id,
+        face=_face(queue, actor, event),
+    )
+
+
+async def start_once(
+    queue: JobQueue,
+    db: Queries,
+    kind: JobKind[Args],
+    args: Args,
+    *,
+    resource: str,
+    actor: Actor,
+    event: Event,
+) -> None:
+    """The same, but the event joins the job that waits already, if one does.
+
+    See `JobQueue.enqueue_once`.
+    """
+    await queue.enqueue_once(
+        db,
+        kind,
+        args,
+        resource=resource,
+        account_id=actor.account_id,
+        face=_face(queue, actor, event),
+    )
+
+
+def _face(queue: JobQueue, actor: Actor, event: Event) -> Face:
+    return queries.face(_row(queue.clock.now(), actor, event, "scheduled"))
+
+
+def _row(
+    now: datetime, actor: Actor, event: Event, status: queries.FirstStatus
+) -> queries.NewEvent:
+    return queries.NewEvent(
+        account_id=actor.account_id,
+        username=actor.username,
+        action=event.action,
+        status=status,
+        created=now.replace(microsecond=0),
+        entity=event.entity,
+        secondary=event.secondary,
+        message=event.message,
+        size=event.size,
     )
 
 
@@ -86,11 +128,12 @@ class EventListener:
         self._clock = clock
 
     async def enqueued(self, conn: Queries, job: Job) -> None:
-        """The event was made before, as `scheduled`."""
+        """The event was written with the job, as `scheduled`."""
 
-    async def started(self, conn: Queries, job: Job) -> None:
-        if job.event_id is not None:
-            await queries.start(conn, job.event_id, job.id, self._clock.now())
+    async def started(self, conn: Queries, jobs: Sequence[Job]) -> None:
+        events = {job.id: job.event_id for job in jobs if job.event_id is not None}
+        if events:
+            await queries.start(conn, events, self._clock.now())
 
     async def retried(self, conn: Queries, job: Job) -> None:
         if job.event_id is not None:

@@ -2,13 +2,15 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 import orjson
 
 from roost.core.entities.records import Entity
-from roost.resources.events.records import EventStatus
+from roost.jobs.queries import FACE_PARAMETER, Face
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
@@ -76,52 +78,82 @@ class Visible:
     arguments: tuple[object, ...]
 
 
-async def add(
-    db: Queries,
-    account_id: int,
-    username: str | None,
-    action: str,
-    status: EventStatus,
-    now: datetime,
-    entity: Entity | None,
-    secondary: Entity | None,
-    message: str = "",
-    size: int | None = None,
-) -> int:
-    event_id: int = await db.fetchval(
-        """
+FirstStatus = Literal["scheduled", "notification"]
+"""How an event begins: as the face of a job, or over already."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """A row to insert."""
+
+    account_id: int
+    username: str | None
+    action: str
+    status: FirstStatus
+    created: datetime
+    entity: Entity | None
+    secondary: Entity | None
+    message: str = ""
+    size: int | None = None
+    """MB"""
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        """The parameters of the insert."""
+        return (
+            self.account_id,
+            self.username,
+            self.action,
+            self.status,
+            self.created,
+            None if self.status == "notification" else 0,
+            None if self.entity is None else orjson.dumps(self.entity).decode(),
+            None if self.secondary is None else orjson.dumps(self.secondary).decode(),
+            self.message,
+            self.size,
+        )
+
+
+def _insert(first: int) -> str:
+    """The statement with its parameters numbered from `first` on."""
+    account, user, *others = (f"${first + n}" for n in range(10))
+    return f"""
         insert into event (account_id, username, user_id, action, status, created,
             percent_complete, entity, secondary_entity, message, size)
-        values ($1, $2, (select id from api_user where username = $2 and account_id = $1), $3, $4,
-            $5, case when $4 = 'notification' then null else 0 end, $6, $7, $8, $9)
+        values ({account}, {user},
+            (select id from api_user where username = {user} and account_id = {account}),
+            {", ".join(others)})
         returning id
-        """,
-        account_id,
-        username,
-        action,
-        status,
-        now,
-        None if entity is None else orjson.dumps(entity).decode(),
-        None if secondary is None else orjson.dumps(secondary).decode(),
-        message,
-        size,
-    )
-    return event_id
+    """
 
 
-_JOINED = "any(array(select event_id from job_event where job_id = $2) || $1::bigint)"
+_INSERT = _insert(1)
+_FACE = _insert(FACE_PARAMETER)
+
+
+async def add(db: Queries, new: NewEvent) -> None:
+    await db.execute(_INSERT, *new.values)
+
+
+def face(new: NewEvent) -> Face:
+    """An event to be written with its job."""
+    return Face(_FACE, new.values)
+
+
 _ENDED = "any(array(select event_id from ended) || $1::bigint)"
 _END = "with ended as (delete from job_event where job_id = $2 returning event_id)"
 
 
-async def start(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
-    """The event of a job, and those that have joined it; likewise below."""
+async def start(db: Queries, events: Mapping[int, int], now: datetime) -> None:
+    """The events of jobs, by the jobs' ids, and those that have joined them."""
     await db.execute(
-        f"""
-        update event set status = 'started', started = coalesce(started, $3) where id = {_JOINED}
+        """
+        update event set status = 'started', started = coalesce(started, $3)
+        where id = any(
+            array(select event_id from job_event where job_id = any($2)) || $1::bigint[])
         """,
-        event_id,
-        job_id,
+        list(events.values()),
+        list(events),
         now,
     )
 
@@ -148,6 +180,7 @@ async def explain(db: Queries, event_id: int, message: str) -> None:
 
 
 async def finish(db: Queries, event_id: int, job_id: int, now: datetime) -> None:
+    """The event of a job, and those that have joined it; likewise below."""
     await db.execute(
         f"""
         {_END}

@@ -129,15 +129,14 @@ async def enqueue(
     db: Queries, queue: JobQueue, row: Maintenance, facts: computes.InstanceFacts
 ) -> None:
     """Have a job do it as soon as the instance is free."""
-    actor, entity = log.Actor(row.account_id, None), COMPUTE.entity(facts.id, facts.label)
-    event_id = await log.schedule(db, queue.clock.now(), actor, _ACTIONS[row.type], entity)
-    await queue.enqueue(
+    await log.start(
+        queue,
         db,
         RUN,
         MaintenanceArgs(compute_id=facts.id, maintenance_id=row.id, type=row.type),
         resource=resource_of(facts.id),
-        account_id=row.account_id,
-        event_id=event_id,
+        actor=log.Actor(row.account_id, None),
+        event=log.Event(_ACTIONS[row.type], COMPUTE.entity(facts.id, facts.label)),
     )
 
 

@@ -88,19 +88,16 @@ async def update_address(call: Call, named: Named) -> AddressRow:
     zone = zone_of(named.address, call.get(ReverseDns).pools)
     if zone is not None:
         await queries.set_changed(call.db, zone)
-    actor, entity = log.Actor.of(call), IP_ADDRESS.entity(None, named.address)
     held_by = await labels(call.db, COMPUTE, call.account_id, [named.compute_id])
     instance = COMPUTE.entity(named.compute_id, held_by.get(named.compute_id))
-    event_id = await log.schedule(
-        call.db, call.clock.now(), actor, "ipaddress_update", entity, instance
-    )
-    await call.get(JobQueue).enqueue_once(
+    await log.start_once(
+        call.get(JobQueue),
         call.db,
         NAMES,
         ReverseArgs(),
         resource=RESOURCE,
-        account_id=actor.account_id,
-        event_id=event_id,
+        actor=log.Actor.of(call),
+        event=log.Event("ipaddress_update", IP_ADDRESS.entity(None, named.address), instance),
     )
     return await _find(call, ("read_write",))
 

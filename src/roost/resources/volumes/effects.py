@@ -2,21 +2,23 @@
 
 from datetime import datetime
 
-from roost.jobs.kinds import Effect
 from roost.jobs.model import Job
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.volumes import state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
-from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries
 
 
-def becomes(status: VolumeStatus) -> Effect[VolumeArgs]:
-    async def effect(db: Queries, job: Job, args: VolumeArgs) -> None:
-        await state_queries.set_status(db, args.volume_id, status, job.finished or job.created)
+async def is_active(db: Queries, job: Job, args: VolumeArgs) -> None:
+    """Again, after a change or a try of one."""
+    await state_queries.set_status(db, args.volume_id, "active", job.finished or job.created)
 
-    return effect
+
+async def is_made(db: Queries, job: Job, args: VolumeArgs) -> None:
+    """The engine holds it, and it can be used."""
+    now = job.finished or job.created
+    await state_queries.set_status(db, args.volume_id, "active", now, made=True)
 
 
 async def will_grow(db: Queries, job: Job, args: ResizeArgs) -> None:

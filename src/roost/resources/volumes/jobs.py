@@ -42,7 +42,7 @@ CREATE = JobKind(
     CreateArgs,
     steps=(Step("make", steps.make, undo=steps.unmake),),
     retry=_RETRY,
-    on_done=effects.becomes("active"),
+    on_done=effects.is_made,
     on_failed=effects.vanishes,
 )
 
@@ -52,7 +52,7 @@ CLONE = JobKind(
     steps=(Step("copy", in_turn(steps.copy), undo=steps.unmake, timeout=_COPY_SECONDS),),
     deadline=_COPY_SECONDS,
     retry=_RETRY,
-    on_done=effects.becomes("active"),
+    on_done=effects.is_made,
     on_failed=effects.vanishes,
 )
 
@@ -82,8 +82,8 @@ RESIZE = JobKind(
     ),
     retry=_RETRY,
     on_enqueued=effects.will_grow,
-    on_done=effects.becomes("active"),
-    on_failed=effects.becomes("active"),
+    on_done=effects.is_active,
+    on_failed=effects.is_active,
 )
 
 DELETE = JobKind(
@@ -122,14 +122,6 @@ async def enqueue_about(
     size: int | None = None,
 ) -> None:
     """The same with an event that is about another entity; `size`: MB that are copied."""
-    event_id = await log.schedule(
-        db, queue.clock.now(), actor, kind.name, entity, secondary, size=size
-    )
-    await queue.enqueue(
-        db,
-        kind,
-        args,
-        resource=resource_of(args.volume_id),
-        account_id=actor.account_id,
-        event_id=event_id,
-    )
+    event = log.Event(kind.name, entity, secondary, size=size)
+    resource = resource_of(args.volume_id)
+    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)

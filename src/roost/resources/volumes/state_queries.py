@@ -6,13 +6,22 @@ from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries
 
 
-async def set_status(db: Queries, volume_id: int, status: VolumeStatus, now: datetime) -> None:
-    """The one place that writes a status. A clone that has one is independent of its source."""
+async def set_status(
+    db: Queries, volume_id: int, status: VolumeStatus, now: datetime, *, made: bool = False
+) -> None:
+    """The one place that writes a status. A clone that has one is independent of its source.
+
+    `made`: from now on the engine holds it.
+    """
     await db.execute(
-        "update volume set status = $2, source_id = null, updated = $3 where id = $1",
+        """
+        update volume set status = $2, source_id = null, updated = $3, made = made or $4
+        where id = $1
+        """,
         volume_id,
         status,
         now.replace(microsecond=0),
+        made,
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
-from roost.jobs.verdicts import Fatal, Verdict, Write, next_step
+from roost.jobs.verdicts import Fatal, Verdict, next_step
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.volumes import effects, queries, state_queries
 from roost.resources.volumes.args import (
@@ -31,10 +31,14 @@ async def make(run: Run[CreateArgs]) -> Verdict:
         await _engine(run, facts).create(facts.spec)
     waits = await awaited(run)
     if waits is not None:
-        return replace(waits, write=_set_made(facts))
+
+        async def write(db: Queries) -> None:
+            await state_queries.set_made(db, facts.id)
+
+        return replace(waits, write=write)
     if run.args.compute_id is not None and facts.compute_id == run.args.compute_id:
         await _plug(run, facts)
-    return next_step(_set_made(facts))
+    return next_step()
 
 
 async def copy(run: Run[CloneArgs]) -> Verdict:
@@ -46,7 +50,7 @@ async def copy(run: Run[CloneArgs]) -> Verdict:
     await engine.copy(source.id, replace(spec, size=min(spec.size, source.size)), run.progress)
     if spec.size > source.size:  # It was to grow, and did not.
         await engine.resize(spec)
-    return next_step(_set_made(facts))
+    return next_step()
 
 
 async def unmake(run: Run[VolumeArgs]) -> Verdict:
@@ -161,10 +165,3 @@ async def _plug(run: Run[VolumeArgs], facts: VolumeFacts) -> None:
     compute_id = facts.compute_id
     if compute_id is not None and await slots.boots_with(run.store, compute_id, facts.id):
         await _engine(run, facts).plug(facts.id, facts.label, compute_id)
-
-
-def _set_made(facts: VolumeFacts) -> Write:
-    async def write(db: Queries) -> None:
-        await state_queries.set_made(db, facts.id)
-
-    return write

@@ -143,13 +143,6 @@ async def _enqueue(
     instance: InstanceFacts,
     actor: log.Actor,
 ) -> None:
-    entity = COMPUTE.entity(instance.id, instance.label)
-    event_id = await log.schedule(db, queue.clock.now(), actor, kind.name, entity)
-    await queue.enqueue(
-        db,
-        kind,
-        args,
-        resource=resource_of(instance.id),
-        account_id=instance.account_id,
-        event_id=event_id,
-    )
+    event = log.Event(kind.name, COMPUTE.entity(instance.id, instance.label))
+    resource = resource_of(instance.id)
+    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)

@@ -108,19 +108,10 @@ async def enqueue(
 ) -> None:
     """Enqueue a job on a disk, with its event; `args.username` is who wants it."""
     actor = log.Actor(instance.account_id, args.username)
-    event_id = await log.schedule(
-        db,
-        queue.clock.now(),
-        actor,
+    event = log.Event(
         kind.name,
         COMPUTE.entity(instance.id, instance.label),
         disk_entity(instance.id, disk.id, disk.label),
     )
-    await queue.enqueue(
-        db,
-        kind,
-        args,
-        resource=resource_of(instance.id),
-        account_id=instance.account_id,
-        event_id=event_id,
-    )
+    resource = resource_of(instance.id)
+    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)

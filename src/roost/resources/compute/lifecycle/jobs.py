@@ -155,16 +155,13 @@ async def _enqueue(
     message: str = "",
     size: int | None = None,
 ) -> None:
-    actor, entity = log.Actor.of(call), COMPUTE.entity(instance.id, instance.label)
-    now = call.clock.now()
-    event_id = await log.schedule(
-        call.db, now, actor, action, entity, second, message=message, size=size
-    )
-    await call.get(JobQueue).enqueue(
+    entity = COMPUTE.entity(instance.id, instance.label)
+    await log.start(
+        call.get(JobQueue),
         call.db,
         kind,
         args,
         resource=resource_of(args.compute_id),
-        account_id=actor.account_id,
-        event_id=event_id,
+        actor=log.Actor.of(call),
+        event=log.Event(action, entity, second, message, size),
     )
