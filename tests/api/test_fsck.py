@@ -8,11 +8,11 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
+from roost.core.events.log import Actor
 from roost.resources.addresses import allocation
 from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import Power
 from roost.resources.compute.jobs import BOOT, enqueue_power
-from roost.resources.events.log import Actor
 from tests.support.client import until
 from tests.support.server import simulated
 from tests.support.stage import Stage

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roost.app.roost import open_roost
-from roost.resources.events.log import Actor
+from roost.core.events.log import Actor
 from roost.resources.volumes import jobs
 from roost.resources.volumes.args import ResizeArgs
 from roost.resources.volumes.engine import VolumeSpec

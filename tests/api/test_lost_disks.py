@@ -9,10 +9,10 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
+from roost.core.events.log import Actor
 from roost.jobs.kinds import JobKind
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.jobs import BOOT, DELETE, REBOOT, enqueue_power
-from roost.resources.events.log import Actor
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.support.server import simulated
 from tests.support.stage import Stage

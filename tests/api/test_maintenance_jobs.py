@@ -7,6 +7,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from roost.core.events.log import Actor
 from roost.jobs.kinds import JobArgs
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run, Tools
@@ -14,7 +15,6 @@ from roost.resources.compute import watch
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.jobs import SHUTDOWN, enqueue_power
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.events.log import Actor
 from roost.resources.maintenance import jobs, planning, queries
 from roost.resources.volumes.args import AttachmentArgs
 from roost.resources.volumes.entity import resource_of as volume_resource

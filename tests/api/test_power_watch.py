@@ -11,6 +11,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import open_roost
+from roost.core.events.log import Actor
 from roost.jobs.run import Run, Tools
 from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import watch
@@ -18,7 +19,6 @@ from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.engine import InstanceState
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.jobs import BOOT, SHUTDOWN, enqueue_power
-from roost.resources.events.log import Actor
 from roost.settings import Settings
 from tests.support.client import until
 from tests.support.server import running_roost, simulated

@@ -6,9 +6,9 @@ import pytest
 
 from roost.app.engines import EngineUnavailableError
 from roost.app.roost import open_roost
+from roost.core.events.log import Actor
 from roost.resources.addresses import allocation
 from roost.resources.compute.jobs import DELETE, enqueue_power
-from roost.resources.events.log import Actor
 from roost.settings import Settings
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.support.server import simulated

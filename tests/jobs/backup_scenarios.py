@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from roost.core.events import log
 from roost.jobs import Environment, JobKind
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import changes, jobs, queries, restoring, settings_queries
@@ -14,7 +15,6 @@ from roost.resources.compute.backups.schedule import DUE, DueArgs
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import Power
 from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.events import log
 from tests.jobs.compute_scenarios import check_event, check_traces, finish_jobs
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage

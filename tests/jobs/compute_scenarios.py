@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from roost.app.fsck import check_all
+from roost.core.events import log
 from roost.core.limits.queries import measure, measured
 from roost.jobs import Environment, JobKind, Worker, WorkerSettings
 from roost.resources.compute.args import CreateArgs, InstanceArgs
@@ -22,7 +23,6 @@ from roost.resources.compute.jobs import (
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.turns import FIRST, Turn
 from roost.resources.compute.watch import CHECK, WATCH, WatchArgs, went_off
-from roost.resources.events import log
 from tests.jobs.harness import Scenario
 from tests.support.client import until
 from tests.support.stage import REGION, Stage

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.clock import Clock
+from roost.core.events import log
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.jobs import Environment, JobKind
 from roost.resources.domains import jobs, queries, record_queries, rules
@@ -22,7 +23,6 @@ from roost.resources.domains.engine import (
 )
 from roost.resources.domains.placing import place
 from roost.resources.domains.queries import DomainFacts, NewDomain
-from roost.resources.events import log
 from roost.resources.reverse_dns import jobs as reverse
 from roost.resources.reverse_dns import queries as reverse_queries
 from roost.resources.reverse_dns.zones import OWNER

@@ -6,6 +6,7 @@ from typing import Literal
 
 import pytest
 
+from roost.core.events import log
 from roost.jobs import lease_queries
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -15,7 +16,6 @@ from roost.resources.domains.drafts import Draft
 from roost.resources.domains.entity import DOMAIN, resource_of
 from roost.resources.domains.placing import place
 from roost.resources.domains.queries import DomainFacts, NewDomain
-from roost.resources.events import log
 from roost.store import Queries, Store
 from tests.jobs.bench import Bench, until
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from roost.app.fsck import check_all
+from roost.core.events import log
 from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
 from roost.resources.compute.engine import Power
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.events import log
 from roost.resources.volumes import jobs, state_queries
 from roost.resources.volumes.args import (
     AttachmentArgs,

@@ -25,6 +25,7 @@ from roost.clock import Clock
 from roost.core.catalog import Catalog, load, sync
 from roost.core.causes import Causes
 from roost.core.entities.registry import Entities
+from roost.core.events.log import EventListener
 from roost.core.limits.capacity import Promises
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
@@ -36,7 +37,6 @@ from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
 from roost.resources.domains.names import public_suffixes
-from roost.resources.events.log import EventListener
 from roost.resources.images.imported import ImportedImages
 from roost.resources.oauth_clients.thumbnails import PublicUrl
 from roost.resources.regions.services import served

@@ -14,9 +14,9 @@ from roost.app.roost import open_store
 from roost.cli import ticket_view
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
+from roost.core.events.log import EventListener
 from roost.ids import MAX_ID
 from roost.jobs.queue import JobQueue
-from roost.resources.events.log import EventListener
 from roost.resources.support import file_queries, queries, staff
 from roost.resources.support.bodies import Description, Reply, Summary
 from roost.resources.support.engine import AttachmentStoreError

@@ -56,32 +56,32 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class EventInsert:
     """The row of a listener that shows a job, written in the statement that enqueues the job."""
 
     sql: str
     """An insert that returns the row's `id`, which the job keeps as its `event_id`. Its parameters
-    are numbered from `FACE_PARAMETER` on."""
+    are numbered from `EVENT_PARAMETER` on."""
     values: tuple[object, ...]
 
 
 _values = attrgetter(*(field.name for field in fields(NewJob)))
 
-FACE_PARAMETER = len(fields(NewJob)) + 1
+EVENT_PARAMETER = len(fields(NewJob)) + 1
 
-FACELESS = Face("select null::bigint as id", ())
+NO_EVENT = EventInsert("select null::bigint as id", ())
 
 _ROW = """
     insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
         run_at, deadline, created, behind)
-    select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, face.id, $6::text,
+    select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, new_event.id, $6::text,
         $7::timestamp, $8::timestamp, clock_timestamp() + $9::interval, $10::timestamp,
         $8::timestamp <= $10::timestamp and exists (
             select from job as other where other.resource = $4
                 and (other.status in ('running', 'waiting')
                     or (other.status = 'queued' and other.run_at <= $10))
         )
-    from face
+    from new_event
 """
 _INSERTED = f"""
     select {COLUMNS}
@@ -89,18 +89,18 @@ _INSERTED = f"""
 """  # noqa: S608 - constants
 
 
-async def insert(db: Queries, new: NewJob, face: Face) -> Job:
+async def insert(db: Queries, new: NewJob, event: EventInsert) -> Job:
     record = await db.fetchrow(
-        f"with face as ({face.sql}), job as ({_ROW} returning *) {_INSERTED}",
+        f"with new_event as ({event.sql}), job as ({_ROW} returning *) {_INSERTED}",
         *_values(new),
-        *face.values,
+        *event.values,
     )
     assert record is not None
     return to_job(record)
 
 
-async def insert_once(db: Queries, new: NewJob, face: Face) -> Job | None:
-    """Insert unless a queued job of the resource is the same: that is joined by the face."""
+async def insert_once(db: Queries, new: NewJob, event: EventInsert) -> Job | None:
+    """Insert unless a queued job of the resource is the same: that is joined by the event."""
     record = await db.fetchrow(
         f"""
         with same as (
@@ -108,13 +108,14 @@ async def insert_once(db: Queries, new: NewJob, face: Face) -> Job | None:
             where resource = $4 and status = 'queued' and kind = $1 and args = $2::jsonb
                 and run_at <= $8
             order by id limit 1
-        ), face as ({face.sql}), joined as (
-            insert into job_event (job_id, event_id) select same.id, face.id from same, face
+        ), new_event as ({event.sql}), joined as (
+            insert into job_event (job_id, event_id)
+            select same.id, new_event.id from same, new_event
         ), job as ({_ROW} where not exists (select from same) returning *)
         {_INSERTED}
         """,  # noqa: S608 - constants
         *_values(new),
-        *face.values,
+        *event.values,
     )
     return None if record is None else to_job(record)
 

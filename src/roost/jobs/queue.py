@@ -10,7 +10,7 @@ from roost.jobs import queries
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind, Kinds
 from roost.jobs.listener import JobListener
 from roost.jobs.model import AT_ONCE, Job
-from roost.jobs.queries import FACELESS, Face, NewJob, Waiting
+from roost.jobs.queries import NO_EVENT, EventInsert, NewJob, Waiting
 from roost.jobs.retention import RETENTION
 from roost.store import Queries
 
@@ -36,7 +36,7 @@ class JobQueue:
         *,
         resource: str | None = None,
         account_id: int | None = None,
-        face: Face = FACELESS,
+        event: EventInsert = NO_EVENT,
         run_at: datetime = AT_ONCE,
         schedule: str | None = None,
         tick: datetime | None = None,
@@ -47,7 +47,7 @@ class JobQueue:
         served; a job that waits for another attempt keeps its resource.
         """
         new = self._new(kind, args, resource, account_id, run_at)
-        job = await queries.insert(conn, replace(new, schedule=schedule, tick=tick), face)
+        job = await queries.insert(conn, replace(new, schedule=schedule, tick=tick), event)
         await self._announce(conn, kind, job)
         return job
 
@@ -59,17 +59,17 @@ class JobQueue:
         *,
         resource: str,
         account_id: int,
-        face: Face,
+        event: EventInsert,
     ) -> None:
         """Add a job unless the same one is queued: that does the work of both, and its end is
-        the end of both faces.
+        the end of both events.
 
         For kinds whose first step finds all that is to be done, and first waits for a lock that
         the caller has held since before this call: a job that is taken from the queue meanwhile
         sees what the caller commits.
         """
         new = self._new(kind, args, resource, account_id)
-        job = await queries.insert_once(conn, new, face)
+        job = await queries.insert_once(conn, new, event)
         if job is not None:
             await self._announce(conn, kind, job)
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from roost.core.entities.records import Entity
+from roost.core.events import log
 from roost.errors import Problem, invalid_fields
 from roost.resources.account import entity, queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
 from roost.resources.account.records import AccountRow, SettingsRow
-from roost.resources.events import log
 from roost.resources.regions.records import ServicesRow
 from roost.resources.regions.services import SERVICES
 from roost.web.call import Call

@@ -3,11 +3,11 @@
 from datetime import UTC, timedelta
 from uuid import UUID
 
+from roost.core.events import log
 from roost.errors import forbidden, not_found
 from roost.resources.account.queries import ProxyUser, find_proxy, lock
 from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN, tie_token
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
-from roost.resources.events import log
 from roost.resources.tokens.entity import TOKEN
 from roost.resources.tokens.issue import make_token
 from roost.resources.users.caller import find_caller

@@ -3,6 +3,7 @@
 from typing import TypeVar
 
 from roost.core.catalog import Catalog
+from roost.core.events import log
 from roost.errors import invalid
 from roost.ids import new_uuid
 from roost.jobs.kinds import JobKind
@@ -19,7 +20,6 @@ from roost.resources.compute.jobs import CREATE
 from roost.resources.compute.limits import check_new, check_vlans
 from roost.resources.compute.profile import Wanted, give_profile, stored_keys
 from roost.resources.compute.records import Alerts
-from roost.resources.events import log
 from roost.resources.images.entity import IMAGE
 from roost.resources.tags.labels import use_tags
 from roost.secrets import Box

@@ -2,6 +2,7 @@
 
 from asyncpg import UniqueViolationError
 
+from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
@@ -17,7 +18,6 @@ from roost.resources.compute.locks import lock, lock_turn
 from roost.resources.compute.queries import INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow, InstanceStatus
 from roost.resources.compute.turns import BUSY, Turn
-from roost.resources.events import log
 from roost.resources.tags.labels import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call

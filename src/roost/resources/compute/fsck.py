@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from roost.core.engine import EngineError
+from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import engine_queries, jobs, making, queries
@@ -18,7 +19,6 @@ from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.power import follow_power
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.events import log
 from roost.services import Services
 from roost.store import Queries
 

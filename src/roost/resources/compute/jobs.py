@@ -13,6 +13,7 @@ compute_delete     deleting         gone       offline
 
 from typing import Literal
 
+from roost.core.events import log
 from roost.jobs.kinds import Effect, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -42,7 +43,6 @@ from roost.resources.compute.steps import (
 )
 from roost.resources.compute.turns import BEGIN, FIRST, Begin, Turn, at_once, begin, begun
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.events import log
 from roost.store import Queries
 
 Shown = Literal["booting", "offline"]

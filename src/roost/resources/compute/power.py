@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import structlog
 
+from roost.core.events import log
+from roost.core.events import queries as events
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceState
@@ -12,8 +14,6 @@ from roost.resources.compute.jobs import BOOT, enqueue_boot
 from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.events import log
-from roost.resources.events import queries as events
 from roost.services import Services
 from roost.store import Queries
 

@@ -1,5 +1,6 @@
 """Making domains, by hand or as a clone; and who may have which name."""
 
+from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
@@ -9,7 +10,6 @@ from roost.resources.domains.dns import Dns
 from roost.resources.domains.entity import DOMAIN
 from roost.resources.domains.names import MAX_NAME, ancestors
 from roost.resources.domains.queries import DomainFacts, NewDomain
-from roost.resources.events import log
 from roost.resources.tags.labels import use_tags
 from roost.web.call import Call
 from roost.web.grants import give_to_creator

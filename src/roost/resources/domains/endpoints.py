@@ -1,5 +1,6 @@
 """What the API offers: domains (spec B, Domains)."""
 
+from roost.core.events import log
 from roost.errors import Problem, invalid_fields, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import creation, imports, jobs, queries, record_queries, rules
@@ -18,7 +19,6 @@ from roost.resources.domains.imports import Found
 from roost.resources.domains.queries import DOMAINS, DomainFacts
 from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
 from roost.resources.domains.zone_files import render
-from roost.resources.events import log
 from roost.resources.tags.labels import change_tags, hold_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call

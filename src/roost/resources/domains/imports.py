@@ -6,6 +6,7 @@ why an import fails. A server that takes longer is left to a job.
 
 from dataclasses import dataclass
 
+from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, invalid, invalid_fields
 from roost.jobs.queue import JobQueue
@@ -16,7 +17,6 @@ from roost.resources.domains.dns import Dns, parse_server
 from roost.resources.domains.parsing import Conversion, Parsed, parse_zone_file
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.domains.transfers import TransferError, TransferTimeoutError, fetch
-from roost.resources.events import log
 from roost.threads import COMPUTING
 from roost.web.call import Call
 

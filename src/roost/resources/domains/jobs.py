@@ -13,6 +13,7 @@ from typing import Final
 
 import orjson
 
+from roost.core.events import log
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -26,7 +27,6 @@ from roost.resources.domains.names import absolute
 from roost.resources.domains.queries import DomainFacts
 from roost.resources.domains.transfers import TransferRefusedError, TransferTimeoutError
 from roost.resources.domains.zones import owner_of, soa_of, ttl_of, with_nameservers, zone_of
-from roost.resources.events import log
 from roost.store import Queries
 
 _RETRY: Final = Retry(attempts=60, base=0.25, longest=30.0)

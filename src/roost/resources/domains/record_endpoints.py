@@ -3,6 +3,7 @@
 from dataclasses import replace
 from ipaddress import ip_address
 
+from roost.core.events import log
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import jobs, record_queries, rules
@@ -18,7 +19,6 @@ from roost.resources.domains.record_bodies import CreateRecord, UpdateRecord
 from roost.resources.domains.record_queries import RECORDS
 from roost.resources.domains.record_rules import IPV4_REASON, IPV6_REASON, REMOTE_ADDRESS
 from roost.resources.domains.records import RecordRow
-from roost.resources.events import log
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint

@@ -10,6 +10,7 @@ from then on everything else waits or is refused, as the job holds the instance.
 
 import structlog
 
+from roost.core.events import log
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -22,7 +23,6 @@ from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import REBOOT
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.events import log
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Maintenance
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType

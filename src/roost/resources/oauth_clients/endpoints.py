@@ -4,10 +4,10 @@ import secrets
 
 import orjson
 
+from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.ids import new_token
-from roost.resources.events import log
 from roost.resources.oauth_clients import queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.entity import OAUTH_CLIENT

@@ -7,8 +7,8 @@ from hmac import compare_digest
 
 import structlog
 
+from roost.core.events import log
 from roost.errors import invalid
-from roost.resources.events import log
 from roost.resources.phone import queries
 from roost.resources.phone.bodies import SendCode, VerifyCode
 from roost.resources.phone.engine import MessageError, Messages

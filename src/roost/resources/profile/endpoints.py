@@ -2,9 +2,9 @@
 
 import orjson
 
+from roost.core.events import log
 from roost.errors import forbidden, invalid
 from roost.resources.account import queries as accounts
-from roost.resources.events import log
 from roost.resources.profile import queries
 from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
 from roost.resources.profile.entity import PROFILE

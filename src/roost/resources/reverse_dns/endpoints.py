@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_address
 
 from roost.core.entities.queries import labels
+from roost.core.events import log
 from roost.errors import forbidden, invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.domains.at_once import AtOnce
-from roost.resources.events import log
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.bodies import UpdateAddress
 from roost.resources.reverse_dns.entity import IP_ADDRESS

@@ -1,6 +1,6 @@
 """What the API offers: the caller's security questions (reference: Profile)."""
 
-from roost.resources.events import log
+from roost.core.events import log
 from roost.resources.profile.entity import PROFILE
 from roost.resources.security_questions import queries
 from roost.resources.security_questions.bodies import AnswerQuestions

@@ -1,8 +1,8 @@
 """What the API offers: the caller's SSH keys (reference: Profile)."""
 
+from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import not_found
-from roost.resources.events import log
 from roost.resources.ssh_keys import queries
 from roost.resources.ssh_keys.bodies import CreateSshKey, UpdateSshKey
 from roost.resources.ssh_keys.entity import SSH_KEY

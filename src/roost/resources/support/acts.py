@@ -1,7 +1,7 @@
 """What happens to a ticket, whoever does it; the rows are locked."""
 
+from roost.core.events import log
 from roost.jobs.queue import JobQueue
-from roost.resources.events import log
 from roost.resources.support import queries
 from roost.resources.support.entity import TICKET
 from roost.resources.support.jobs import write_to

@@ -1,8 +1,8 @@
 """What the API offers: tags (spec B, Tags)."""
 
 from roost.core.entities.registry import Entities
+from roost.core.events import log
 from roost.errors import not_found
-from roost.resources.events import log
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import CreateTag
 from roost.resources.tags.entity import TAG

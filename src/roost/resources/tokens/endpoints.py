@@ -4,8 +4,8 @@ from datetime import datetime
 
 import orjson
 
+from roost.core.events import log
 from roost.errors import invalid, invalid_fields, not_found
-from roost.resources.events import log
 from roost.resources.tokens import queries
 from roost.resources.tokens.bodies import CreateToken, UpdateToken
 from roost.resources.tokens.entity import TOKEN

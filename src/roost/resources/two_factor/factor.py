@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from hmac import compare_digest
 
+from roost.core.events import log
 from roost.errors import invalid
 from roost.resources.devices import queries as devices
-from roost.resources.events import log
 from roost.resources.profile.entity import PROFILE
 from roost.resources.two_factor import codes, queries
 from roost.resources.two_factor.queries import Factor

@@ -2,10 +2,10 @@
 
 from asyncpg import UniqueViolationError
 
+from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.account import queries as accounts
-from roost.resources.events import log
 from roost.resources.users import grants, queries
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
 from roost.resources.users.caller import lock_users

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
@@ -11,7 +12,6 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import Turn
 from roost.resources.compute.volumes import AttachedVolume, InstanceVolumes
-from roost.resources.events import log
 from roost.resources.volumes import attaching, jobs, queries, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs
 from roost.resources.volumes.effects import take_from_instance

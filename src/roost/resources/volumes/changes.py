@@ -1,11 +1,11 @@
 """Changes of volumes that are there (spec A, Volumes)."""
 
+from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.events import log
 from roost.resources.volumes import attaching, jobs, limits, locks, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.resources.volumes.bodies import AttachVolume

@@ -2,9 +2,9 @@
 
 from asyncpg import UniqueViolationError
 
+from roost.core.events import log
 from roost.errors import invalid
 from roost.resources.compute.locks import check_exists
-from roost.resources.events import log
 from roost.resources.tags.labels import change_tags, use_tags
 from roost.resources.volumes import changes, creation, locks, queries
 from roost.resources.volumes.bodies import (

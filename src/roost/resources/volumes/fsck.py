@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from roost.core.engine import EngineError
+from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.jobs.queue import JobQueue
-from roost.resources.events import log
 from roost.resources.volumes import jobs, queries, state_queries
 from roost.resources.volumes.args import VolumeArgs
 from roost.resources.volumes.drift import DriftKind

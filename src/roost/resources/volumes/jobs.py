@@ -14,11 +14,11 @@ volume_delete  not shown        gone       active again
 from typing import TypeVar
 
 from roost.core.entities.records import Entity
+from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.turns import in_turn
 from roost.resources.compute.engine import MountedError
-from roost.resources.events import log
 from roost.resources.volumes import effects, steps
 from roost.resources.volumes.args import (
     AttachmentArgs,

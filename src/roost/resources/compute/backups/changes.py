@@ -3,6 +3,7 @@
 from typing import TypeVar
 
 from roost.core.catalog import Catalog
+from roost.core.events import log
 from roost.errors import Problem, invalid, invalid_fields
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
@@ -20,7 +21,6 @@ from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.locks import check_idle
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import FIRST, Turn
-from roost.resources.events import log
 from roost.store import Queries
 from roost.web.call import Call
 from roost.web.grants import Write, require

@@ -3,6 +3,7 @@
 import structlog
 
 from roost.core.engine import EngineError
+from roost.core.events import log
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
@@ -13,7 +14,6 @@ from roost.resources.compute.backups import changes, rules, settings_queries
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.events import log
 
 _log = structlog.get_logger(__name__)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from roost.core.catalog import Catalog
+from roost.core.events import log
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.account.queries import network_helper
 from roost.resources.compute import limits
@@ -19,7 +20,6 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.interfaces import Interface, primary_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.resources.events import log
 from roost.web.call import Call
 from roost.web.grants import Write, require
 

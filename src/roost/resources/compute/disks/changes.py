@@ -1,6 +1,7 @@
 """Changes of disks: their rules, rows, events and jobs."""
 
 from roost.core.catalog import Catalog
+from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.disks import jobs, queries, rules
@@ -19,7 +20,6 @@ from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.profile import stored_keys
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import Turn
-from roost.resources.events import log
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 from roost.web.call import Call

@@ -9,6 +9,7 @@ disk_duplicate   not ready        ready        gone; its source stays ready all 
 
 from typing import TypeVar
 
+from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -31,7 +32,6 @@ from roost.resources.compute.disks.steps import (
 )
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.events import log
 from roost.store import Queries
 
 A = TypeVar("A", bound=DiskArgs)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from roost.core.entities.records import Entity
+from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -36,7 +37,6 @@ from roost.resources.compute.lifecycle.steps import (
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, cut, make, stop, unmake
-from roost.resources.events import log
 from roost.store import Queries
 from roost.web.call import Call
 

@@ -1,6 +1,7 @@
 """Resizing: another plan (reference: resize, mutate)."""
 
 from roost.core.catalog import Catalog
+from roost.core.events import log
 from roost.errors import invalid
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.entity import COMPUTE
@@ -11,7 +12,6 @@ from roost.resources.compute.lifecycle.plans import check_plan
 from roost.resources.compute.limit_queries import set_resize_type
 from roost.resources.compute.limits import check_resized
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.events import log
 from roost.web.call import Call
 
 _REQUESTS = {"cold": "compute_resize_create", "warm": "compute_resize_warm_create"}

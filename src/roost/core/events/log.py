@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from roost.clock import Clock
 from roost.core.entities.records import Entity
+from roost.core.events import queries
 from roost.jobs.kinds import JobArgs, JobKind
 from roost.jobs.model import Job
-from roost.jobs.queries import Face
+from roost.jobs.queries import EventInsert
 from roost.jobs.queue import JobQueue
-from roost.resources.events import queries
 from roost.store import Queries
 from roost.web.call import Call
 
@@ -73,7 +73,7 @@ async def start(
         args,
         resource=resource,
         account_id=actor.account_id,
-        face=_face(queue, actor, event),
+        event=_insert_of(queue, actor, event),
     )
 
 
@@ -97,12 +97,12 @@ async def start_once(
         args,
         resource=resource,
         account_id=actor.account_id,
-        face=_face(queue, actor, event),
+        event=_insert_of(queue, actor, event),
     )
 
 
-def _face(queue: JobQueue, actor: Actor, event: Event) -> Face:
-    return queries.face(_row(queue.clock.now(), actor, event, "scheduled"))
+def _insert_of(queue: JobQueue, actor: Actor, event: Event) -> EventInsert:
+    return queries.with_job(_row(queue.clock.now(), actor, event, "scheduled"))
 
 
 def _row(

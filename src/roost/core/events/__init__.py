@@ -1,0 +1,1 @@
+"""Telling users what happens: events, and the jobs that they show."""
