@@ -1,4 +1,4 @@
-"""Letters about tickets: who gets them, and that a dead mail server loses and delays nothing."""
+"""Emails about tickets: who gets them, and that a dead mail server loses and delays nothing."""
 
 import asyncio
 import socket
@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from roost.app.desk import DeskError, open_desk
+from roost.app.support import SupportSettingsError, open_support
 from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
 from roost.resources.support import staff
@@ -62,9 +62,9 @@ async def answered(running: RunningRoost, ticket_id: int, text: str = "We look a
         await staff.reply(db, running.roost.queue, ticket_id, text, "Mona")
 
 
-async def letters(mails: MailServer, count: int) -> list[EmailMessage]:
+async def emails(mails: MailServer, count: int) -> list[EmailMessage]:
     async def arrived() -> list[EmailMessage]:
-        return list(mails.letters)
+        return list(mails.emails)
 
     return await until(arrived, lambda found: len(found) >= count)
 
@@ -79,14 +79,14 @@ async def jobs(running: RunningRoost) -> list[str]:
 async def test_a_whole_conversation(running: RunningRoost, client: Client, port: int) -> None:
     async with mail_server(port=port) as mails:
         ticket_id = (await client.post(TICKETS, BODY))["id"]
-        await letters(mails, 1)
+        await emails(mails, 1)
         await answered(running, ticket_id)
-        await letters(mails, 2)
+        await emails(mails, 2)
         await client.post(f"{TICKETS}/{ticket_id}/replies", {"description": "Thank you."})
-        opened, reply, thanks = await letters(mails, 3)
-    assert [letter["To"] for letter in (opened, reply, thanks)] == [STAFF, ADA, STAFF]
-    assert {letter["From"] for letter in (opened, reply, thanks)} == {SENDER}
-    assert {letter["Subject"] for letter in (opened, reply, thanks)} == {
+        opened, reply, thanks = await emails(mails, 3)
+    assert [email["To"] for email in (opened, reply, thanks)] == [STAFF, ADA, STAFF]
+    assert {email["From"] for email in (opened, reply, thanks)} == {SENDER}
+    assert {email["Subject"] for email in (opened, reply, thanks)} == {
         f"[Ticket {ticket_id}] No connection"
     }
     assert "admin opened ticket" in opened.get_content()
@@ -107,9 +107,9 @@ async def test_a_dead_mail_server(running: RunningRoost, client: Client, port: i
         await running.roost.store.execute(
             "update job set run_at = '-infinity' where kind = 'ticket_mail'"
         )
-        found = await letters(mails, 2)
+        found = await emails(mails, 2)
         await until(lambda: jobs(running), lambda found: found == ["done", "done"])
-    assert {letter["To"] for letter in found} == {STAFF, ADA}
+    assert {email["To"] for email in found} == {STAFF, ADA}
 
 
 @asynccontextmanager
@@ -149,9 +149,9 @@ async def test_an_address_that_does_not_exist(
         ticket_id = (await client.post(TICKETS, BODY))["id"]
         await answered(running, ticket_id)
         await until(lambda: jobs(running), lambda found: found == ["done", "failed"])
-        assert [letter["To"] for letter in mails.letters] == [STAFF]
+        assert [email["To"] for email in mails.emails] == [STAFF]
     error = await running.roost.store.fetchval("select error from job where status = 'failed'")
-    assert error == "the mail server refused the letter: 550 unknown"
+    assert error == "the mail server refused the email: 550 unknown"
 
 
 async def test_an_address_that_no_letter_can_have(
@@ -161,13 +161,13 @@ async def test_an_address_that_no_letter_can_have(
     async with mail_server(port=port) as mails:
         await answered(running, (await client.post(TICKETS, BODY))["id"])
         await until(lambda: jobs(running), lambda found: found == ["done", "failed"])
-        assert [letter["To"] for letter in mails.letters] == [STAFF]
+        assert [email["To"] for email in mails.emails] == [STAFF]
 
 
 @pytest.mark.parametrize(
     "change", ["email = ''", "email_notifications = false", "restricted = true"]
 )
-async def test_users_who_get_no_letters(
+async def test_users_who_get_no_emails(
     running: RunningRoost, client: Client, port: int, change: str
 ) -> None:
     """They want none, or may not look at the ticket any more."""
@@ -176,7 +176,7 @@ async def test_users_who_get_no_letters(
         await running.roost.store.execute(f"update api_user set {change}")
         await answered(running, ticket_id)
         await until(lambda: jobs(running), lambda found: found == ["done", "done"])
-        assert [letter["To"] for letter in mails.letters] == [STAFF]
+        assert [email["To"] for email in mails.emails] == [STAFF]
 
 
 async def test_a_ticket_of_staff_goes_to_the_account(
@@ -189,9 +189,9 @@ async def test_a_ticket_of_staff_goes_to_the_account(
             await staff.open_for(
                 db, running.roost.queue, account_id, "abuse", "A report", "Look.", "Mona", False
             )
-        (letter,) = await letters(mails, 1)
-    assert letter["To"] == "bills@example.com"
-    assert "Mona opened ticket" in letter.get_content()
+        (email,) = await emails(mails, 1)
+    assert email["To"] == "bills@example.com"
+    assert "Mona opened ticket" in email.get_content()
 
 
 async def test_without_a_mail_server_all_goes_on(tmp_path: Path, database_url: str) -> None:
@@ -213,16 +213,16 @@ async def test_without_a_mail_server_all_goes_on(tmp_path: Path, database_url: s
     ],
 )
 def test_settings_that_do_not_fit(changes: Json, reason: str) -> None:
-    with pytest.raises(DeskError, match=reason) as raised:
-        open_desk(Settings.model_validate(changes))
+    with pytest.raises(SupportSettingsError, match=reason) as raised:
+        open_support(Settings.model_validate(changes))
     assert "Secret" not in str(raised.value)
 
 
 def test_settings() -> None:
-    plain = open_desk(Settings(state=Path("/nowhere")))
+    plain = open_support(Settings(state=Path("/nowhere")))
     assert isinstance(plain.attachments, AttachmentFolder)
-    assert plain.post is None
-    both = open_desk(
+    assert plain.mail is None
+    both = open_support(
         Settings.model_validate(
             {
                 "smtp_url": "smtps://me:Secret@mx",
@@ -233,6 +233,6 @@ def test_settings() -> None:
         )
     )
     assert isinstance(both.attachments, AttachmentBucket)
-    assert both.post is not None
-    assert both.post.support is None
+    assert both.mail is not None
+    assert both.mail.support is None
     assert "Secret" not in repr(both)

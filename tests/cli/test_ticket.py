@@ -1,4 +1,4 @@
-"""`roost ticket`: a ticket's whole life from both sides, with the letters that are received."""
+"""`roost ticket`: a ticket's whole life from both sides, with the emails that are received."""
 
 import asyncio
 import threading

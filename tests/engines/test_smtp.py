@@ -1,4 +1,4 @@
-"""Letters over SMTP, with a real server."""
+"""Emails over SMTP, with a real server."""
 
 import socket
 from email.message import EmailMessage
@@ -14,7 +14,7 @@ from tests.support.mail import NEVER, NOT_NOW, SENDER, STAFF, mail_server
 LOGIN = "me%40x:p%3Aw%2Fd"
 
 
-def letter(to: str = STAFF) -> EmailMessage:
+def email(to: str = STAFF) -> EmailMessage:
     made = EmailMessage()
     made["From"], made["To"], made["Subject"] = SENDER, to, "\u00dcber \U0001f600"
     made.set_content("J\u00f6rg\n.\nsaid: a dot alone\n")
@@ -23,8 +23,8 @@ def letter(to: str = STAFF) -> EmailMessage:
 
 async def test_a_letter_arrives() -> None:
     async with mail_server() as mails:
-        await SmtpMailer.of(f"smtp://127.0.0.1:{mails.port}").send(letter())
-    (found,) = mails.letters
+        await SmtpMailer.of(f"smtp://127.0.0.1:{mails.port}").send(email())
+    (found,) = mails.emails
     assert found["Subject"] == "\u00dcber \U0001f600"
     assert found.get_content().replace("\r\n", "\n") == "J\u00f6rg\n.\nsaid: a dot alone\n"
     assert mails.envelopes == [(SENDER, [STAFF])]
@@ -42,15 +42,15 @@ async def test_refusals(to: str, busy: bool, error: type[Exception], text: str) 
     async with mail_server() as mails:
         mails.busy = busy
         with pytest.raises(error, match=text):
-            await SmtpMailer.of(f"smtp://127.0.0.1:{mails.port}").send(letter(to))
-        assert mails.letters == []
+            await SmtpMailer.of(f"smtp://127.0.0.1:{mails.port}").send(email(to))
+        assert mails.emails == []
 
 
 async def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(MailError, match="SMTPConnectError"):
-        await SmtpMailer.of(f"smtp://127.0.0.1:{port}").send(letter())
+        await SmtpMailer.of(f"smtp://127.0.0.1:{port}").send(email())
 
 
 @pytest.mark.parametrize("scheme", ["smtps", "smtp+starttls"])
@@ -61,21 +61,21 @@ async def test_encrypted_with_a_password(
     async with mail_server(context, starttls=scheme != "smtps") as mails:
         place = f"127.0.0.1:{mails.port}"
         with pytest.raises(MailError):  # Nobody vouches for the server.
-            await SmtpMailer.of(f"{scheme}://{LOGIN}@{place}").send(letter())
+            await SmtpMailer.of(f"{scheme}://{LOGIN}@{place}").send(email())
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         with pytest.raises(MailError, match="SMTPAuthenticationError") as raised:
-            await SmtpMailer.of(f"{scheme}://me%40x:no-Secret@{place}").send(letter())
+            await SmtpMailer.of(f"{scheme}://me%40x:no-Secret@{place}").send(email())
         assert "no-Secret" not in str(raised.value)
-        assert mails.letters == []
-        await SmtpMailer.of(f"{scheme}://{LOGIN}@{place}").send(letter())
-    assert len(mails.letters) == 1
+        assert mails.emails == []
+        await SmtpMailer.of(f"{scheme}://{LOGIN}@{place}").send(email())
+    assert len(mails.emails) == 1
 
 
-async def test_a_server_that_does_not_offer_encryption_gets_no_letter() -> None:
+async def test_a_server_that_does_not_offer_encryption_gets_no_email() -> None:
     async with mail_server() as mails:
         with pytest.raises(MailError):
-            await SmtpMailer.of(f"smtp+starttls://127.0.0.1:{mails.port}").send(letter())
-    assert mails.letters == []
+            await SmtpMailer.of(f"smtp+starttls://127.0.0.1:{mails.port}").send(email())
+    assert mails.emails == []
 
 
 @pytest.mark.parametrize(

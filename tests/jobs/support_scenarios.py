@@ -1,4 +1,4 @@
-"""Letters about tickets for the harness: to staff, and to the user who asked."""
+"""Emails about tickets for the harness: to staff, and to the user who asked."""
 
 import itertools
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _NUMBERS = itertools.count()
 
 @dataclass(frozen=True)
 class LetterCase:
-    """A letter may come twice after a crash, but then it is the same one."""
+    """An email may come twice after a crash, but then it is the same one."""
 
     mails: MailServer
     address: str
@@ -31,8 +31,8 @@ class LetterCase:
         assert self._found() <= {self.message_id}
 
     def _found(self) -> set[str]:
-        letters = self.mails.to(self.address)
-        return {letter["Message-ID"] for letter in letters} & {self.message_id}
+        emails = self.mails.to(self.address)
+        return {email["Message-ID"] for email in emails} & {self.message_id}
 
 
 async def begin(environment: Environment, *, to_staff: bool) -> LetterCase:
@@ -65,6 +65,6 @@ async def begin(environment: Environment, *, to_staff: bool) -> LetterCase:
 
 
 SCENARIOS = (
-    Scenario(SEND, partial(begin, to_staff=True), "letter to staff"),
-    Scenario(SEND, partial(begin, to_staff=False), "letter to a user"),
+    Scenario(SEND, partial(begin, to_staff=True), "email to staff"),
+    Scenario(SEND, partial(begin, to_staff=False), "email to a user"),
 )

@@ -23,13 +23,13 @@ Peer = Any  # aiosmtpd has no types.
 @dataclass
 class MailServer:
     port: int = 0
-    letters: list[EmailMessage] = field(default_factory=list)
+    emails: list[EmailMessage] = field(default_factory=list)
     envelopes: list[tuple[str, list[str]]] = field(default_factory=list)
     busy: bool = False
-    """It then takes no letter, for now."""
+    """It then takes no email, for now."""
 
     def to(self, address: str) -> list[EmailMessage]:
-        return [letter for letter in self.letters if letter["To"] == address]
+        return [email for email in self.emails if email["To"] == address]
 
     async def handle_RCPT(  # noqa: N802
         self, server: Peer, session: Peer, envelope: Peer, address: str, options: list[str]
@@ -42,9 +42,9 @@ class MailServer:
     async def handle_DATA(self, server: Peer, session: Peer, envelope: Peer) -> str:  # noqa: N802
         if self.busy:
             return "451 busy"
-        letter = message_from_bytes(envelope.content, policy=default)
-        assert isinstance(letter, EmailMessage)
-        self.letters.append(letter)
+        email = message_from_bytes(envelope.content, policy=default)
+        assert isinstance(email, EmailMessage)
+        self.emails.append(email)
         self.envelopes.append((envelope.mail_from, envelope.rcpt_tos))
         return "250 OK"
 

@@ -12,7 +12,6 @@ from typing import Protocol
 import structlog
 from prometheus_client import CollectorRegistry
 
-from roost.app.desk import open_desk
 from roost.app.dns import put_together
 from roost.app.engines import Bindings, bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
@@ -21,6 +20,7 @@ from roost.app.images import LocalImages, image_store
 from roost.app.lab.clock import LabClock
 from roost.app.messages import open_messages
 from roost.app.name_server import DnsBinding, bind_dns
+from roost.app.support import open_support
 from roost.clock import Clock
 from roost.core.catalog import Catalog, load, sync
 from roost.core.causes import Causes
@@ -241,7 +241,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Causes(*GROUPS.causes),
                 Promises(*GROUPS.promises),
                 Entities(GROUPS.entities),
-                open_desk(settings),
+                open_support(settings),
                 open_messages(settings),
                 PublicUrl(settings.public_url),
                 registry,

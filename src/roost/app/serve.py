@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
-from roost.app.crew import Crew
 from roost.app.figures import keep_figures
 from roost.app.health import Health
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
 from roost.app.power_watch import listen
+from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.oauth.passwords import PasswordChecker
 from roost.oauth.routes import build_routes
@@ -60,15 +60,15 @@ async def serve(
     # Connections inherit it. Not every event loop sets it itself, and then small answers are
     # held back for 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    crew = Crew(roost.worker) if roost.settings.worker else None
+    worker = RestartingWorker(roost.worker) if roost.settings.worker else None
     async with roost.revocations() as revocations:
-        config, api = await _configure(roost, crew, revocations)
+        config, api = await _configure(roost, worker, revocations)
         server = _Uvicorn(config, on_ready)
         try:
             async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
                 tasks.create_task(server.serve(sockets=[listening]))
                 figures = tasks.create_task(keep_figures(roost))
-                stop_work = await _start_work(roost, crew, tasks) if crew is not None else None
+                stop_work = await _start_work(roost, worker, tasks) if worker is not None else None
                 await stop.wait()
                 server.should_exit = True
                 figures.cancel()
@@ -81,19 +81,21 @@ async def serve(
 async def work(roost: Roost, stop: asyncio.Event) -> None:
     """Run jobs until `stop` is set."""
     async with asyncio.TaskGroup() as tasks:
-        stop_work = await _start_work(roost, Crew(roost.worker), tasks)
+        stop_work = await _start_work(roost, RestartingWorker(roost.worker), tasks)
         await stop.wait()
         stop_work()
 
 
-async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Callable[[], None]:
+async def _start_work(
+    roost: Roost, worker: RestartingWorker, tasks: asyncio.TaskGroup
+) -> Callable[[], None]:
     """Run jobs, listen to guests, build images that are missing; returns what ends that."""
     await roost.enqueue_first_jobs()
-    tasks.create_task(crew.run())
+    tasks.create_task(worker.run())
     helpers = [tasks.create_task(work) for work in (roost.images.build(), listen(roost))]
 
     def stop() -> None:
-        crew.stop()
+        worker.stop()
         for helper in helpers:
             helper.cancel()
 
@@ -101,10 +103,10 @@ async def _start_work(roost: Roost, crew: Crew, tasks: asyncio.TaskGroup) -> Cal
 
 
 async def _configure(
-    roost: Roost, crew: Crew | None, revocations: Revocations
+    roost: Roost, worker: RestartingWorker | None, revocations: Revocations
 ) -> tuple[uvicorn.Config, Api]:
     registry, api = await roost.api(revocations)
-    lab = await open_lab(roost, api, revocations, crew)
+    lab = await open_lab(roost, api, revocations, worker)
     oauth = Site(
         roost.requests,
         roost.clock,

@@ -7,9 +7,9 @@ from typing import TypeVar
 import click
 import uvloop
 
-from roost.app.desk import DeskError
 from roost.app.engines import EngineUnavailableError
 from roost.app.served import ServedError, last_served
+from roost.app.support import SupportSettingsError
 from roost.core.catalog import CatalogError
 from roost.engines.qemu.images.commands import ImageError
 from roost.settings import Settings
@@ -66,7 +66,7 @@ def run(coroutine: Coroutine[None, None, T]) -> T:
     except (
         CatalogError,
         ClusterError,
-        DeskError,
+        SupportSettingsError,
         EngineUnavailableError,
         ImageError,
         ServedError,

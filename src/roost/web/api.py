@@ -30,7 +30,7 @@ from roost.web.exchange import Exchange
 from roost.web.filters import parse_filter
 from roost.web.grants import require
 from roost.web.headers import UNCACHED, static_headers
-from roost.web.idempotency import answer_once, check_key, essence
+from roost.web.idempotency import answer_once, canonical, check_key
 from roost.web.metrics import EdgeMetrics
 from roost.web.pages import parse_page
 from roost.web.rates import Caller, RateLimiter
@@ -237,7 +237,7 @@ class Api:
             if key is None or exchange.identity is None:
                 return await _handle(endpoint, call, body)
 
-            said = essence(exchange.header(b"content-type"), raw)
+            said = canonical(exchange.header(b"content-type"), raw)
 
             async def answer() -> bytes:
                 return (await _handle(endpoint, call, body)).body

@@ -26,7 +26,7 @@ def check_key(key: str) -> None:
         raise invalid(f"Must be 1-{_MAX_LENGTH} printable ASCII characters", HEADER)
 
 
-def essence(content_type: str | None, body: bytes) -> bytes:
+def canonical(content_type: str | None, body: bytes) -> bytes:
     """What makes a body equal to another: clients give each form another random boundary."""
     found = _BOUNDARY.match(content_type or "")
     return body if found is None else body.replace(b"--" + found[1].encode(), b"--")

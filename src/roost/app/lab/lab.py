@@ -8,12 +8,12 @@ from datetime import datetime
 
 from starlette.types import ASGIApp
 
-from roost.app.crew import Crew
 from roost.app.groups import GROUPS
 from roost.app.lab import queries
 from roost.app.lab.clock import LabClock
 from roost.app.lab.engines import LabEngines
 from roost.app.lab.gate import Gate
+from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.errors import forbidden, invalid, out_of_scope, unauthenticated
 from roost.jobs import upkeep_queries
@@ -30,7 +30,7 @@ class Lab:
     engines: LabEngines
     gate: Gate
     """In front of the API."""
-    crew: Crew | None
+    worker: RestartingWorker | None
     """None when this process runs no jobs."""
     changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -57,12 +57,12 @@ class Lab:
             await stack.enter_async_context(self.changing)
             await self._refuse_others()
             await stack.enter_async_context(self.gate.shut())
-            if self.crew is not None:
-                await stack.enter_async_context(self.crew.rest())
+            if self.worker is not None:
+                await stack.enter_async_context(self.worker.rest())
             yield
 
     async def _refuse_others(self) -> None:
-        owner = self.crew.owner if self.crew is not None else None
+        owner = self.worker.owner if self.worker is not None else None
         lease = self.roost.settings.job_lease
         if await queries.count_other_workers(self.roost.store, owner, lease):
             raise invalid(f"Another process runs jobs, or did {lease:g} seconds ago: stop it first")
@@ -75,11 +75,11 @@ async def begin_schedules(db: Queries, now: datetime) -> None:
 
 
 async def open_lab(
-    roost: Roost, api: ASGIApp, revocations: Revocations, crew: Crew | None
+    roost: Roost, api: ASGIApp, revocations: Revocations, worker: RestartingWorker | None
 ) -> Lab | None:
     """None where time cannot be moved: the process was started without a lab."""
     if not isinstance(roost.clock, LabClock):
         return None
     await begin_schedules(roost.store, roost.clock.now())
     engines = LabEngines(roost.bindings.instances, roost.name_server)
-    return Lab(roost, roost.clock, revocations, engines, Gate(api), crew)
+    return Lab(roost, roost.clock, revocations, engines, Gate(api), worker)

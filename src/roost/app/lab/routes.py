@@ -105,7 +105,7 @@ class JobFaultsEndpoint(HTTPEndpoint):
     async def post(self, request: Request) -> Response:
         lab = await _enter(request)
         body = await _read(lab, request, PlanJobFault)
-        if lab.crew is None:
+        if lab.worker is None:
             raise invalid("This process runs no jobs")
         faults.plan_fault(lab.roost.faults, lab.roost.queue.kinds, body)
         return await _show_faults(lab)

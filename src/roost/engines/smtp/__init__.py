@@ -1,1 +1,1 @@
-"""Letters over SMTP."""
+"""Emails over SMTP."""

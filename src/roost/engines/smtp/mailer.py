@@ -1,4 +1,4 @@
-"""A mail server that is spoken to for each letter."""
+"""A mail server that is spoken to for each email."""
 
 from dataclasses import dataclass, field
 from email.message import EmailMessage
@@ -44,10 +44,10 @@ class SmtpMailer:
             password=unquote(parts.password) if parts.password else None,
         )
 
-    async def send(self, letter: EmailMessage) -> None:
+    async def send(self, email: EmailMessage) -> None:
         try:
             await aiosmtplib.send(
-                letter,
+                email,
                 hostname=self.host,
                 port=self.port,
                 use_tls=self.tls,
@@ -68,5 +68,5 @@ class SmtpMailer:
 
 def _refusal(code: int, message: str) -> MailError | MailRefusedError:
     """Whether the server may think otherwise later (RFC 5321, 4.2.1)."""
-    text = f"the mail server refused the letter: {code} {message}"
+    text = f"the mail server refused the email: {code} {message}"
     return MailRefusedError(text) if code >= 500 else MailError(text)

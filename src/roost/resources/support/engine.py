@@ -1,4 +1,4 @@
-"""What support needs from outside: a place for attachments, and somebody who carries letters."""
+"""What support needs from outside: a place for attachments, and somebody who carries emails."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Protocol
 from roost.errors import ShownError
 
 _LINES = 4
-"""Letters on their way at one time: a server that hangs must not hold all slots of a worker."""
+"""Emails on their way at one time: a server that hangs must not hold all slots of a worker."""
 
 
 class AttachmentStoreError(Exception):
@@ -49,22 +49,22 @@ class AttachmentStore(Protocol):
 
 
 class MailRefusedError(ShownError):
-    """The mail server will never take this letter."""
+    """The mail server will never take this email."""
 
 
 class MailError(ShownError):
-    """The letter was not sent; it may be later."""
+    """The email was not sent; it may be later."""
 
 
 class Mailer(Protocol):
-    async def send(self, letter: EmailMessage) -> None:
-        """Hand over a letter with its From and To. MailRefusedError or MailError."""
+    async def send(self, email: EmailMessage) -> None:
+        """Hand over an email with its From and To. MailRefusedError or MailError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
-    """How letters leave, when they do."""
+class Mail:
+    """How emails leave, when they do."""
 
     mailer: Mailer
     sender: str
@@ -77,10 +77,10 @@ class Post:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class SupportServices:
     """What a process has for its support."""
 
     attachments: AttachmentStore
-    post: Post | None
+    mail: Mail | None
     quota: int
     """Bytes of all attachments of an account."""

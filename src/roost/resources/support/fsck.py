@@ -5,7 +5,12 @@ from functools import partial
 
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.resources.support import file_queries
-from roost.resources.support.engine import AttachmentStore, AttachmentStoreError, Desk, StoredFile
+from roost.resources.support.engine import (
+    AttachmentStore,
+    AttachmentStoreError,
+    StoredFile,
+    SupportServices,
+)
 from roost.resources.support.file_queries import Attachment
 
 _IN_FLIGHT = 600.0
@@ -14,7 +19,7 @@ _IN_FLIGHT = 600.0
 
 async def check_attachments(installation: Installation) -> AsyncIterator[Finding]:
     """Rows are read before files, so that a new one is no surprise."""
-    store = installation.get(Desk).attachments
+    store = installation.get(SupportServices).attachments
     rows = await file_queries.list_all(installation.store)
     try:
         files = {file.key: file for file in await store.list()}

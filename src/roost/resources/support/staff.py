@@ -2,7 +2,7 @@
 
 from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
-from roost.resources.support import acts, queries, rules
+from roost.resources.support import actions, queries, rules
 from roost.resources.support.queries import NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketKind
 from roost.store import Queries
@@ -37,20 +37,20 @@ async def open_for(
         gravatar_id=rules.gravatar_id(""),
         closable=closable,
     )
-    return await acts.open_ticket(db, queue, new)
+    return await actions.open_ticket(db, queue, new)
 
 
 async def reply(db: Queries, queue: JobQueue, ticket_id: int, text: str, name: str) -> int:
     """The id of the reply. Raises TicketError."""
     ticket = await _lock_open(db, ticket_id)
     new = NewReply(text, name, rules.gravatar_id(""), from_staff=True)
-    return await acts.reply_to(db, queue, ticket, new)
+    return await actions.reply_to(db, queue, ticket, new)
 
 
 async def close(db: Queries, queue: JobQueue, ticket_id: int, name: str) -> None:
     """Also one that its user may not close. Raises TicketError."""
     ticket = await _lock_open(db, ticket_id)
-    await acts.close(db, queue, ticket, name, by_staff=True)
+    await actions.close(db, queue, ticket, name, by_staff=True)
 
 
 async def assign(db: Queries, ticket_id: int, name: str | None) -> None:

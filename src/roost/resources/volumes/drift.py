@@ -7,7 +7,7 @@ from roost.resources.volumes.engine import VolumeState
 from roost.resources.volumes.queries import VolumeFacts
 
 DriftKind = Literal[
-    "orphan", "unborn", "undead", "resizing", "missing", "size", "elsewhere", "unplugged"
+    "orphan", "creating", "deleting", "resizing", "missing", "size", "elsewhere", "unplugged"
 ]
 
 
@@ -27,9 +27,9 @@ def compare(row: VolumeFacts | None, state: VolumeState | None, owner: int | Non
     if row is None:
         return None if state is None else Drift("orphan", "has data, but does not exist")
     if row.deleting:
-        return Drift("undead", "is being deleted, but no job works on it")
+        return Drift("deleting", "is being deleted, but no job works on it")
     if row.status == "creating":
-        return Drift("unborn", "is creating, but no job works on it")
+        return Drift("creating", "is creating, but no job works on it")
     if row.status == "resizing":
         return Drift("resizing", "is resizing, but no job works on it")
     if state is None:

@@ -166,8 +166,8 @@ async def _take_from_guest(mending: _Mending) -> None:
 
 _REMEDIES: dict[DriftKind, Callable[[_Mending], Awaitable[str]]] = {
     "orphan": _delete_data,
-    "unborn": _abandon,
-    "undead": _delete,
+    "creating": _abandon,
+    "deleting": _delete,
     "resizing": _settle,
     "missing": _lament,
     "size": _fit,

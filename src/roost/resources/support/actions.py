@@ -16,7 +16,7 @@ async def open_ticket(db: Queries, queue: JobQueue, new: NewTicket) -> int:
     assert ticket is not None
     by_staff = new.opener_id is None
     username = None if by_staff else new.opened_by
-    await tell(db, queue, ticket, "ticket_create", username)
+    await notify(db, queue, ticket, "ticket_create", username)
     await write_to(db, queue, ticket, None, staff=not by_staff)
     return ticket_id
 
@@ -29,7 +29,7 @@ async def reply_to(db: Queries, queue: JobQueue, ticket: Ticket, new: NewReply) 
         await queries.set_open(db, ticket.id)
     await queries.touch(db, ticket.id, new.created_by, now)
     username = None if new.from_staff else new.created_by
-    await tell(db, queue, ticket, "ticket_update", username)
+    await notify(db, queue, ticket, "ticket_update", username)
     await write_to(db, queue, ticket, reply_id, staff=not new.from_staff)
     return reply_id
 
@@ -40,10 +40,10 @@ async def close(
     now = queue.clock.seconds()
     await queries.close(db, ticket.id, now)
     await queries.touch(db, ticket.id, name, now)
-    await tell(db, queue, ticket, "ticket_update", None if by_staff else name)
+    await notify(db, queue, ticket, "ticket_update", None if by_staff else name)
 
 
-async def tell(
+async def notify(
     db: Queries, queue: JobQueue, ticket: Ticket, action: str, username: str | None
 ) -> None:
     """An event; what staff does is nobody's of the account."""

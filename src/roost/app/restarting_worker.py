@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from roost.jobs.worker import Worker
 
 
-class Crew:
+class RestartingWorker:
     """Runs one worker at a time."""
 
-    def __init__(self, hire: Callable[[], Worker]) -> None:
-        self._hire = hire
-        self._worker = hire()
+    def __init__(self, make: Callable[[], Worker]) -> None:
+        self._make = make
+        self._worker = make()
         self._at_rest = asyncio.Event()
         self._may_work = asyncio.Event()
         self._may_work.set()
@@ -35,7 +35,7 @@ class Crew:
                 await self._may_work.wait()
             if self._stopping:
                 return
-            self._worker = self._hire()
+            self._worker = self._make()
 
     def stop(self) -> None:
         """Hand over the jobs that run; `run` ends within 10 seconds."""

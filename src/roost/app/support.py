@@ -1,19 +1,19 @@
-"""What the settings say of support: where attachments are, and who carries letters."""
+"""What the settings say of support: where attachments are, and who carries emails."""
 
 from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
 from roost.engines.smtp.mailer import SmtpMailer
-from roost.resources.support.engine import AttachmentStore, Desk, Post
+from roost.resources.support.engine import AttachmentStore, Mail, SupportServices
 from roost.settings import Settings
 
 
-class DeskError(Exception):
+class SupportSettingsError(Exception):
     """Settings that do not fit together."""
 
 
-def open_desk(settings: Settings) -> Desk:
-    """Raises DeskError. Nothing is reached for yet."""
-    return Desk(_attachments(settings), _post(settings), settings.attachments_quota)
+def open_support(settings: Settings) -> SupportServices:
+    """Raises SupportSettingsError. Nothing is reached for yet."""
+    return SupportServices(_attachments(settings), _mail(settings), settings.attachments_quota)
 
 
 def _attachments(settings: Settings) -> AttachmentStore:
@@ -28,16 +28,18 @@ def _attachments(settings: Settings) -> AttachmentStore:
     )
 
 
-def _post(settings: Settings) -> Post | None:
+def _mail(settings: Settings) -> Mail | None:
     if settings.smtp_url is None:
         return None
     if settings.mail_from is None:
-        raise DeskError("ROOST_SMTP_URL needs ROOST_MAIL_FROM: the address that letters are from")
+        raise SupportSettingsError(
+            "ROOST_SMTP_URL needs ROOST_MAIL_FROM: the address that emails are from"
+        )
     try:
         mailer = SmtpMailer.of(settings.smtp_url.get_secret_value())
     except ValueError:
-        raise DeskError(
+        raise SupportSettingsError(
             "ROOST_SMTP_URL must be smtp://, smtp+starttls:// or smtps://, then"
             " [user:password@]host[:port]"
         ) from None
-    return Post(mailer, settings.mail_from, settings.support_address, settings.public_url)
+    return Mail(mailer, settings.mail_from, settings.support_address, settings.public_url)

@@ -1,4 +1,4 @@
-"""Letters about tickets: nothing that a user writes gets into a header, or out of the text."""
+"""Emails about tickets: nothing that a user writes gets into a header, or out of the text."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -9,8 +9,8 @@ from email.policy import SMTP, default
 import pytest
 
 from roost.cli.ticket_view import line, shown
-from roost.resources.support.engine import Post
-from roost.resources.support.letters import Matter, compose
+from roost.resources.support.emails import Matter, compose
+from roost.resources.support.engine import Mail
 from roost.resources.support.queries import Reply, Ticket
 from roost.resources.support.rules import gravatar_id
 
@@ -29,11 +29,11 @@ HEADERS = {
 
 
 class Nobody:
-    async def send(self, letter: EmailMessage) -> None:
+    async def send(self, email: EmailMessage) -> None:
         raise AssertionError("nothing is sent here")
 
 
-POST = Post(Nobody(), "support@cloud.example.com", None, "https://cloud.example.com")
+POST = Mail(Nobody(), "support@cloud.example.com", None, "https://cloud.example.com")
 
 
 def ticket(summary: str = "No connection", description: str = "Help.") -> Ticket:
@@ -60,25 +60,25 @@ def ticket(summary: str = "No connection", description: str = "Help.") -> Ticket
 def received(matter: Matter, address: str = "ada@example.com") -> EmailMessage:
     """After the journey."""
     sent = compose(POST, matter, address).as_bytes(policy=SMTP)
-    letter = message_from_bytes(sent, policy=default)
-    assert isinstance(letter, EmailMessage)
-    return letter
+    email = message_from_bytes(sent, policy=default)
+    assert isinstance(email, EmailMessage)
+    return email
 
 
-def text_of(letter: EmailMessage) -> str:
-    return str(letter.get_content()).replace("\r\n", "\n")
+def text_of(email: EmailMessage) -> str:
+    return str(email.get_content()).replace("\r\n", "\n")
 
 
 def test_a_new_ticket_for_staff() -> None:
-    letter = received(Matter(ticket(), None, True, NOW), "help@cloud.example.com")
-    assert set(letter) == HEADERS
-    assert letter["From"] == "support@cloud.example.com"
-    assert letter["To"] == "help@cloud.example.com"
-    assert letter["Subject"] == "[Ticket 100001] No connection"
-    assert letter["Date"] == "Thu, 31 Jan 2030 12:00:05 +0000"
-    assert letter["Message-ID"] == "<ticket-100001.20300131120005.staff@cloud.example.com>"
-    assert letter["Auto-Submitted"] == "auto-generated"
-    assert text_of(letter) == (
+    email = received(Matter(ticket(), None, True, NOW), "help@cloud.example.com")
+    assert set(email) == HEADERS
+    assert email["From"] == "support@cloud.example.com"
+    assert email["To"] == "help@cloud.example.com"
+    assert email["Subject"] == "[Ticket 100001] No connection"
+    assert email["Date"] == "Thu, 31 Jan 2030 12:00:05 +0000"
+    assert email["Message-ID"] == "<ticket-100001.20300131120005.staff@cloud.example.com>"
+    assert email["Auto-Submitted"] == "auto-generated"
+    assert text_of(email) == (
         "ada opened ticket 100001: No connection\n\nHelp.\n\n-- \nAccount 100000\n"
         "https://cloud.example.com/v4/support/tickets/100001\n"
     )
@@ -86,11 +86,11 @@ def test_a_new_ticket_for_staff() -> None:
 
 def test_a_reply_for_the_user() -> None:
     reply = Reply(100_007, NOW.replace(hour=13), "Mona", "We look at it.", True)
-    letter = received(Matter(ticket(), reply, False, NOW))
-    assert letter["Message-ID"] == "<reply-100007.20300131130005.user@cloud.example.com>"
+    email = received(Matter(ticket(), reply, False, NOW))
+    assert email["Message-ID"] == "<reply-100007.20300131130005.user@cloud.example.com>"
     thread = "<ticket-100001.20300131120005.user@cloud.example.com>"
-    assert letter["References"] == letter["In-Reply-To"] == thread
-    assert text_of(letter) == (
+    assert email["References"] == email["In-Reply-To"] == thread
+    assert text_of(email) == (
         "Mona replied to ticket 100001: No connection\n\nWe look at it.\n\n-- \n"
         "https://cloud.example.com/v4/support/tickets/100001\n"
     )
@@ -98,8 +98,8 @@ def test_a_reply_for_the_user() -> None:
 
 def test_no_link_that_leads_nowhere() -> None:
     post = replace(POST, url=None)
-    letter = compose(post, Matter(ticket(), None, True, NOW), "ada@example.com")
-    assert text_of(letter).endswith("\n\nHelp.\n\n-- \nAccount 100000\n")
+    email = compose(post, Matter(ticket(), None, True, NOW), "ada@example.com")
+    assert text_of(email).endswith("\n\nHelp.\n\n-- \nAccount 100000\n")
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_no_link_that_leads_nowhere() -> None:
     ],
 )
 def test_subjects(summary: str, subject: str) -> None:
-    letter = received(Matter(ticket(summary), None, True, NOW))
-    assert set(letter) == HEADERS
-    assert letter["Subject"].split() == f"[Ticket 100001] {subject}".split()
+    email = received(Matter(ticket(summary), None, True, NOW))
+    assert set(email) == HEADERS
+    assert email["Subject"].split() == f"[Ticket 100001] {subject}".split()
 
 
 @pytest.mark.parametrize(
@@ -137,12 +137,12 @@ def test_subjects(summary: str, subject: str) -> None:
     ],
 )
 def test_texts_arrive(text: str) -> None:
-    letter = received(Matter(ticket(description=text), None, False, NOW))
-    assert set(letter) == HEADERS
-    assert letter.get_content_type() == "text/plain"
+    email = received(Matter(ticket(description=text), None, False, NOW))
+    assert set(email) == HEADERS
+    assert email.get_content_type() == "text/plain"
     plain = text.replace("\r\n", "\n")
-    assert f"\n\n{plain}\n\n-- \n" in text_of(letter)
-    assert all(len(row) <= 998 for row in letter.as_bytes(policy=SMTP).split(b"\r\n"))
+    assert f"\n\n{plain}\n\n-- \n" in text_of(email)
+    assert all(len(row) <= 998 for row in email.as_bytes(policy=SMTP).split(b"\r\n"))
 
 
 def test_the_same_letter_each_time() -> None:
