@@ -11,13 +11,13 @@ from roost.clock import Clock
 from roost.core.catalog.entries import LimitName
 from roost.core.entities.queries import fold_counts
 from roost.core.limits.queries import set_limit
+from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
 from roost.resources.tokens.issue import issue_token
 from roost.settings import Settings
 from roost.store import Store, migrate
 from roost.store.cluster import Cluster
-from roost.web.scopes import Scopes
 
 
 @asynccontextmanager

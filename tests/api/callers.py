@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from roost.web.auth import TokenKind, UserType
-from roost.web.grant_queries import Permission
+from roost.core.grant_queries import Permission
+from roost.core.identity import TokenKind, UserType
+from roost.core.scopes import AREAS
 from roost.web.grants import AccountAccess, Anyone, Global, Listed, Read, Unrestricted, Write
 from roost.web.registry import Endpoint
-from roost.web.scopes import AREAS
 
 Outcome = Literal["passed", "invalid", "out of scope", "forbidden"]
 """`passed` came as far as the object, whether that exists or not."""

@@ -10,10 +10,10 @@ import aiohttp
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
 from roost.resources.tokens.issue import issue_token
-from roost.web.scopes import Scopes
 from tests.api.dns_servers import ENGINES, Served, dns_roost, served_by
 from tests.support.browser import Browser, open_browser
 from tests.support.client import Client, Contract

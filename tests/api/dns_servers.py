@@ -12,10 +12,10 @@ import pytest
 
 from roost.app.name_server import stop_dns
 from roost.app.roost import Roost
+from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
 from roost.resources.tokens.issue import issue_token
-from roost.web.scopes import Scopes
 from tests.support.client import Client, Contract
 from tests.support.database import DatabaseServer
 from tests.support.resolving import where

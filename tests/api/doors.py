@@ -4,16 +4,16 @@ import uuid
 from datetime import timedelta
 
 from roost.app.roost import Roost
+from roost.core.grant_queries import give
+from roost.core.identity import UserType
+from roost.core.scopes import Scopes
 from roost.ids import new_token, new_uuid
 from roost.resources.account import queries as accounts
 from roost.resources.tokens.issue import make_token
 from roost.resources.tokens.queries import revoke_token
-from roost.web.auth import UserType
-from roost.web.grant_queries import give
 from roost.web.grants import Global, Read, Write
 from roost.web.registry import Endpoint
 from roost.web.routing import path_params
-from roost.web.scopes import Scopes
 from tests.api.callers import Caller
 from tests.api.conftest import Account
 from tests.api.samples import SAMPLES, missing_path

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from roost.app.roost import Roost
+from roost.core.scopes import Scopes
 from roost.resources.tokens.issue import NewToken, make_token
-from roost.web.scopes import Scopes
 from tests.api.conftest import Account
 from tests.support.apps import let_in
 from tests.support.client import Client, until

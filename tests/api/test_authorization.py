@@ -10,8 +10,8 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
+from roost.core.identity import UserType
 from roost.resources.tokens.queries import list_tokens, revoke_token
-from roost.web.auth import UserType
 from roost.web.registry import Endpoint, Registry
 from roost.web.routing import path_params
 from tests.api.callers import CALLERS, UNPREPARED, Caller, Outcome

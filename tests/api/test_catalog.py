@@ -9,9 +9,9 @@ import pytest
 from yarl import URL
 
 from roost.app.first_start import ADMIN
+from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_user
 from roost.resources.tokens.issue import issue_token
-from roost.web.scopes import Scopes
 from tests.support.database import DatabaseServer
 from tests.support.server import RunningRoost, running_roost, simulated
 

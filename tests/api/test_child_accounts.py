@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from roost.app.roost import Roost
-from roost.web.auth import UserType
+from roost.core.identity import UserType
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Answer, Client, Json, until
 from tests.support.families import Proxy, adopt

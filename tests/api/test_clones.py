@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from roost.app.roost import Roost
-from roost.web.grant_queries import give
+from roost.core.grant_queries import give
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Answer, Client, Json, until
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy, running

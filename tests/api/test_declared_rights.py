@@ -6,7 +6,7 @@ test_authorization.py proves that declarations are obeyed; this, that they are t
 import pytest
 
 from roost.app.groups import GROUPS
-from roost.web.auth import TokenKind, UserType
+from roost.core.identity import TokenKind, UserType
 from roost.web.grants import AccountAccess, Anyone, Global, Grant, Listed, Read, Unrestricted, Write
 from roost.web.registry import Registry
 

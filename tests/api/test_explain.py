@@ -6,7 +6,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
-from roost.web.grant_queries import give
+from roost.core.grant_queries import give
 from roost.web.registry import Endpoint, Registry
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.api.samples import missing_path

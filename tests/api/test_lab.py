@@ -10,12 +10,12 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.clock import Clock
+from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.jobs import Schedule
 from roost.jobs.retention import RETENTION, RetentionArgs
 from roost.resources.account import queries
 from roost.resources.tokens.issue import issue_token
-from roost.web.scopes import Scopes
 from tests.support.client import Json, until
 from tests.support.lab import Lab, running_lab
 

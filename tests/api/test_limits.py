@@ -10,10 +10,10 @@ import aiohttp
 import pytest
 
 from roost.app.first_start import ADMIN
+from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_user
 from roost.resources.tokens.issue import issue_token
 from roost.store import Store
-from roost.web.scopes import Scopes
 from tests.support.client import Client, Contract, until
 from tests.support.instances import INSTANCES, PASSWORD, create_body, settled
 from tests.support.server import RunningRoost, running_roost, simulated

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.grant_queries import give
 from roost.jobs.kinds import JobArgs
 from roost.resources.maintenance import jobs, planning
 from roost.resources.maintenance.records import MaintenanceType
-from roost.web.grant_queries import give
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, made

@@ -1,7 +1,7 @@
 """Restores lose nothing before they are whole, and need rights on both instances."""
 
 from roost.app.roost import Roost
-from roost.web.grant_queries import give
+from roost.core.grant_queries import give
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.api.test_backups import contents, enabled, mark, saved
 from tests.support.client import Client, until

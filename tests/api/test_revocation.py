@@ -10,14 +10,15 @@ import aiohttp
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.identity import Identity, TokenKind
+from roost.core.scopes import Scopes
 from roost.errors import ApiError
 from roost.resources.account import queries as accounts
 from roost.resources.tokens.issue import make_token
 from roost.resources.tokens.queries import revoke_token
 from roost.web import revocation
-from roost.web.auth import Authenticator, Identity, TokenKind
+from roost.web.auth import Authenticator
 from roost.web.revocation import LEASE_SECONDS, Revocations, settle
-from roost.web.scopes import Scopes
 from tests.support.apps import let_in
 from tests.support.client import Client, Contract, Json, until
 from tests.support.oauth import register

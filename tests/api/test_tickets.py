@@ -7,9 +7,9 @@ import re
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.grant_queries import give
 from roost.resources.support import staff
 from roost.resources.support.records import TicketKind
-from roost.web.grant_queries import give
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Client, Json
 from tests.support.instances import made

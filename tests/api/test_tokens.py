@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.scopes import Scopes
 from roost.resources.tokens.issue import make_token
-from roost.web.scopes import Scopes
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client, Json
 

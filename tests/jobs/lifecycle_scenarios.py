@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from roost.core.identity import Identity
+from roost.core.scopes import Scopes
 from roost.jobs import Environment
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.engine import Power
@@ -16,11 +18,9 @@ from roost.resources.compute.lifecycle.bodies import (
 )
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
 from roost.resources.compute.records import InstanceStatus
-from roost.web.auth import Identity
 from roost.web.bodies import Body
 from roost.web.call import Call
 from roost.web.registry import Endpoint
-from roost.web.scopes import Scopes
 from tests.jobs.compute_scenarios import check_event, check_traces, finish_jobs
 from tests.jobs.harness import Scenario
 from tests.support.instances import PASSWORD
@@ -82,7 +82,13 @@ async def ask(
             scopes=Scopes.parse("*"),
             expiry=None,
         )
-        call = Call(identity, {"computeId": compute_id}, db, roost.services, roost.clock)
+        call = Call(
+            caller=identity,
+            params={"computeId": compute_id},
+            db=db,
+            services=roost.services,
+            clock=roost.clock,
+        )
         await endpoint.handler(call, body)
         job_id: int = await db.fetchval("select max(id) from job where finished is null")
     return job_id

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roost.web.scopes import AREAS, Scopes
+from roost.core.scopes import AREAS, Scopes
 
 SCOPES = st.builds(
     "{}:{}".format, st.sampled_from(AREAS), st.sampled_from(["read_only", "read_write"])

@@ -7,12 +7,12 @@ import random
 import pytest
 
 from roost.core.entities.queries import fold_counts
+from roost.core.grant_queries import only_granted
 from roost.resources.tags.queries import tagged_listing
 from roost.resources.volumes.entity import VOLUME
 from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
 from roost.store import Queries, Store
 from roost.store.paging import Listing, Selection, fetch_page
-from roost.web.grant_queries import only_granted
 
 OWNERS = (1, 2)
 TAGS = ("red", "blue", "old")

@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 from roost.clock import Clock
+from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
 from roost.resources.tokens.issue import issue_token
 from roost.store import Store
-from roost.web.scopes import Scopes
 
 TOKEN_FILE = "admin.token"  # noqa: S105  (a file's name)
 ADMIN = "admin"

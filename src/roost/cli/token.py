@@ -11,6 +11,7 @@ from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
+from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_operator, find_user
 from roost.resources.tokens.issue import issue_token
 from roost.resources.tokens.queries import TokenRow, list_tokens, revoke_token
@@ -18,7 +19,6 @@ from roost.resources.tokens.usage_queries import KEPT, find_uses
 from roost.settings import Settings
 from roost.web.registry import Registry
 from roost.web.revocation import settle
-from roost.web.scopes import Scopes
 
 _LABEL_LENGTH = 100
 

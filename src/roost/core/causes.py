@@ -5,10 +5,10 @@ A group declares its causes in its `notices.py` and its manifest.
 
 from collections.abc import Awaitable, Callable
 
+from roost.core.context import Context
 from roost.core.notices import NotificationRow
-from roost.web.call import Call
 
-Cause = Callable[[Call], Awaitable[list[NotificationRow]]]
+Cause = Callable[[Context], Awaitable[list[NotificationRow]]]
 """What one cause has to say to the caller's account now, in a stable order."""
 _SEVERITIES = ("critical", "major", "minor")
 
@@ -19,7 +19,7 @@ class Causes:
     def __init__(self, *causes: Cause) -> None:
         self._causes = causes
 
-    async def notifications(self, call: Call) -> list[NotificationRow]:
+    async def notifications(self, context: Context) -> list[NotificationRow]:
         """The most pressing first."""
-        rows = [row for cause in self._causes for row in await cause(call)]
+        rows = [row for cause in self._causes for row in await cause(context)]
         return sorted(rows, key=lambda row: _SEVERITIES.index(row["severity"]))

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import Timestamp, UriReference, example
+from roost.core.formats import Timestamp, UriReference, example
 
 NotificationType = Literal[
     "migration_scheduled",

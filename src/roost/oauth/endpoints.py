@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from roost.core.scopes import AREAS
 from roost.oauth.client_auth import authenticate
 from roost.oauth.forms import BadFormError, Params, read_form
 from roost.oauth.grant_types import exchange_code, refresh
@@ -14,7 +15,6 @@ from roost.oauth.refusal import TokenError, invalid_grant, invalid_request
 from roost.oauth.site import Site
 from roost.resources.apps.queries import revoke_family
 from roost.secrets import hash_token
-from roost.web.scopes import AREAS
 
 _HEADERS: Mapping[str, str] = {
     "Access-Control-Allow-Origin": "*",

@@ -15,6 +15,7 @@ from datetime import datetime
 from hmac import compare_digest
 from typing import Literal
 
+from roost.core.scopes import Scopes
 from roost.oauth import queries
 from roost.oauth.forms import Params
 from roost.oauth.issue import REFRESH_LIFE, TokenPair, issue_pair
@@ -24,7 +25,6 @@ from roost.resources.apps.queries import revoke_family
 from roost.resources.oauth_clients.queries import OAuthClient
 from roost.secrets import hash_token
 from roost.store import Queries
-from roost.web.scopes import Scopes
 
 Ended = Literal["ended"]
 """Refused, and tokens that worked until now work no longer."""

@@ -5,6 +5,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.core.scopes import Scopes
 from roost.ids import new_token
 from roost.oauth import queries
 from roost.oauth.queries import Family
@@ -13,7 +14,6 @@ from roost.resources.tokens.issue import PREFIX_LENGTH
 from roost.resources.tokens.queries import create_token
 from roost.secrets import hash_token
 from roost.store import Queries
-from roost.web.scopes import Scopes
 
 ACCESS_SECONDS = 7200
 """Reference, Auth details: 2 hours."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlencode
 
+from roost.core.scopes import Scopes
 from roost.oauth.forms import Params
 from roost.resources.oauth_clients.queries import OAuthClient, find_active
 from roost.resources.oauth_clients.rules import is_redirect_uri
 from roost.store import Queries
-from roost.web.scopes import Scopes
 
 ResponseType = Literal["code", "token"]
 

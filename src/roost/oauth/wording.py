@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from roost.web.scopes import Scopes
+from roost.core.scopes import Scopes
 
 _NAMES = {
     "account": "Account: users, contact data, payments, tickets, tags and OAuth clients",

@@ -16,13 +16,14 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from roost.clock import Clock
+from roost.core.identity import Identity
 from roost.errors import ApiError, Problem, forbidden, not_found, out_of_scope, unauthenticated
 from roost.secrets import Box
 from roost.services import Services
 from roost.store import Connection, Store
 from roost.web import exchange as http
 from roost.web.access_log import AccessLog
-from roost.web.auth import Authenticator, Identity, UsageRecorder
+from roost.web.auth import Authenticator, UsageRecorder
 from roost.web.bodies import read_body
 from roost.web.call import Call
 from roost.web.connections import origin
@@ -130,11 +131,11 @@ class Api:
         await self._authorize(exchange, endpoint, match.params)
         edge = self._edge
         call = Call(
-            exchange.identity,
-            match.params,
-            edge.store,
-            edge.services,
-            edge.clock,
+            caller=exchange.identity,
+            params=match.params,
+            db=edge.store,
+            services=edge.services,
+            clock=edge.clock,
             client=exchange.client,
         )
         if endpoint.writes:

@@ -1,45 +1,15 @@
 """Who calls: bearer tokens, looked up once and remembered for a moment."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from time import monotonic
-from typing import Literal, Protocol
+from typing import Protocol
 
 from roost.clock import Clock
+from roost.core.identity import Identity
 from roost.errors import unauthenticated
 from roost.secrets import hash_token
-from roost.web.grant_queries import Permission
-from roost.web.scopes import Scopes
-
-UserType = Literal["default", "parent", "child", "proxy"]
-TokenKind = Literal["personal", "oauth", "proxy"]
 
 CACHE_SECONDS = 5.0
 _CACHE_ENTRIES = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The user behind a token, and what the token allows."""
-
-    account_id: int
-    account_uuid: str
-    user_id: int
-    username: str
-    restricted: bool
-    user_type: UserType
-    rights: frozenset[str]
-    """Global grants of a restricted user, such as `add_computes`."""
-    account_access: Permission | None
-    token_id: int
-    token_kind: TokenKind
-    scopes: Scopes
-    expiry: datetime | None
-
-    @property
-    def by_app(self) -> bool:
-        """Whether an application acts, which the user let in for what its scopes say."""
-        return self.token_kind == "oauth"  # noqa: S105  (a kind)
 
 
 class TokenSource(Protocol):

@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl
 import orjson
 from starlette.types import Receive, Scope, Send
 
+from roost.core.identity import Identity
 from roost.errors import ApiError, ErrorBody, Problem
 from roost.web.access_log import AccessLine
-from roost.web.auth import Identity
 from roost.web.headers import caller_headers
 from roost.web.rates import Window
 from roost.web.reply import Header, Reply

@@ -4,12 +4,11 @@ import re
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from roost.core.access import covers, may
+from roost.core.grant_queries import Permission
+from roost.core.identity import Identity
 from roost.errors import forbidden
 from roost.store import Queries
-from roost.web import grant_queries
-from roost.web.auth import Identity
-from roost.web.call import Call
-from roost.web.grant_queries import Permission
 from roost.web.routing import Params, path_params
 
 _NAMED = re.compile(r"private/([0-9]{1,18})")
@@ -109,12 +108,6 @@ def _on_entity(level: Permission, grant: OnEntity, params: Params) -> str:
     return text if grant.right is None else f"{text} and the global grant {grant.right}"
 
 
-async def give_to_creator(call: Call, kind: str, entity_id: int) -> None:
-    """A restricted user may do everything with what they create."""
-    if call.identity.restricted:
-        await grant_queries.give(call.db, call.identity.user_id, kind, entity_id, "read_write")
-
-
 async def _holds(grant: Grant, identity: Identity, params: Params, db: Queries) -> bool:
     match grant:
         case Anyone() | Listed():
@@ -122,7 +115,7 @@ async def _holds(grant: Grant, identity: Identity, params: Params, db: Queries) 
         case Global(name):
             return name in identity.rights
         case AccountAccess(level):
-            return _covers(identity.account_access, level)
+            return covers(identity.account_access, level)
         case Read():
             return await _may(db, identity, grant, params, "read_only")
         case Write():
@@ -137,12 +130,7 @@ async def _may(
     entity_id = entity_number(params[grant.parameter])
     if entity_id is None or grant.right not in (None, *identity.rights):
         return False
-    held = await grant_queries.permission(db, identity.user_id, grant.kind, entity_id)
-    return _covers(held, wanted)
-
-
-def _covers(held: Permission | None, wanted: Permission) -> bool:
-    return held == "read_write" or held == wanted
+    return await may(db, identity, grant.kind, entity_id, wanted)
 
 
 def entity_number(named: int | str) -> int | None:

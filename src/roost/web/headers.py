@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from roost.web.auth import Identity
+from roost.core.identity import Identity
 from roost.web.rates import Window
 from roost.web.registry import Endpoint
 from roost.web.reply import Header

@@ -9,11 +9,11 @@ import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
+from roost.core.identity import Identity
 from roost.errors import invalid
 from roost.secrets import Box
 from roost.store import Queries
 from roost.web import queries
-from roost.web.auth import Identity
 
 HEADER = "Idempotency-Key"
 _MAX_LENGTH = 255

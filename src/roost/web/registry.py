@@ -14,8 +14,8 @@ from typing import Literal, TypeVar, overload
 
 from typing_extensions import TypedDict, Unpack
 
+from roost.core.identity import Identity, TokenKind, UserType
 from roost.store.paging import Column
-from roost.web.auth import Identity, TokenKind, UserType
 from roost.web.bodies import Body
 from roost.web.call import Call
 from roost.web.grants import Anyone, Grant, check_declared

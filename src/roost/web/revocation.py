@@ -17,8 +17,8 @@ from uuid import uuid4
 import asyncpg
 import structlog
 
+from roost.core import revocation_queries as queries
 from roost.store import Queries, Store
-from roost.web import revocation_queries as queries
 from roost.web.auth import Authenticator
 
 LEASE_SECONDS = 2.0

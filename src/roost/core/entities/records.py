@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import UriReference
+from roost.core.formats import UriReference
 
 
 class Entity(TypedDict):

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from roost.clock import Clock
+from roost.core.context import Context
 from roost.core.entities.records import Entity
 from roost.core.events import queries
 from roost.jobs.kinds import JobArgs, JobKind
@@ -13,7 +14,6 @@ from roost.jobs.model import Job
 from roost.jobs.queries import EventInsert
 from roost.jobs.queue import JobQueue
 from roost.store import Queries
-from roost.web.call import Call
 
 Args = TypeVar("Args", bound=JobArgs)
 
@@ -26,8 +26,8 @@ class Actor:
     username: str | None
 
     @classmethod
-    def of(cls, call: Call) -> "Actor":
-        return cls(call.account_id, call.identity.username)
+    def of(cls, context: Context) -> "Actor":
+        return cls(context.account_id, context.identity.username)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,14 @@ class Event:
 
 
 async def notify(
+    context: Context, action: str, entity: Entity, secondary: Entity | None = None
+) -> None:
+    """An event that is over as soon as it is told, of what the caller has done."""
+    actor, now = Actor.of(context), context.clock.now()
+    await add(context.db, now, actor, action, entity, secondary)
+
+
+async def add(
     db: Queries,
     now: datetime,
     actor: Actor,
@@ -51,7 +59,7 @@ async def notify(
     secondary: Entity | None = None,
     message: str = "",
 ) -> None:
-    """An event that is over as soon as it is told."""
+    """The same of what somebody else has done, or Roost itself."""
     event = Event(action, entity, secondary, message)
     await queries.add(db, _row(now, actor, event, "notification"))
 

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 
 from roost.core.catalog import Catalog
 from roost.core.catalog.entries import RegionEntry
+from roost.core.context import Context
 from roost.core.limits import queries
 from roost.core.limits.host import Capacity, Promised, fits
 from roost.errors import invalid
 from roost.store import Queries
-from roost.web.call import Call
 
 FULL = "The region has no capacity for this plan type"
 
@@ -27,27 +27,29 @@ class Promises:
         return Promised(sum(p.memory for p in parts), sum(p.storage for p in parts))
 
 
-async def check_capacity(call: Call, region_id: str, field: str | None, reason: str = FULL) -> None:
+async def check_capacity(
+    context: Context, region_id: str, field: str | None, reason: str = FULL
+) -> None:
     """The last thing that a handler does that promises more of a region than before.
 
     Whoever else does waits until the commit. ApiError 400 when the region's host has not enough.
     """
-    region = call.get(Catalog).find_region(region_id)
-    capacity = None if region is None else await _capacity(call, region)
+    region = context.get(Catalog).find_region(region_id)
+    capacity = None if region is None else await _capacity(context, region)
     if region is None or capacity is None:
         return
-    await queries.hold(call.db, f"host {region_id}", 0)
-    promised = await call.get(Promises).in_region(call.db, region_id)
+    await queries.hold(context.db, f"host {region_id}", 0)
+    promised = await context.get(Promises).in_region(context.db, region_id)
     if not fits(capacity, promised, region.overcommit):
         raise invalid(reason, field)
 
 
-async def _capacity(call: Call, region: RegionEntry) -> Capacity | None:
+async def _capacity(context: Context, region: RegionEntry) -> Capacity | None:
     """What the catalogue says, else what the engine last said; None: as much as anybody wants."""
     if region.capacity is not None:
         has = region.capacity
         return Capacity(has.memory, has.storage, has.storage)
     if region.engine == "simulated":
         return None
-    found = await queries.measured(call.db, region.id)
+    found = await queries.measured(context.db, region.id)
     return None if found is None else Capacity(*found)

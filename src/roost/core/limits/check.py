@@ -2,13 +2,13 @@
 
 from roost.core.catalog import Catalog
 from roost.core.catalog.entries import LimitName
+from roost.core.context import Context
 from roost.core.limits import queries
 from roost.core.limits.kinds import LimitGroup
 from roost.errors import invalid
-from roost.web.call import Call
 
 
-async def check_limits(call: Call, group: LimitGroup, *grown: LimitName) -> None:
+async def check_limits(context: Context, group: LimitGroup, *grown: LimitName) -> None:
     """The last thing that a handler does, after it has written its rows.
 
     Counts what the account has then, so that of two requests at a limit one is refused; others
@@ -17,9 +17,9 @@ async def check_limits(call: Call, group: LimitGroup, *grown: LimitName) -> None
 
     ApiError 400 when there is too much of something.
     """
-    await queries.hold(call.db, group.name, call.account_id)
-    usage = await queries.read(call.db, call.account_id, group)
-    defaults = call.get(Catalog).entries.limits
+    await queries.hold(context.db, group.name, context.account_id)
+    usage = await queries.read(context.db, context.account_id, group)
+    defaults = context.get(Catalog).entries.limits
     for kind in group.kinds:
         limit = usage.own.get(kind.name, defaults.of(kind.name))
         if limit is None or (grown and kind.name not in grown):

@@ -122,4 +122,4 @@ def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
 
 
 async def _tell(call: Call, action: str, about: Entity) -> None:
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, about)
+    await log.notify(call, action, about)

@@ -1,14 +1,14 @@
 """What users should mend of their account."""
 
+from roost.core.context import Context
 from roost.core.notices import NotificationRow
 from roost.resources.account import queries
 from roost.resources.account.entity import ACCOUNT
-from roost.web.call import Call
 
 
-async def missing_email(call: Call) -> list[NotificationRow]:
+async def missing_email(context: Context) -> list[NotificationRow]:
     """The account has no e-mail address."""
-    if await queries.has_email(call.db, call.account_id):
+    if await queries.has_email(context.db, context.account_id):
         return []
     return [
         {

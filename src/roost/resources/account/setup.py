@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from asyncpg import UniqueViolationError
 
 from roost.clock import Clock
+from roost.core.revocation_queries import CHANNEL
+from roost.core.scopes import Scopes
 from roost.ids import new_suffix, new_uuid
 from roost.resources.account import queries, setup_queries
 from roost.resources.tokens.issue import issue_token
 from roost.store import Queries, notify
-from roost.web.revocation_queries import CHANNEL
-from roost.web.scopes import Scopes
 
 
 class AccountError(Exception):

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
+from roost.core.revocation_queries import CHANNEL
 from roost.resources.oauth_clients.thumbnails import THUMBNAIL_URL
 from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
-from roost.web.revocation_queries import CHANNEL
 
 APPS = Listing(
     record=f"""

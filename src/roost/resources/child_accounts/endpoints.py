@@ -4,6 +4,8 @@ from datetime import UTC, timedelta
 from uuid import UUID
 
 from roost.core.events import log
+from roost.core.identity import UserType
+from roost.core.scopes import Scopes
 from roost.errors import forbidden, not_found
 from roost.resources.account.queries import ProxyUser, find_proxy, lock
 from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN, tie_token
@@ -13,11 +15,9 @@ from roost.resources.tokens.issue import make_token
 from roost.resources.users.caller import find_caller
 from roost.resources.users.kinds import CHILD_ACCESS
 from roost.resources.users.queries import UserFacts
-from roost.web.auth import UserType
 from roost.web.call import Call
 from roost.web.grants import Global
 from roost.web.registry import Page, endpoint
-from roost.web.scopes import Scopes
 
 LIFETIME = timedelta(minutes=15)
 """Of a proxy user's token (reference: operations)."""
@@ -115,4 +115,4 @@ async def _tell(call: Call, proxy: ProxyUser, token_id: int, label: str) -> None
     """In the child's account, where the label says who it was."""
     entity = TOKEN.entity(token_id, label)
     actor = log.Actor(proxy.account_id, proxy.username)
-    await log.notify(call.db, call.clock.now(), actor, "token_create", entity)
+    await log.add(call.db, call.clock.now(), actor, "token_create", entity)

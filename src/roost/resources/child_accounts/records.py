@@ -4,8 +4,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.core.formats import Created, Id, Timestamp, example
 from roost.resources.account.records import AccountData
-from roost.web.formats import Created, Id, Timestamp, example
 
 
 @example(

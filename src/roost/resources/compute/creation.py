@@ -2,7 +2,9 @@
 
 from typing import TypeVar
 
+from roost.core.access import give_to_creator
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
 from roost.ids import new_uuid
@@ -23,46 +25,44 @@ from roost.resources.compute.records import Alerts
 from roost.resources.images.entity import IMAGE
 from roost.resources.tags.labels import use_tags
 from roost.secrets import Box
-from roost.web.call import Call
-from roost.web.grants import give_to_creator
 
 A = TypeVar("A", bound=CreateArgs)
 
 LABEL_TAKEN = "Label must be unique among your computes"
 
 
-async def create(call: Call, body: CreateInstance) -> str:
+async def create(context: Context, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
-    await use_tags(call, body.tags)
-    keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
-    new, record = await place(call, body)
+    await use_tags(context, body.tags)
+    keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
+    new, record = await place(context, body)
     compute_id = new["id"]
     if body.image is not None:
         setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
         wanted = Wanted(body.image, new["disk"], body.swap_size, setup, body.interfaces)
-        await give_profile(call, compute_id, wanted)
-        await check_vlans(call, body.region, body.interfaces)
+        await give_profile(context, compute_id, wanted)
+        await check_vlans(context, body.region, body.interfaces)
     booted = body.booted is not False and (body.image or body.backup_id) is not None
-    args = CreateArgs(compute_id=compute_id, username=call.identity.username, booted=booted)
+    args = CreateArgs(compute_id=compute_id, username=context.identity.username, booted=booted)
     if body.backup_id is None:
-        await _enqueue(call, CREATE, args, new)
+        await _enqueue(context, CREATE, args, new)
     else:
-        restored = await restoring.place_in_new(call, body.backup_id, new, args)
-        await _enqueue(call, CREATE_FROM_BACKUP, restored, new)
-    await check_new(call, body.region)
+        restored = await restoring.place_in_new(context, body.backup_id, new, args)
+        await _enqueue(context, CREATE_FROM_BACKUP, restored, new)
+    await check_new(context, body.region)
     return record
 
 
-async def place(call: Call, body: CreateInstance) -> tuple[queries.NewInstance, str]:
+async def place(context: Context, body: CreateInstance) -> tuple[queries.NewInstance, str]:
     """The row of a new instance, which is its creator's and has its addresses; and its record."""
-    compute_id = await queries.next_id(call.db)
-    new = _row(call, body, compute_id, await _allocate(call, body, compute_id))
-    record = await _insert(call, body, new)
-    await give_to_creator(call, COMPUTE.name, compute_id)
+    compute_id = await queries.next_id(context.db)
+    new = _row(context, body, compute_id, await _allocate(context, body, compute_id))
+    record = await _insert(context, body, new)
+    await give_to_creator(context, COMPUTE.name, compute_id)
     return new, record
 
 
-async def _enqueue(call: Call, kind: JobKind[A], args: A, new: queries.NewInstance) -> None:
+async def _enqueue(context: Context, kind: JobKind[A], args: A, new: queries.NewInstance) -> None:
     image = new["image"]
     event = log.Event(
         CREATE.name,
@@ -70,36 +70,38 @@ async def _enqueue(call: Call, kind: JobKind[A], args: A, new: queries.NewInstan
         IMAGE.entity(image, image) if image else None,
     )
     await log.start(
-        call.get(JobQueue),
-        call.db,
+        context.get(JobQueue),
+        context.db,
         kind,
         args,
         resource=resource_of(args.compute_id),
-        actor=log.Actor.of(call),
+        actor=log.Actor.of(context),
         event=event,
     )
 
 
-async def _insert(call: Call, body: CreateInstance, new: queries.NewInstance) -> str:
-    record = await queries.insert(call.db, new)
+async def _insert(context: Context, body: CreateInstance, new: queries.NewInstance) -> str:
+    record = await queries.insert(context.db, new)
     if record is None and body.label is None:
         # Somebody gave another instance the very name that this one would get by default.
         new["label"] = rules.default_label(new["id"], new["host_uuid"])
-        record = await queries.insert(call.db, new)
+        record = await queries.insert(context.db, new)
     if record is None:
         raise invalid(LABEL_TAKEN, "label")
     return record
 
 
-def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> queries.NewInstance:
-    catalog = call.get(Catalog)
+def _row(
+    context: Context, body: CreateInstance, compute_id: int, ipv4: list[str]
+) -> queries.NewInstance:
+    catalog = context.get(Catalog)
     plan = catalog.type(body.type)
     network = catalog.ipv6_network(body.region)
     mac = rules.mac_address(compute_id)
     user_data = body.metadata.user_data if body.metadata else None
     return {
         "id": compute_id,
-        "account_id": call.account_id,
+        "account_id": context.account_id,
         "label": body.label or rules.default_label(compute_id),
         "group": body.group,
         "tags": body.tags,
@@ -107,7 +109,7 @@ def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> 
         "image": body.image,
         "type": body.type,
         "status": "provisioning",
-        "now": call.clock.seconds(),
+        "now": context.clock.seconds(),
         "ipv4": ipv4,
         "ipv6": f"{rules.slaac_address(network, mac)}/128",
         "disk": plan.disk,
@@ -118,8 +120,8 @@ def _row(call: Call, body: CreateInstance, compute_id: int, ipv4: list[str]) -> 
         "alerts": default_alerts(plan.vcpus),
         "host_uuid": new_uuid(),
         "backups_enabled": body.backups_enabled,
-        "engine": call.get(InstanceEngines).of(body.region).name,
-        "user_data": call.get(Box).seal(user_data.encode()) if user_data else None,
+        "engine": context.get(InstanceEngines).of(body.region).name,
+        "user_data": context.get(Box).seal(user_data.encode()) if user_data else None,
     }
 
 
@@ -134,14 +136,14 @@ def default_alerts(vcpus: int) -> Alerts:
     }
 
 
-async def _allocate(call: Call, body: CreateInstance, compute_id: int) -> list[str]:
+async def _allocate(context: Context, body: CreateInstance, compute_id: int) -> list[str]:
     """A public address and, if wanted, a private one."""
     wanted = (True, False) if body.private_ip else (True,)
     addresses = []
     for public in wanted:
         try:
             held = await allocation.allocate(
-                call.db, body.region, public, call.account_id, compute_id
+                context.db, body.region, public, context.account_id, compute_id
             )
         except allocation.PoolExhaustedError:
             raise invalid("The region has no free IPv4 address", "region") from None

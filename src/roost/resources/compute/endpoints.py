@@ -93,7 +93,7 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     Fields that are omitted stay as they are.
     """
     body.tags = await change_tags(call, COMPUTE, call.number("computeId"), body.tags)
-    facts = await lock(call)
+    facts = await lock(call, call.number("computeId"))
     try:
         changed = await queries.update(call.db, facts.id, body, call.clock.now())
     except UniqueViolationError:
@@ -102,7 +102,7 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
         changed = await backups.set_schedule(call, facts, body.backups.schedule) or changed
     if changed:
         entity = COMPUTE.entity(facts.id, body.label or facts.label)
-        await log.notify(call.db, call.clock.now(), log.Actor.of(call), "compute_update", entity)
+        await log.notify(call, "compute_update", entity)
     return await _view(call, facts.id)
 
 
@@ -113,7 +113,7 @@ async def delete_instance(call: Call) -> None:
     With its disks, configs and backups, for ever. Volumes are detached and keep their data; a
     job that works on it is stopped.
     """
-    facts = await lock(call)
+    facts = await lock(call, call.number("computeId"))
     if facts.status == "deleting":
         return
     if facts.status in ("cloning", "restoring"):
@@ -138,7 +138,7 @@ async def boot_instance(call: Call, body: BootInstance) -> None:
 
     It must be off.
     """
-    facts, turn = await lock_turn(call)
+    facts, turn = await lock_turn(call, call.number("computeId"))
     config = await _config(call, facts, body.config_id, turn)
     if facts.status == "running" and not turn.queued:
         raise invalid("Compute is already running.")
@@ -157,7 +157,7 @@ async def shutdown_instance(call: Call) -> None:
 
     The guest is asked to power off, and made to when it does not.
     """
-    facts, turn = await lock_turn(call)
+    facts, turn = await lock_turn(call, call.number("computeId"))
     _must_run(facts, turn)
     await _power(call, jobs.SHUTDOWN, facts, turn)
 
@@ -176,7 +176,7 @@ async def reboot_instance(call: Call, body: BootInstance) -> None:
 
     The guest is asked to power off, made to when it does not, and booted again.
     """
-    facts, turn = await lock_turn(call)
+    facts, turn = await lock_turn(call, call.number("computeId"))
     config = await _config(call, facts, body.config_id, turn)
     _must_run(facts, turn)
     await _power(call, jobs.REBOOT, facts, turn, config)

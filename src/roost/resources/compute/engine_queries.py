@@ -4,8 +4,8 @@
 
 from dataclasses import dataclass
 
+from roost.core.grant_queries import granted_sql
 from roost.store import Queries
-from roost.web.grant_queries import granted_sql
 
 
 async def regions_in_use(db: Queries) -> list[str]:

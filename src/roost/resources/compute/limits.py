@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from roost.core.catalog.entries import LimitName, PlanEntry
+from roost.core.context import Context
 from roost.core.limits.capacity import check_capacity
 from roost.core.limits.check import check_limits
 from roost.core.limits.host import Promised
@@ -13,7 +14,6 @@ from roost.resources.compute.interfaces import Interface
 from roost.resources.compute.limit_queries import PROMISED, count_vlans, promised, promised_in
 from roost.resources.compute.queries import InstanceFacts
 from roost.store import Queries
-from roost.web.call import Call
 
 COMPUTES = LimitGroup(
     "computes",
@@ -35,13 +35,13 @@ async def promise(db: Queries, region: str) -> Promised:
     return Promised(*await promised_in(db, region))
 
 
-async def check_new(call: Call, region: str) -> None:
+async def check_new(context: Context, region: str) -> None:
     """400 when a new instance, which is written already, is too much for account or region."""
-    await check_limits(call, COMPUTES)
-    await check_capacity(call, region, "region")
+    await check_limits(context, COMPUTES)
+    await check_capacity(context, region, "region")
 
 
-async def check_resized(call: Call, instance: InstanceFacts, plan: PlanEntry) -> None:
+async def check_resized(context: Context, instance: InstanceFacts, plan: PlanEntry) -> None:
     """The same for an instance that is to have this plan, which is written already."""
     bigger: dict[LimitName, bool] = {
         "memory": plan.memory > instance.memory,
@@ -50,16 +50,16 @@ async def check_resized(call: Call, instance: InstanceFacts, plan: PlanEntry) ->
     }
     grown = [name for name, grows in bigger.items() if grows]
     if grown:
-        await check_limits(call, COMPUTES, *grown)
-        await check_capacity(call, instance.region, "type")
+        await check_limits(context, COMPUTES, *grown)
+        await check_capacity(context, instance.region, "type")
 
 
 async def check_vlans(
-    call: Call, region: str, interfaces: Iterable[Interface], field: str = "interfaces"
+    context: Context, region: str, interfaces: Iterable[Interface], field: str = "interfaces"
 ) -> None:
     """400 when the account has too many VLANs in the region, after the interfaces are written."""
     if not any(interface.purpose == "vlan" for interface in interfaces):
         return
-    await hold(call.db, "vlans", call.account_id)
-    if await count_vlans(call.db, call.account_id, region) > MAX_VLANS:
+    await hold(context.db, "vlans", context.account_id)
+    if await count_vlans(context.db, context.account_id, region) > MAX_VLANS:
         raise invalid(f"An account may have at most {MAX_VLANS} VLANs in a region", field)

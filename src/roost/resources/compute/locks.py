@@ -1,5 +1,6 @@
-"""The instance of a request: found, locked, and free for a change."""
+"""An instance of the account: found, locked, and free for a change."""
 
+from roost.core.context import Context
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries, turns
@@ -8,7 +9,6 @@ from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.turns import BUSY, Turn
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.web.call import Call
 
 UNAVAILABLE: tuple[InstanceStatus, ...] = ("deleting", "cloning")
 """What nothing else that is not queued may begin in: the job of a clone is its target's, and works
@@ -18,32 +18,31 @@ REPLACED: tuple[InstanceStatus, ...] = ("deleting", "rebuilding", "restoring")
 """In which a job removes the disks and configs that there are."""
 
 
-async def check_exists(call: Call) -> int:
-    """The id in the path; 404 unless it is an instance of the account."""
-    compute_id = call.number("computeId")
-    if not await queries.exists(call.db, call.account_id, compute_id):
+async def check_exists(context: Context, compute_id: int) -> int:
+    """The id; 404 unless it is that of an instance of the account."""
+    if not await queries.exists(context.db, context.account_id, compute_id):
         raise not_found()
     return compute_id
 
 
-async def lock(call: Call) -> InstanceFacts:
+async def lock(context: Context, compute_id: int) -> InstanceFacts:
     """The instance, which nobody else changes until the end of the transaction; 404."""
-    facts = await queries.lock(call.db, call.account_id, call.number("computeId"))
+    facts = await queries.lock(context.db, context.account_id, compute_id)
     if facts is None:
         raise not_found()
     return facts
 
 
-async def lock_turn(call: Call) -> tuple[InstanceFacts, Turn]:
+async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, Turn]:
     """The same, and behind which jobs a new one is queued.
 
     404, or 400 when it is being deleted, or too many jobs are waiting.
     """
-    facts = await lock(call)
+    facts = await lock(context, compute_id)
     if facts.status == "deleting":
         raise invalid(BUSY)
-    queue, volumes = call.get(JobQueue), call.get(InstanceVolumes)
-    turn = await turns.of_instance(call.db, queue, volumes, facts.id)
+    queue, volumes = context.get(JobQueue), context.get(InstanceVolumes)
+    turn = await turns.of_instance(context.db, queue, volumes, facts.id)
     if turn.full:
         raise invalid(BUSY)
     return facts, turn
@@ -55,22 +54,22 @@ def check_open(facts: InstanceFacts) -> None:
         raise invalid(BUSY)
 
 
-async def lock_idle(call: Call) -> InstanceFacts:
+async def lock_idle(context: Context, compute_id: int) -> InstanceFacts:
     """The same, with nothing else on its way; 404, or 400 when it is busy."""
-    facts = await lock(call)
-    await check_idle(call, facts)
+    facts = await lock(context, compute_id)
+    await check_idle(context, facts)
     return facts
 
 
-async def check_idle(call: Call, facts: InstanceFacts) -> None:
+async def check_idle(context: Context, facts: InstanceFacts) -> None:
     """Only one change at a time: 400 while a job works on the instance or a volume of it."""
-    busy = facts.status in UNAVAILABLE or await is_worked_on(call, facts.id)
+    busy = facts.status in UNAVAILABLE or await is_worked_on(context, facts.id)
     if busy:
         raise invalid(BUSY)
 
 
-async def is_worked_on(call: Call, compute_id: int) -> bool:
+async def is_worked_on(context: Context, compute_id: int) -> bool:
     """Whether a job works on the instance or a volume of it."""
-    if await call.get(JobQueue).busy(call.db, resource_of(compute_id)):
+    if await context.get(JobQueue).busy(context.db, resource_of(compute_id)):
         return True
-    return await call.get(InstanceVolumes).busy(call.db, compute_id)
+    return await context.get(InstanceVolumes).busy(context.db, compute_id)

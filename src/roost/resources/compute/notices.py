@@ -1,14 +1,14 @@
 """What users should know of where their instances are."""
 
+from roost.core.context import Context
 from roost.core.notices import NotificationRow
 from roost.resources.compute import engine_queries
 from roost.resources.regions.queries import in_outage
-from roost.web.call import Call
 
 
-async def outages(call: Call) -> list[NotificationRow]:
+async def outages(context: Context) -> list[NotificationRow]:
     """A region in which the account has instances is in outage."""
-    regions = await engine_queries.regions_of(call.db, call.account_id, call.grantee)
+    regions = await engine_queries.regions_of(context.db, context.account_id, context.grantee)
     return [
         {
             "entity": {
@@ -25,5 +25,5 @@ async def outages(call: Call) -> list[NotificationRow]:
             "when": None,
             "until": None,
         }
-        for region in await in_outage(call.db, regions)
+        for region in await in_outage(context.db, regions)
     ]

@@ -71,6 +71,6 @@ async def _leave_off(db: Queries, services: Services, row: InstanceFacts, why: s
     await queries.set_status(db, row.id, "offline", now)
     await services.get(InstanceVolumes).went_off(db, row.id, now)
     entity = COMPUTE.entity(row.id, row.label)
-    await log.notify(db, now, actor, "compute_shutdown", entity, message=why)
+    await log.add(db, now, actor, "compute_shutdown", entity, message=why)
     _log.warning("guest_left_off", instance=row.id, region=row.region, reason=why)
     return "set its status to offline"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import orjson
 
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.errors import invalid
 from roost.resources.account.queries import network_helper
 from roost.resources.compute import profile_queries
@@ -16,7 +17,6 @@ from roost.resources.compute.interfaces import Interface
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.ssh_keys.queries import keys_by_user
 from roost.secrets import Box
-from roost.web.call import Call
 
 NO_KEYS = "Each must be a user of the account with stored SSH keys"
 
@@ -32,18 +32,18 @@ class Wanted:
     interfaces: Sequence[Interface]
 
 
-async def give_profile(call: Call, compute_id: int, wanted: Wanted) -> int:
+async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int:
     """Main disk, swap and a config with both (spec B, Compute rule 2); the config's id."""
-    image = call.get(Catalog).find_image(wanted.image)
+    image = context.get(Catalog).find_image(wanted.image)
     label = image_label(wanted.image if image is None else image.label)
-    helpers = default_helpers(await network_helper(call.db, call.account_id))
+    helpers = default_helpers(await network_helper(context.db, context.account_id))
     profile = Profile(
         compute_id=compute_id,
-        now=call.clock.seconds(),
+        now=context.clock.seconds(),
         image=wanted.image,
         disk_label=label,
         disk_size=wanted.disk - wanted.swap_size,
-        setup=wanted.setup.seal(call.get(Box)),
+        setup=wanted.setup.seal(context.get(Box)),
         swap_label=f"{wanted.swap_size} MB Swap Image",
         swap_size=wanted.swap_size,
         config_label=profile_label(label),
@@ -51,14 +51,14 @@ async def give_profile(call: Call, compute_id: int, wanted: Wanted) -> int:
         helpers=orjson.dumps(helpers).decode(),
         interfaces=orjson.dumps([each.model_dump() for each in wanted.interfaces]).decode(),
     )
-    return await profile_queries.insert(call.db, profile)
+    return await profile_queries.insert(context.db, profile)
 
 
-async def stored_keys(call: Call, keys: list[str], usernames: list[str]) -> list[str]:
+async def stored_keys(context: Context, keys: list[str], usernames: list[str]) -> list[str]:
     """Keys and those that users of the account have stored; 400 when one of them has none."""
     if not usernames:
         return keys
-    found = await keys_by_user(call.db, call.account_id, usernames)
+    found = await keys_by_user(context.db, context.account_id, usernames)
     if len(found) < len(set(usernames)):
         raise invalid(NO_KEYS, "authorized_users")
     return keys + [key for name in dict.fromkeys(usernames) for key in found[name]]

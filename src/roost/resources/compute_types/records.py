@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.web.formats import example
+from roost.core.formats import example
 
 
 class Price(TypedDict):

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import Created, Id, Timestamp, example
+from roost.core.formats import Created, Id, Timestamp, example
 
 
 @example(

@@ -1,5 +1,7 @@
 """Making domains, by hand or as a clone; and who may have which name."""
 
+from roost.core.access import give_to_creator
+from roost.core.context import Context
 from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import invalid
@@ -11,8 +13,6 @@ from roost.resources.domains.entity import DOMAIN
 from roost.resources.domains.names import MAX_NAME, ancestors
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.tags.labels import use_tags
-from roost.web.call import Call
-from roost.web.grants import give_to_creator
 
 TAKEN = "DNS zone already exists."
 LONG = f"Must have at most {MAX_NAME} characters together with each record's name"
@@ -20,31 +20,31 @@ RESERVED = "Must not lie within or above a zone of the platform"
 FOREIGN = "Must not lie within or above a zone of another account"
 
 
-async def create(call: Call, body: CreateDomain) -> DomainFacts:
-    await use_tags(call, body.tags)
-    serial = rules.next_serial(0, call.clock.now())
-    new = NewDomain(account_id=call.account_id, serial=serial, **body.model_dump())
-    facts = await insert(call, new)
-    await enqueue_sync(call, facts, "dns_zone_create")
-    await check_limits(call, queries.LIMIT)
+async def create(context: Context, body: CreateDomain) -> DomainFacts:
+    await use_tags(context, body.tags)
+    serial = rules.next_serial(0, context.clock.now())
+    new = NewDomain(account_id=context.account_id, serial=serial, **body.model_dump())
+    facts = await insert(context, new)
+    await enqueue_sync(context, facts, "dns_zone_create")
+    await check_limits(context, queries.LIMIT)
     return facts
 
 
-async def clone(call: Call, source: DomainFacts, domain: str, held: list[str]) -> DomainFacts:
+async def clone(context: Context, source: DomainFacts, domain: str, held: list[str]) -> DomainFacts:
     """A domain with the settings and records of another one; its DNSSEC keys are its own.
 
     `held` are the tags that it may have.
     """
     check_idle(source)
-    await check_length(call, source, domain)
+    await check_length(context, source, domain)
     columns = {name: getattr(source, name) for name in _SETTINGS}
-    serial = rules.next_serial(0, call.clock.now())
+    serial = rules.next_serial(0, context.clock.now())
     columns["tags"] = [tag for tag in source.tags if tag in held]
-    new = NewDomain(account_id=call.account_id, domain=domain, serial=serial, **columns)
-    facts = await insert(call, new)
-    await record_queries.copy_all(call.db, source.id, facts.id, call.clock.now())
-    await enqueue_sync(call, facts, "dns_zone_create")
-    await check_limits(call, queries.LIMIT)
+    new = NewDomain(account_id=context.account_id, domain=domain, serial=serial, **columns)
+    facts = await insert(context, new)
+    await record_queries.copy_all(context.db, source.id, facts.id, context.clock.now())
+    await enqueue_sync(context, facts, "dns_zone_create")
+    await check_limits(context, queries.LIMIT)
     return facts
 
 
@@ -54,37 +54,37 @@ _SETTINGS = (
 )
 
 
-async def insert(call: Call, new: NewDomain) -> DomainFacts:
-    await claim(call, new.domain)
-    facts = await queries.insert(call.db, new, call.clock.now())
-    await give_to_creator(call, DOMAIN.name, facts.id)
+async def insert(context: Context, new: NewDomain) -> DomainFacts:
+    await claim(context, new.domain)
+    facts = await queries.insert(context.db, new, context.clock.now())
+    await give_to_creator(context, DOMAIN.name, facts.id)
     return facts
 
 
-async def claim(call: Call, domain: str, but: int | None = None) -> None:
+async def claim(context: Context, domain: str, but: int | None = None) -> None:
     """Raises 400 unless the caller's account may have the name (spec B, Domain).
 
     It stays the caller's until the end of the transaction: names that lie within each other have
     the last two labels in common.
     """
     zone = domain.lower()
-    await queries.lock_names(call.db, ".".join(zone.split(".")[-2:]))
-    await check_free(call, zone, but)
+    await queries.lock_names(context.db, ".".join(zone.split(".")[-2:]))
+    await check_free(context, zone, but)
 
 
-async def check_free(call: Call, zone: str, but: int | None = None) -> None:
+async def check_free(context: Context, zone: str, but: int | None = None) -> None:
     """The same as far as it can be said at this moment."""
-    if call.get(Dns).is_reserved(zone):
+    if context.get(Dns).is_reserved(zone):
         raise invalid(RESERVED, "domain")
-    if await queries.is_taken(call.db, zone, but):
+    if await queries.is_taken(context.db, zone, but):
         raise invalid(TAKEN, "domain")
-    if await queries.has_foreign_relation(call.db, call.account_id, zone, ancestors(zone)):
+    if await queries.has_foreign_relation(context.db, context.account_id, zone, ancestors(zone)):
         raise invalid(FOREIGN, "domain")
 
 
-async def check_length(call: Call, facts: DomainFacts, domain: str) -> None:
+async def check_length(context: Context, facts: DomainFacts, domain: str) -> None:
     """Raises 400 when the records of a domain would have too long names in another one."""
-    longest = await record_queries.longest_owner(call.db, facts.id)
+    longest = await record_queries.longest_owner(context.db, facts.id)
     if longest and longest + 1 + len(domain) > MAX_NAME:
         raise invalid(LONG, "domain")
 
@@ -95,6 +95,6 @@ def check_idle(facts: DomainFacts) -> None:
         raise invalid("The domain is being imported.")
 
 
-async def enqueue_sync(call: Call, facts: DomainFacts, action: str) -> None:
-    queue, actor = call.get(JobQueue), log.Actor.of(call)
-    await jobs.enqueue(queue, call.db, jobs.ZONE_SYNC, facts, actor, action)
+async def enqueue_sync(context: Context, facts: DomainFacts, action: str) -> None:
+    queue, actor = context.get(JobQueue), log.Actor.of(context)
+    await jobs.enqueue(queue, context.db, jobs.ZONE_SYNC, facts, actor, action)

@@ -6,6 +6,7 @@ why an import fails. A server that takes longer is left to a job.
 
 from dataclasses import dataclass
 
+from roost.core.context import Context
 from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, invalid, invalid_fields
@@ -18,7 +19,6 @@ from roost.resources.domains.parsing import Conversion, Parsed, parse_zone_file
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.domains.transfers import TransferError, TransferTimeoutError, fetch
 from roost.threads import COMPUTING
-from roost.web.call import Call
 
 TOO_MANY = f"An account imports at most {rules.MAX_IMPORTS} domains at the same time"
 TRIAL_SECONDS = 2.5
@@ -35,45 +35,45 @@ class Found:
     """None when a job has to fetch it."""
 
 
-async def find(call: Call, body: ImportDomain) -> Found:
+async def find(context: Context, body: ImportDomain) -> Found:
     """Raises 400 with what is wrong with the zone, or why it cannot be had."""
-    await creation.check_free(call, body.domain.lower())
-    with _AT_ONCE.one(call.account_id):
+    await creation.check_free(context, body.domain.lower())
+    with _AT_ONCE.one(context.account_id):
         if body.zone_file is not None:
-            return Found(body, await _read(call, body.domain, body.zone_file))
-        return Found(body, await _try(call, body.domain, body.remote_nameserver or ""))
+            return Found(body, await _read(context, body.domain, body.zone_file))
+        return Found(body, await _try(context, body.domain, body.remote_nameserver or ""))
 
 
-async def make(call: Call, found: Found) -> DomainFacts:
+async def make(context: Context, found: Found) -> DomainFacts:
     """The domain, with its records where they are known already."""
     body, parsed = found.body, found.parsed
     if parsed is None:
-        await queries.lock_imports(call.db, call.account_id)
-        if await queries.count_imports(call.db, call.account_id) >= rules.MAX_IMPORTS:
+        await queries.lock_imports(context.db, context.account_id)
+        if await queries.count_imports(context.db, context.account_id) >= rules.MAX_IMPORTS:
             raise invalid(TOO_MANY)
-    facts = await creation.insert(call, _new(call, body))
+    facts = await creation.insert(context, _new(context, body))
     if parsed is None:
         remote = body.remote_nameserver or ""
-        queue, actor = call.get(JobQueue), log.Actor.of(call)
-        await jobs.enqueue_import(queue, call.db, facts, actor, remote)
+        queue, actor = context.get(JobQueue), log.Actor.of(context)
+        await jobs.enqueue_import(queue, context.db, facts, actor, remote)
     else:
-        await importing.keep(call.db, facts, parsed, call.clock.now())
-        await creation.enqueue_sync(call, facts, "dns_zone_import")
-    await check_limits(call, queries.LIMIT)
+        await importing.keep(context.db, facts, parsed, context.clock.now())
+        await creation.enqueue_sync(context, facts, "dns_zone_import")
+    await check_limits(context, queries.LIMIT)
     return facts
 
 
-async def _read(call: Call, domain: str, zone_file: str) -> Parsed:
-    conversion = Conversion(domain.lower(), call.get(Dns))
+async def _read(context: Context, domain: str, zone_file: str) -> Parsed:
+    conversion = Conversion(domain.lower(), context.get(Dns))
     parsed = await COMPUTING.run(parse_zone_file, zone_file, conversion)
     return _accepted(parsed, "zone_file")
 
 
-async def _try(call: Call, domain: str, remote: str) -> Parsed | None:
+async def _try(context: Context, domain: str, remote: str) -> Parsed | None:
     server = parse_server(remote)
     assert server is not None
     try:
-        parsed = await fetch(domain.lower(), server, call.get(Dns), TRIAL_SECONDS)
+        parsed = await fetch(domain.lower(), server, context.get(Dns), TRIAL_SECONDS)
     except TransferTimeoutError:
         return None
     except TransferError as error:
@@ -87,9 +87,9 @@ def _accepted(parsed: Parsed, field: str) -> Parsed:
     return parsed
 
 
-def _new(call: Call, body: ImportDomain) -> NewDomain:
+def _new(context: Context, body: ImportDomain) -> NewDomain:
     return NewDomain(
-        account_id=call.account_id,
+        account_id=context.account_id,
         domain=body.domain,
         type="master",
         status="active",
@@ -104,6 +104,6 @@ def _new(call: Call, body: ImportDomain) -> NewDomain:
         ttl_sec=0,
         tags=[],
         dnssec=False,
-        serial=rules.next_serial(0, call.clock.now()),
+        serial=rules.next_serial(0, context.clock.now()),
         importing=True,
     )

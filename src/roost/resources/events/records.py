@@ -5,7 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.web.formats import Created, Id, example
+from roost.core.formats import Created, Id, example
 
 EventStatus = Literal["scheduled", "started", "finished", "failed", "notification"]
 

@@ -4,8 +4,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.web.auth import TokenKind, UserType
-from roost.web.formats import example
+from roost.core.formats import example
+from roost.core.identity import TokenKind, UserType
 
 
 @example(

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import Created, Timestamp, Updated, example
+from roost.core.formats import Created, Timestamp, Updated, example
 
 
 @example(

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import Id, Timestamp, example
+from roost.core.formats import Id, Timestamp, example
 
 LoginStatus = Literal["successful", "failed"]
 

@@ -1,11 +1,11 @@
 """What users are told of maintenance before and while it happens."""
 
+from roost.core.context import Context
 from roost.core.notices import NotificationRow, NotificationType
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Announced
 from roost.resources.maintenance.records import MaintenanceType
-from roost.web.call import Call
 
 _TYPES: dict[MaintenanceType, NotificationType] = {
     "reboot": "reboot_scheduled",
@@ -14,9 +14,12 @@ _TYPES: dict[MaintenanceType, NotificationType] = {
 }
 
 
-async def maintenance(call: Call) -> list[NotificationRow]:
+async def maintenance(context: Context) -> list[NotificationRow]:
     """Maintenance of an instance is scheduled, or has begun."""
-    return [_row(one) for one in await queries.announced(call.db, call.account_id, call.grantee)]
+    return [
+        _row(one)
+        for one in await queries.announced(context.db, context.account_id, context.grantee)
+    ]
 
 
 def _row(one: Announced) -> NotificationRow:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.core.entities.queries import entity_sql
+from roost.core.grant_queries import granted_sql
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
 from roost.store.paging import Column, Listing
-from roost.web.grant_queries import granted_sql
 
 _ENTITY = entity_sql(COMPUTE, "m.compute_id")
 

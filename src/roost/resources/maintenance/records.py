@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import Timestamp, UriReference, example
+from roost.core.formats import Timestamp, UriReference, example
 
 MaintenanceType = Literal["reboot", "cold_migration", "live_migration"]
 MaintenanceStatus = Literal["pending", "started", "completed", "canceled"]

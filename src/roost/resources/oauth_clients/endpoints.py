@@ -199,4 +199,4 @@ async def _lock(call: Call) -> OAuthClient:
 
 async def _tell(call: Call, action: str, client_id: str, label: str) -> None:
     entity = OAUTH_CLIENT.entity(client_id, label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
+    await log.notify(call, action, entity)

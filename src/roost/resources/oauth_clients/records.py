@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import Uri, UriReference, example
+from roost.core.formats import Uri, UriReference, example
 
 ClientStatus = Literal["active", "disabled", "suspended"]
 

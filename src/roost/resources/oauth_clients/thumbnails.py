@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from PIL import Image
 
+from roost.core.context import Context
 from roost.errors import ApiError, invalid
 from roost.store.paging import Listing
 from roost.threads import COMPUTING
-from roost.web.call import Call
 
 MAX_PIXELS = 2048
 """Width and height of an upload; decoded it takes 16 MiB at most."""
@@ -41,7 +41,7 @@ class PublicUrl:
         return replace(listing, record=listing.record.replace("'/v4/", f"'{quoted}/v4/"))
 
 
-async def make_thumbnail(_call: Call, raw: bytes) -> bytes:
+async def make_thumbnail(_call: Context, raw: bytes) -> bytes:
     """A PNG; ApiError 400 for what is no sound PNG or JPEG, or too large."""
     return await COMPUTING.run(decode_thumbnail, raw)
 

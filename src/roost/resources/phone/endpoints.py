@@ -8,13 +8,13 @@ from hmac import compare_digest
 import structlog
 
 from roost.core.events import log
+from roost.core.identity import UserType
 from roost.errors import invalid
 from roost.resources.phone import queries
 from roost.resources.phone.bodies import SendCode, VerifyCode
 from roost.resources.phone.engine import MessageError, Messages
 from roost.resources.profile.entity import PROFILE
 from roost.secrets import hash_token
-from roost.web.auth import UserType
 from roost.web.call import Call
 from roost.web.registry import Rate, endpoint
 
@@ -109,4 +109,4 @@ async def delete_phone_number(call: Call) -> None:
 
 async def _tell(call: Call) -> None:
     entity = PROFILE.entity(label=call.identity.username)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "profile_update", entity)
+    await log.notify(call, "profile_update", entity)

@@ -52,7 +52,7 @@ async def update_profile(call: Call, body: UpdateProfile) -> bytes:
     await _check_two_factor(call, body.two_factor_auth)
     await queries.update_profile(call.db, identity.user_id, body)
     entity = PROFILE.entity(label=identity.username)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "profile_update", entity)
+    await log.notify(call, "profile_update", entity)
     return await _view(call)
 
 

@@ -5,9 +5,9 @@ from typing import Literal
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
+from roost.core.formats import example
+from roost.core.identity import UserType
 from roost.resources.profile.bodies import LishAuthMethod
-from roost.web.auth import UserType
-from roost.web.formats import example
 
 
 class Referrals(TypedDict):

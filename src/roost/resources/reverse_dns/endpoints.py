@@ -5,6 +5,7 @@ from ipaddress import IPv4Network, ip_address
 
 from roost.core.entities.queries import labels
 from roost.core.events import log
+from roost.core.grant_queries import Permission, permission
 from roost.errors import forbidden, invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import queries as addresses
@@ -19,7 +20,6 @@ from roost.resources.reverse_dns.names import default_name, zone_of
 from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.records import AddressRow
 from roost.web.call import Call
-from roost.web.grant_queries import Permission, permission
 from roost.web.registry import Rate, endpoint
 
 _ONE = "/networking/ips/{address}"

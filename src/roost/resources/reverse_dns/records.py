@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import example
+from roost.core.formats import example
 
 
 class AddressNat(TypedDict):

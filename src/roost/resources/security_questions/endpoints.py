@@ -1,13 +1,13 @@
 """What the API offers: the caller's security questions (reference: Profile)."""
 
 from roost.core.events import log
+from roost.core.identity import UserType
 from roost.resources.profile.entity import PROFILE
 from roost.resources.security_questions import queries
 from roost.resources.security_questions.bodies import AnswerQuestions
 from roost.resources.security_questions.records import AnswersRow, QuestionsRow
 from roost.resources.security_questions.rules import QUESTIONS
 from roost.secrets import Box
-from roost.web.auth import UserType
 from roost.web.call import Call
 from roost.web.registry import endpoint
 
@@ -54,7 +54,7 @@ async def answer_security_questions(call: Call, body: AnswerQuestions) -> Answer
     sealed = {each.question_id: box.seal(each.response.encode()) for each in given}
     await queries.replace(call.db, call.identity.user_id, sealed)
     entity = PROFILE.entity(label=call.identity.username)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), "profile_update", entity)
+    await log.notify(call, "profile_update", entity)
     return {
         "security_questions": [
             {

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import example
+from roost.core.formats import example
 
 
 class Question(TypedDict):

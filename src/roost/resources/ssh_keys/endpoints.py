@@ -1,6 +1,7 @@
 """What the API offers: the caller's SSH keys (reference: Profile)."""
 
 from roost.core.events import log
+from roost.core.identity import UserType
 from roost.core.limits.check import check_limits
 from roost.errors import not_found
 from roost.resources.ssh_keys import queries
@@ -8,7 +9,6 @@ from roost.resources.ssh_keys.bodies import CreateSshKey, UpdateSshKey
 from roost.resources.ssh_keys.entity import SSH_KEY
 from roost.resources.ssh_keys.queries import SSH_KEYS
 from roost.resources.ssh_keys.records import SshKeyRow
-from roost.web.auth import UserType
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
 
@@ -106,4 +106,4 @@ async def _view(call: Call, key_id: int) -> bytes:
 
 async def _tell(call: Call, action: str, key_id: int, label: str) -> None:
     entity = SSH_KEY.entity(key_id, label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
+    await log.notify(call, action, entity)

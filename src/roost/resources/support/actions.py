@@ -49,4 +49,4 @@ async def notify(
     """An event; what staff does is nobody's of the account."""
     actor = log.Actor(ticket.account_id, username)
     entity = TICKET.entity(ticket.id, ticket.summary)
-    await log.notify(db, queue.clock.now(), actor, action, entity)
+    await log.add(db, queue.clock.now(), actor, action, entity)

@@ -1,11 +1,11 @@
 """What users are told of the tickets that staff opened for them (reference: Notification)."""
 
+from roost.core.context import Context
 from roost.core.notices import NotificationRow, NotificationType
 from roost.resources.support import queries
 from roost.resources.support.entity import TICKET
 from roost.resources.support.queries import Ticket
 from roost.resources.support.records import TicketKind
-from roost.web.call import Call
 
 _TYPES: dict[TicketKind, tuple[NotificationType, str]] = {
     "important": ("ticket_important", "You have an important ticket open!"),
@@ -13,9 +13,9 @@ _TYPES: dict[TicketKind, tuple[NotificationType, str]] = {
 }
 
 
-async def tickets(call: Call) -> list[NotificationRow]:
+async def tickets(context: Context) -> list[NotificationRow]:
     """An important or an abuse ticket is open."""
-    return [_row(ticket) for ticket in await queries.urgent(call.db, call.account_id)]
+    return [_row(ticket) for ticket in await queries.urgent(context.db, context.account_id)]
 
 
 def _row(ticket: Ticket) -> NotificationRow:

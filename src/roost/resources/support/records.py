@@ -5,7 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
-from roost.web.formats import Created, Id, Timestamp, example
+from roost.core.formats import Created, Id, Timestamp, example
 
 TicketStatus = Literal["new", "open", "closed"]
 TicketKind = Literal["support", "important", "abuse"]

@@ -90,4 +90,4 @@ async def delete_tag(call: Call) -> None:
 
 async def _tell(call: Call, action: str, label: str) -> None:
     entity = TAG.entity(label, label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
+    await log.notify(call, action, entity)

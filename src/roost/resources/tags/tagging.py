@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
+from roost.core.context import Context
 from roost.core.entities.registry import Entities
 from roost.errors import Problem, invalid_fields
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import CreateTag
 from roost.resources.tags.labels import MAX_TAGS
-from roost.web.call import Call
 
 
-async def put_on(call: Call, body: CreateTag) -> None:
+async def put_on(context: Context, body: CreateTag) -> None:
     """Raises 400 with everything that is not the account's, or has too many tags.
 
     The tag is claimed before. A kind that no group has declared has no entities.
@@ -18,12 +18,14 @@ async def put_on(call: Call, body: CreateTag) -> None:
     wanted = body.wanted()
     held: dict[str, set[int]] = {}
     full: dict[str, set[int]] = {}
-    for kind in call.get(Entities).taggable():
+    for kind in context.get(Entities).taggable():
         field = f"{kind.name}s"
         if wanted.get(field):
-            held[field] = await queries.lock(call.db, kind, call.account_id, wanted[field])
-            full[field] = await queries.find_full(call.db, kind, held[field], body.label, MAX_TAGS)
-            await queries.add(call.db, kind, held[field], body.label)
+            held[field] = await queries.lock(context.db, kind, context.account_id, wanted[field])
+            full[field] = await queries.find_full(
+                context.db, kind, held[field], body.label, MAX_TAGS
+            )
+            await queries.add(context.db, kind, held[field], body.label)
     problems = [
         Problem(reason, f"{field}[{index}]")
         for field, ids in wanted.items()
@@ -41,7 +43,7 @@ def _refusals(entity_id: int, held: set[int], full: set[int]) -> Iterator[str]:
         yield f"Can have at most {MAX_TAGS} tags"
 
 
-async def take_off(call: Call, label: str) -> None:
+async def take_off(context: Context, label: str) -> None:
     """The tag itself is gone or locked before, so that nothing new gets it meanwhile."""
-    for kind in call.get(Entities).taggable():
-        await queries.remove(call.db, kind, call.account_id, label)
+    for kind in context.get(Entities).taggable():
+        await queries.remove(context.db, kind, context.account_id, label)

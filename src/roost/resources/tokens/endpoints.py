@@ -5,6 +5,7 @@ from datetime import datetime
 import orjson
 
 from roost.core.events import log
+from roost.core.scopes import Scopes
 from roost.errors import invalid, invalid_fields, not_found
 from roost.resources.tokens import queries
 from roost.resources.tokens.bodies import CreateToken, UpdateToken
@@ -15,7 +16,6 @@ from roost.resources.tokens.records import PersonalTokenRow
 from roost.resources.tokens.rules import MAX_TOKENS, problems_of
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
-from roost.web.scopes import Scopes
 
 _READ = ("account:read_only",)
 _WRITE = ("account:read_write",)
@@ -124,4 +124,4 @@ async def _view(call: Call, token_id: int) -> bytes:
 
 async def _tell(call: Call, action: str, token_id: int, label: str) -> None:
     entity = TOKEN.entity(token_id, label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
+    await log.notify(call, action, entity)

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.clock import Clock
+from roost.core.identity import Identity, TokenKind
+from roost.core.scopes import Scopes
 from roost.ids import new_token
 from roost.resources.tokens import queries
 from roost.secrets import hash_token
 from roost.store import Queries, Store
-from roost.web.auth import Identity, TokenKind
-from roost.web.scopes import Scopes
 
 PREFIX_LENGTH = 16
 """Characters of a token that records show after its creation."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from roost.core.identity import Identity, TokenKind
+from roost.core.revocation_queries import CHANNEL
+from roost.core.scopes import Scopes
 from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
-from roost.web.auth import Identity, TokenKind
-from roost.web.revocation_queries import CHANNEL
-from roost.web.scopes import Scopes
 
 TOKENS = Listing(
     record="t.id, t.scopes, t.created, t.label, t.prefix as token, t.expiry",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from roost.core.identity import Identity
+from roost.core.scopes import Scopes
 from roost.errors import Problem
-from roost.web.auth import Identity
 from roost.web.fields import refuse
-from roost.web.scopes import Scopes
 
 MAX_TOKENS = 100
 """Personal access tokens of one user that are neither revoked nor over."""

@@ -1,9 +1,9 @@
 """What the API offers: two-factor authentication of the caller's user (reference: Profile)."""
 
+from roost.core.identity import TokenKind, UserType
 from roost.resources.two_factor import codes, factor
 from roost.resources.two_factor.bodies import ConfirmTfa, DisableTfa
 from roost.resources.two_factor.records import TfaScratchRow, TfaSecretRow
-from roost.web.auth import TokenKind, UserType
 from roost.web.call import Call
 from roost.web.registry import Rate, endpoint
 

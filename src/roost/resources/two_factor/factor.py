@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from hmac import compare_digest
 
+from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
 from roost.resources.devices import queries as devices
@@ -12,57 +13,56 @@ from roost.resources.two_factor import codes, queries
 from roost.resources.two_factor.queries import Factor
 from roost.secrets import Box, hash_token
 from roost.store import Queries
-from roost.web.call import Call
 
 CONFIRM_WITHIN = timedelta(hours=1)
 
 _OFF = Factor(secret=None, enabled=False, scratch=None, expiry=None, counter=None)
 
 
-async def begin(call: Call) -> tuple[str, datetime]:
+async def begin(context: Context) -> tuple[str, datetime]:
     """A new secret and until when it waits for confirmation; 400 when a factor is enabled."""
-    user_id = call.identity.user_id
-    if (await queries.lock(call.db, user_id)).enabled:
+    user_id = context.identity.user_id
+    if (await queries.lock(context.db, user_id)).enabled:
         raise invalid("Two-factor authentication is already enabled.")
-    secret, expiry = codes.new_secret(), call.clock.seconds() + CONFIRM_WITHIN
-    sealed = call.get(Box).seal(secret.encode())
-    await queries.save(call.db, user_id, replace(_OFF, secret=sealed, expiry=expiry))
+    secret, expiry = codes.new_secret(), context.clock.seconds() + CONFIRM_WITHIN
+    sealed = context.get(Box).seal(secret.encode())
+    await queries.save(context.db, user_id, replace(_OFF, secret=sealed, expiry=expiry))
     return secret, expiry
 
 
-async def confirm(call: Call, code: str) -> str:
+async def confirm(context: Context, code: str) -> str:
     """Enable the secret that waits; the scratch code. 400 for a code that is not the right one."""
-    user_id, now = call.identity.user_id, call.clock.now()
-    waiting = await queries.lock(call.db, user_id)
+    user_id, now = context.identity.user_id, context.clock.now()
+    waiting = await queries.lock(context.db, user_id)
     if waiting.secret is None or waiting.expiry is None or waiting.expiry <= now:
         raise invalid("There is no two-factor secret to confirm. Enable two-factor first.")
-    counter = codes.matching_counter(_open(call.get(Box), waiting.secret), code, now)
+    counter = codes.matching_counter(_open(context.get(Box), waiting.secret), code, now)
     if counter is None:
         reason = "Invalid token. Two-factor auth not enabled. Please try again."
         raise invalid(reason, "tfa_code")
     scratch = codes.new_scratch()
     enabled = Factor(waiting.secret, True, hash_token(scratch), None, counter)
-    await queries.save(call.db, user_id, enabled)
-    await _tell(call, "tfa_enabled")
+    await queries.save(context.db, user_id, enabled)
+    await _tell(context, "tfa_enabled")
     return scratch
 
 
-async def disable(call: Call, code: str | None) -> None:
+async def disable(context: Context, code: str | None) -> None:
     """Forget the second factor, and the devices that were trusted because of it.
 
     Raises 400 for a factor that is enabled without its one-time code or the scratch code.
     """
-    user_id = call.identity.user_id
-    enabled = await is_enabled(call.db, user_id)
+    user_id = context.identity.user_id
+    enabled = await is_enabled(context.db, user_id)
     if enabled and code is None:
         raise invalid("tfa_code is required", "tfa_code")
     if enabled and not await verify_second_factor(
-        call.db, call.get(Box), user_id, code or "", call.clock.now()
+        context.db, context.get(Box), user_id, code or "", context.clock.now()
     ):
         raise invalid("Invalid token. Two-factor auth not disabled. Please try again.", "tfa_code")
-    await forget(call.db, user_id)
+    await forget(context.db, user_id)
     if enabled:
-        await _tell(call, "tfa_disabled")
+        await _tell(context, "tfa_disabled")
 
 
 async def forget(db: Queries, user_id: int) -> None:
@@ -101,7 +101,7 @@ def _open(box: Box, sealed: bytes) -> str:
     return box.open(sealed).decode()
 
 
-async def _tell(call: Call, action: str) -> None:
-    actor = log.Actor.of(call)
-    entity = PROFILE.entity(label=call.identity.username)
-    await log.notify(call.db, call.clock.now(), actor, action, entity)
+async def _tell(context: Context, action: str) -> None:
+    actor = log.Actor.of(context)
+    entity = PROFILE.entity(label=context.identity.username)
+    await log.add(context.db, context.clock.now(), actor, action, entity)

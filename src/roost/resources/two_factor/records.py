@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import Timestamp, Uri, example
+from roost.core.formats import Timestamp, Uri, example
 
 
 @example(

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from roost.core.grant_queries import Permission
 from roost.resources.compute.rules import strong_password
 from roost.resources.users import rules
 from roost.web.bodies import Body
 from roost.web.fields import EMAIL, Between, Length, Pattern
-from roost.web.grant_queries import Permission
 
 Username = Annotated[str, Length(3, 32), Pattern(rules.USERNAME_PATTERN, rules.USERNAME_REASON)]
 Email = Annotated[str, Length(3, 128), EMAIL]

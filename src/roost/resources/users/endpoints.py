@@ -187,5 +187,5 @@ def _taken() -> ApiError:
 async def _tell(call: Call, action: str, user_id: int, username: str) -> None:
     """The event, and all processes: what they remember of the user is void."""
     entity = USER.entity(user_id, username)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity)
+    await log.notify(call, action, entity)
     await call.revoke()

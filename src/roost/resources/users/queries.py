@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from roost.core.grant_queries import Permission
+from roost.core.identity import UserType
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
-from roost.web.auth import UserType
-from roost.web.grant_queries import Permission
 
 USERS = Listing(
     record="""

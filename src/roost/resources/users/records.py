@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.web.auth import UserType
-from roost.web.formats import Timestamp, example
-from roost.web.grant_queries import Permission
+from roost.core.formats import Timestamp, example
+from roost.core.grant_queries import Permission
+from roost.core.identity import UserType
 
 
 class LastLogin(TypedDict):

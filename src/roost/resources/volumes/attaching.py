@@ -1,6 +1,8 @@
 """Which volume may go to which instance, and to which slot of which config (spec A, Volumes)."""
 
+from roost.core.access import require
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
@@ -16,21 +18,19 @@ from roost.resources.volumes import queries, rules
 from roost.resources.volumes.entity import resource_of
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
-from roost.web.call import Call
-from roost.web.grants import Write, require
 
 BUSY = "Volume busy."
 ELSEWHERE = "Volume and Compute must be in the same region."
 
 
-async def lock_instance(call: Call, compute_id: int) -> InstanceFacts:
+async def lock_instance(context: Context, compute_id: int) -> InstanceFacts:
     """The instance that a body names.
 
     Raises 403 without write access to it, 400 when the account has none of this id, or when a job
     replaces its configs or changes how many volumes it may have.
     """
-    await require(Write(COMPUTE.name), call.identity, {"computeId": compute_id}, call.db)
-    instance = await computes.lock(call.db, call.account_id, compute_id)
+    await require(context, COMPUTE.name, compute_id, "read_write")
+    instance = await computes.lock(context.db, context.account_id, compute_id)
     if instance is None:
         raise invalid("compute_id is not valid", "compute_id")
     check_takes_volumes(instance)
@@ -86,9 +86,9 @@ def check_free(volume: VolumeFacts, turn: Turn) -> None:
     check_active(volume, turn)
 
 
-def check_region(call: Call, instance: InstanceFacts) -> None:
+def check_region(context: Context, instance: InstanceFacts) -> None:
     """Raises 400 when there are no volumes where the instance is."""
-    region = call.get(Catalog).find_region(instance.region)
+    region = context.get(Catalog).find_region(instance.region)
     if region is None or "Block Storage" not in region.capabilities:
         raise invalid("The region of the Compute does not offer Block Storage", "compute_id")
 

@@ -77,7 +77,7 @@ async def _let_go(db: Queries, volume: VolumeFacts, compute_id: int, now: dateti
 
 async def _tell(db: Queries, action: str, volume: VolumeFacts, now: datetime) -> None:
     actor = log.Actor(volume.account_id, None)
-    await log.notify(db, now, actor, action, VOLUME.entity(volume.id, volume.label))
+    await log.add(db, now, actor, action, VOLUME.entity(volume.id, volume.label))
 
 
 @dataclass(frozen=True, slots=True)

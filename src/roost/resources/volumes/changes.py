@@ -1,5 +1,7 @@
 """Changes of volumes that are there (spec A, Volumes)."""
 
+from roost.core.access import require
+from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.kinds import JobKind
@@ -12,83 +14,80 @@ from roost.resources.volumes.bodies import AttachVolume
 from roost.resources.volumes.entity import resource_of
 from roost.resources.volumes.jobs import Args
 from roost.resources.volumes.queries import VolumeFacts
-from roost.web.call import Call
-from roost.web.grants import Write, require
 
 
-async def attach(call: Call, body: AttachVolume) -> None:
+async def attach(context: Context, volume_id: int, body: AttachVolume) -> None:
     """Rule 1, and the limit of volumes for each instance."""
-    await locks.find(call)
-    instance = await attaching.lock_instance(call, body.compute_id)
-    volume = await locks.lock(call)
-    turn = await attaching.find_turn(call.db, call.get(JobQueue), volume.id, instance.id)
+    await locks.find(context, volume_id)
+    instance = await attaching.lock_instance(context, body.compute_id)
+    volume = await locks.lock(context, volume_id)
+    turn = await attaching.find_turn(context.db, context.get(JobQueue), volume.id, instance.id)
     attaching.check_free(volume, turn)
     if volume.region != instance.region:
         raise invalid(attaching.ELSEWHERE)
     persists = body.persist_across_boots
     if not persists and instance.status != "running":
         raise invalid("Compute is not running.")
-    await attaching.check_room(call.db, instance, persists)
-    await state_queries.attach(call.db, volume.id, instance.id, persists, call.clock.now())
+    await attaching.check_room(context.db, instance, persists)
+    await state_queries.attach(context.db, volume.id, instance.id, persists, context.clock.now())
     if persists:
-        await attaching.name_in_config(call.db, instance, body.config_id, volume.id)
+        await attaching.name_in_config(context.db, instance, body.config_id, volume.id)
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
-    await _enqueue(call, jobs.ATTACH, args, volume, instance)
+    await _enqueue(context, jobs.ATTACH, args, volume, instance)
 
 
-async def detach(call: Call) -> None:
+async def detach(context: Context, volume_id: int) -> None:
     """Done when the guest has let go of it; one that has it mounted keeps it."""
-    found = await locks.find(call)
+    found = await locks.find(context, volume_id)
     if found.compute_id is not None:
-        place = {"computeId": found.compute_id}
-        await require(Write(COMPUTE.name), call.identity, place, call.db)
-    volume, instance, turn = await locks.lock_turn(call)
+        await require(context, COMPUTE.name, found.compute_id, "read_write")
+    volume, instance, turn = await locks.lock_turn(context, volume_id)
     if instance is None:
         raise invalid("Volume is not attached.")
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
-    await _enqueue(call, jobs.DETACH, args, volume, instance)
+    await _enqueue(context, jobs.DETACH, args, volume, instance)
 
 
-async def resize(call: Call, size: int) -> None:
+async def resize(context: Context, volume_id: int, size: int) -> None:
     """Rule 2. The new size is shown from now on."""
-    volume, _, turn = await locks.lock_turn(call)
+    volume, _, turn = await locks.lock_turn(context, volume_id)
     if size > rules.MAX_SIZE:
         most = f"{rules.MAX_SIZE} gigabytes"
         raise invalid(f"Storage volumes cannot be resized larger than {most}")
     if size <= volume.size:
         raise invalid("Storage volumes can only be resized up")
     args = ResizeArgs(volume_id=volume.id, size=size, after=turn.after, queued=turn.queued)
-    await _enqueue(call, jobs.RESIZE, args, volume)
-    await limits.check_resized(call, volume.region)
+    await _enqueue(context, jobs.RESIZE, args, volume)
+    await limits.check_resized(context, volume.region)
 
 
-async def delete(call: Call) -> None:
+async def delete(context: Context, volume_id: int) -> None:
     """Rule 5. From now on nobody sees it.
 
     What else is done with it is not done any further, save that it is detached or copied.
     """
-    volume, queue = await locks.lock(call), call.get(JobQueue)
-    turn = await attaching.find_turn(call.db, queue, volume.id)
+    volume, queue = await locks.lock(context, volume_id), context.get(JobQueue)
+    turn = await attaching.find_turn(context.db, queue, volume.id)
     if volume.compute_id is None:
-        await queue.preempt(call.db, resource_of(volume.id), "The volume was deleted.")
-    elif not await _is_detaching(call, volume):
+        await queue.preempt(context.db, resource_of(volume.id), "The volume was deleted.")
+    elif not await _is_detaching(context, volume):
         raise invalid("Volume must be detached before it can be deleted.")
-    await state_queries.set_deleting(call.db, volume.id)
-    await _enqueue(call, jobs.DELETE, VolumeArgs(volume_id=volume.id, after=turn.after), volume)
+    await state_queries.set_deleting(context.db, volume.id)
+    await _enqueue(context, jobs.DELETE, VolumeArgs(volume_id=volume.id, after=turn.after), volume)
 
 
-async def _is_detaching(call: Call, volume: VolumeFacts) -> bool:
-    found = await call.get(JobQueue).unfinished(call.db, resource_of(volume.id))
+async def _is_detaching(context: Context, volume: VolumeFacts) -> bool:
+    found = await context.get(JobQueue).unfinished(context.db, resource_of(volume.id))
     return any(job.kind == jobs.DETACH.name for job in found)
 
 
 async def _enqueue(
-    call: Call,
+    context: Context,
     kind: JobKind[Args],
     args: Args,
     volume: VolumeFacts,
     instance: InstanceFacts | None = None,
 ) -> None:
-    actor, queue = log.Actor.of(call), call.get(JobQueue)
+    actor, queue = log.Actor.of(context), context.get(JobQueue)
     secondary = None if instance is None else COMPUTE.entity(instance.id, instance.label)
-    await jobs.enqueue(queue, call.db, kind, args, volume.label, actor, secondary)
+    await jobs.enqueue(queue, context.db, kind, args, volume.label, actor, secondary)

@@ -1,5 +1,7 @@
 """Making volumes: empty ones, and clones."""
 
+from roost.core.access import give_to_creator
+from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid, out_of_scope
 from roost.jobs.queue import JobQueue
@@ -12,64 +14,62 @@ from roost.resources.volumes.bodies import CreateVolume
 from roost.resources.volumes.engines import VolumeEngines
 from roost.resources.volumes.entity import VOLUME
 from roost.resources.volumes.queries import NewVolume, VolumeFacts
-from roost.web.call import Call
-from roost.web.grants import give_to_creator
 
 LABEL_TAKEN = "Label must be unique among your volumes"
 
 
-async def create(call: Call, body: CreateVolume) -> str:
+async def create(context: Context, body: CreateVolume) -> str:
     """The record of a new volume, unattached or attached."""
-    instance, turn = await _instance(call, body)
+    instance, turn = await _instance(context, body)
     region = body.region if instance is None else instance.region
     assert region is not None
     new = NewVolume(
-        account_id=call.account_id,
+        account_id=context.account_id,
         label=body.label,
         region=region,
-        engine=call.get(VolumeEngines).of(region).name,
+        engine=context.get(VolumeEngines).of(region).name,
         size=body.size,
         tags=body.tags,
         compute_id=body.compute_id,
-        now=call.clock.seconds(),
+        now=context.clock.seconds(),
     )
-    volume_id, record = await _insert(call, new)
+    volume_id, record = await _insert(context, new)
     secondary = None
     if instance is not None:
-        await attaching.name_in_config(call.db, instance, body.config_id, volume_id)
+        await attaching.name_in_config(context.db, instance, body.config_id, volume_id)
         secondary = COMPUTE.entity(instance.id, instance.label)
     await jobs.enqueue(
-        call.get(JobQueue),
-        call.db,
+        context.get(JobQueue),
+        context.db,
         jobs.CREATE,
         CreateArgs(volume_id=volume_id, compute_id=body.compute_id, after=turn.after),
         body.label,
-        log.Actor.of(call),
+        log.Actor.of(context),
         secondary,
     )
-    await limits.check_new(call, region)
+    await limits.check_new(context, region)
     return record
 
 
-async def _instance(call: Call, body: CreateVolume) -> tuple[InstanceFacts | None, Turn]:
+async def _instance(context: Context, body: CreateVolume) -> tuple[InstanceFacts | None, Turn]:
     """What the volume is to be attached to, if anything, and behind which jobs there.
 
     401 for a token that may not attach.
     """
     if body.compute_id is None:
         return None, FIRST
-    if not call.identity.scopes.allow(("computes:read_write",)):
+    if not context.identity.scopes.allow(("computes:read_write",)):
         raise out_of_scope()
-    instance = await attaching.lock_instance(call, body.compute_id)
+    instance = await attaching.lock_instance(context, body.compute_id)
     if body.region not in (None, instance.region):
         raise invalid(attaching.ELSEWHERE)
-    attaching.check_region(call, instance)
-    await attaching.check_room(call.db, instance, True)
-    queue = call.get(JobQueue)
-    return instance, await attaching.find_turn(call.db, queue, None, instance.id)
+    attaching.check_region(context, instance)
+    await attaching.check_room(context.db, instance, True)
+    queue = context.get(JobQueue)
+    return instance, await attaching.find_turn(context.db, queue, None, instance.id)
 
 
-async def clone(call: Call, source: VolumeFacts, turn: Turn, label: str) -> str:
+async def clone(context: Context, source: VolumeFacts, turn: Turn, label: str) -> str:
     """The record of a new volume that gets the size and the data of another one."""
     new = NewVolume(
         account_id=source.account_id,
@@ -79,26 +79,26 @@ async def clone(call: Call, source: VolumeFacts, turn: Turn, label: str) -> str:
         size=source.size,
         tags=[],
         source_id=source.id,
-        now=call.clock.seconds(),
+        now=context.clock.seconds(),
     )
-    volume_id, record = await _insert(call, new)
+    volume_id, record = await _insert(context, new)
     await jobs.enqueue_about(
-        call.get(JobQueue),
-        call.db,
+        context.get(JobQueue),
+        context.db,
         jobs.CLONE,
         CloneArgs(volume_id=volume_id, source_id=source.id, after=turn.after),
-        log.Actor.of(call),
+        log.Actor.of(context),
         VOLUME.entity(source.id, source.label),
         VOLUME.entity(volume_id, label),
         source.size * 1024,
     )
-    await limits.check_new(call, source.region)
+    await limits.check_new(context, source.region)
     return record
 
 
-async def _insert(call: Call, new: NewVolume) -> tuple[int, str]:
-    made = await queries.insert(call.db, new)
+async def _insert(context: Context, new: NewVolume) -> tuple[int, str]:
+    made = await queries.insert(context.db, new)
     if made is None:
         raise invalid(LABEL_TAKEN, "label")
-    await give_to_creator(call, VOLUME.name, made[0])
+    await give_to_creator(context, VOLUME.name, made[0])
     return made

@@ -88,14 +88,14 @@ async def update_volume(call: Call, body: UpdateVolume) -> bytes:
     A guest that has it keeps the old path until it is plugged in anew.
     """
     tags = await change_tags(call, VOLUME, call.number("volumeId"), body.tags)
-    volume = await locks.lock(call)
+    volume = await locks.lock(call, call.number("volumeId"))
     try:
         changed = await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
     except UniqueViolationError:
         raise invalid(creation.LABEL_TAKEN, "label") from None
     if changed:
         entity = VOLUME.entity(volume.id, body.label or volume.label)
-        await log.notify(call.db, call.clock.now(), log.Actor.of(call), "volume_update", entity)
+        await log.notify(call, "volume_update", entity)
     return await _record(call)
 
 
@@ -105,7 +105,7 @@ async def delete_volume(call: Call) -> None:
 
     All that is on it is lost. Detach it first.
     """
-    await changes.delete(call)
+    await changes.delete(call, call.number("volumeId"))
 
 
 @endpoint(
@@ -124,7 +124,7 @@ async def attach_volume(call: Call, body: AttachVolume) -> bytes:
     Both must be in the same region, and the volume attached to nothing. A guest that runs
     finds it at once, and the config names it for the next boots.
     """
-    await changes.attach(call, body)
+    await changes.attach(call, call.number("volumeId"), body)
     return await _record(call)
 
 
@@ -134,7 +134,7 @@ async def detach_volume(call: Call) -> None:
 
     Unmount it first: a guest that still uses it keeps it, and the event fails. Its data stay.
     """
-    await changes.detach(call)
+    await changes.detach(call, call.number("volumeId"))
 
 
 @endpoint(
@@ -153,7 +153,7 @@ async def clone_volume(call: Call, body: CloneVolume) -> str:
     The copy has the size and the data of this moment, and is attached to nothing. The source
     must be `active`; users need to see it.
     """
-    source, _, turn = await locks.lock_turn(call, own=False)
+    source, _, turn = await locks.lock_turn(call, call.number("volumeId"), own=False)
     return await creation.clone(call, source, turn, body.label)
 
 
@@ -173,7 +173,7 @@ async def resize_volume(call: Call, body: ResizeVolume) -> bytes:
     It must be `active`, and can only grow. The guest sees the new size when its event is
     finished; grow the file system then.
     """
-    await changes.resize(call, body.size)
+    await changes.resize(call, call.number("volumeId"), body.size)
     return await _record(call)
 
 
@@ -190,7 +190,7 @@ async def list_volumes_of_instance(call: Call) -> bytes:
 
     Those that are attached to it.
     """
-    compute_id = await check_exists(call)
+    compute_id = await check_exists(call, call.number("computeId"))
     return await call.collection(VOLUMES_OF_INSTANCE, call.account_id, compute_id)
 
 

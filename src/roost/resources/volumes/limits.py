@@ -1,12 +1,12 @@
 """What an account and a region may have of volumes (docs/catalog.md, Limits)."""
 
+from roost.core.context import Context
 from roost.core.limits.capacity import check_capacity
 from roost.core.limits.check import check_limits
 from roost.core.limits.host import Promised
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.volumes.queries import promised_in
 from roost.store import Queries
-from roost.web.call import Call
 
 VOLUMES = LimitGroup(
     "volumes",
@@ -25,13 +25,13 @@ async def promise(db: Queries, region: str) -> Promised:
     return Promised(0, 1024 * await promised_in(db, region))
 
 
-async def check_new(call: Call, region: str) -> None:
+async def check_new(context: Context, region: str) -> None:
     """400 when a new volume, which is written already, is too much for account or region."""
-    await check_limits(call, VOLUMES)
-    await check_capacity(call, region, "size", FULL)
+    await check_limits(context, VOLUMES)
+    await check_capacity(context, region, "size", FULL)
 
 
-async def check_resized(call: Call, region: str) -> None:
+async def check_resized(context: Context, region: str) -> None:
     """The same for one that is to grow."""
-    await check_limits(call, VOLUMES, "volume_storage")
-    await check_capacity(call, region, "size", FULL)
+    await check_limits(context, VOLUMES, "volume_storage")
+    await check_capacity(context, region, "size", FULL)

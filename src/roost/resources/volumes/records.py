@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from roost.web.formats import Created, Id, TagLabels, Updated, example
+from roost.core.formats import Created, Id, TagLabels, Updated, example
 
 VolumeStatus = Literal["creating", "active", "resizing"]
 

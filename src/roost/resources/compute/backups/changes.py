@@ -2,7 +2,9 @@
 
 from typing import TypeVar
 
+from roost.core.access import require
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import Problem, invalid, invalid_fields
 from roost.jobs.kinds import JobKind
@@ -22,49 +24,49 @@ from roost.resources.compute.locks import check_idle
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import FIRST, Turn
 from roost.store import Queries
-from roost.web.call import Call
-from roost.web.grants import Write, require
 
 A = TypeVar("A", bound=InstanceArgs)
 
 
-async def enable(call: Call, instance: InstanceFacts) -> None:
+async def enable(context: Context, instance: InstanceFacts) -> None:
     """Nothing happens when they are enabled."""
-    region = call.get(Catalog).find_region(instance.region)
+    region = context.get(Catalog).find_region(instance.region)
     if region is None or "Backups" not in region.capabilities:
         raise invalid("The region does not offer backups")
-    if await settings_queries.enable(call.db, instance.id):
+    if await settings_queries.enable(context.db, instance.id):
         entity = COMPUTE.entity(instance.id, instance.label)
-        await log.notify(call.db, call.clock.now(), log.Actor.of(call), "backups_enable", entity)
+        await log.notify(context, "backups_enable", entity)
 
 
-async def set_schedule(call: Call, instance: InstanceFacts, body: UpdateSchedule) -> bool:
+async def set_schedule(context: Context, instance: InstanceFacts, body: UpdateSchedule) -> bool:
     """Whether it is another one; 400 for a time that is chosen before backups are enabled."""
     chosen = body.model_dump(exclude_none=True)
-    if chosen and not await settings_queries.is_enabled(call.db, instance.id):
+    if chosen and not await settings_queries.is_enabled(context.db, instance.id):
         reason = "Backups are not enabled"
         raise invalid_fields([Problem(reason, f"backups.schedule.{key}") for key in chosen])
-    now = call.clock.now()
-    return await settings_queries.set_schedule(call.db, instance.id, body.day, body.window, now)
+    now = context.clock.now()
+    return await settings_queries.set_schedule(context.db, instance.id, body.day, body.window, now)
 
 
-async def cancel(call: Call, instance: InstanceFacts, turn: Turn) -> None:
+async def cancel(context: Context, instance: InstanceFacts, turn: Turn) -> None:
     """All backups go, also those that are being made."""
-    if not await settings_queries.is_enabled(call.db, instance.id):
+    if not await settings_queries.is_enabled(context.db, instance.id):
         raise invalid("Backups are not enabled.")
     args = InstanceArgs(compute_id=instance.id, queued=turn.queued, after=turn.after)
-    await _enqueue(call.get(JobQueue), call.db, jobs.CANCEL, args, instance, log.Actor.of(call))
+    await _enqueue(
+        context.get(JobQueue), context.db, jobs.CANCEL, args, instance, log.Actor.of(context)
+    )
 
 
-async def take_snapshot(call: Call, instance: InstanceFacts, turn: Turn, label: str) -> int:
+async def take_snapshot(context: Context, instance: InstanceFacts, turn: Turn, label: str) -> int:
     """The backup's id."""
-    if not await settings_queries.is_enabled(call.db, instance.id):
+    if not await settings_queries.is_enabled(context.db, instance.id):
         raise invalid("Backups are not enabled.")
-    if not turn.queued and not await saved.saveable(call.db, instance.id):
+    if not turn.queued and not await saved.saveable(context.db, instance.id):
         raise invalid(saved.NO_DISKS)
-    engine = call.get(InstanceEngines).holding(instance).name
-    queue, actor = call.get(JobQueue), log.Actor.of(call)
-    return await begin(queue, call.db, instance, engine, actor, "snapshot", label, turn)
+    engine = context.get(InstanceEngines).holding(instance).name
+    queue, actor = context.get(JobQueue), log.Actor.of(context)
+    return await begin(queue, context.db, instance, engine, actor, "snapshot", label, turn)
 
 
 async def begin(
@@ -96,42 +98,44 @@ async def begin(
     return backup_id
 
 
-async def restore(call: Call, backup_id: int, body: RestoreBackup) -> None:
+async def restore(context: Context, compute_id: int, backup_id: int, body: RestoreBackup) -> None:
     """Its disks and configs come to an instance, beside or in place of those that are there."""
-    target = await _lock_both(call, body.compute_id)
-    backup = await restoring.find_usable(call, backup_id)
+    target = await _lock_both(context, compute_id, body.compute_id)
+    backup = await restoring.find_usable(context, backup_id)
     if backup.region != target.region:
         raise invalid("Backup and Compute must be in the same region.", "compute_id")
     held = saved.DISKS.validate_json(backup.disks)
     size = sum(disk.size for disk in held)
     if not body.overwrite:
-        await disk_changes.check_space(call, target, size, field=None)
+        await disk_changes.check_space(context, target, size, field=None)
     elif size > target.disk:
         raise invalid(f"The backup needs {size} MB of disk, but the plan has {target.disk} MB")
     args = RestoreArgs(
         compute_id=target.id,
         backup_id=backup.id,
-        disks=await restoring.place(call.db, held, target.id, call.clock.now()),
+        disks=await restoring.place(context.db, held, target.id, context.clock.now()),
         overwrite=body.overwrite,
         former=target.status,
     )
-    await _enqueue(call.get(JobQueue), call.db, jobs.RESTORE, args, target, log.Actor.of(call))
+    await _enqueue(
+        context.get(JobQueue), context.db, jobs.RESTORE, args, target, log.Actor.of(context)
+    )
 
 
-async def _lock_both(call: Call, target_id: int) -> InstanceFacts:
+async def _lock_both(context: Context, source_id: int, target_id: int) -> InstanceFacts:
     """The target, with the backup's own instance, both idle and held in the order of their ids.
 
     Raises 403 without write access to the target, 400 when the account has none of this id.
     """
-    await require(Write(COMPUTE.name), call.identity, {"computeId": target_id}, call.db)
+    await require(context, COMPUTE.name, target_id, "read_write")
     found = dict[int, InstanceFacts]()
-    for compute_id in sorted({target_id, call.number("computeId")}):
-        instance = await instances.lock(call.db, call.account_id, compute_id)
+    for compute_id in sorted({target_id, source_id}):
+        instance = await instances.lock(context.db, context.account_id, compute_id)
         if instance is None:
             raise invalid("compute_id is not valid", "compute_id")
         found[compute_id] = instance
     for instance in found.values():
-        await check_idle(call, instance)
+        await check_idle(context, instance)
     return found[target_id]
 
 

@@ -22,7 +22,7 @@ async def list_backups(call: Call) -> str:
 
     Those of the schedule and the snapshots, also those that are being made.
     """
-    return await queries.all_of(call.db, await check_exists(call))
+    return await queries.all_of(call.db, await check_exists(call, call.number("computeId")))
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=BackupRow)
@@ -50,7 +50,7 @@ async def take_snapshot(call: Call, body: TakeSnapshot) -> bytes:
     All disks are copied as of one moment, while the guest runs. When the copy is whole, it
     takes the place of the snapshot before it. Backups must be enabled.
     """
-    instance, turn = await lock_turn(call)
+    instance, turn = await lock_turn(call, call.number("computeId"))
     return await _view(call, await changes.take_snapshot(call, instance, turn, body.label))
 
 
@@ -66,7 +66,7 @@ async def enable_backups(call: Call) -> None:
 
     From now on one is made each day, at the hours of the schedule; it costs extra.
     """
-    await changes.enable(call, await lock(call))
+    await changes.enable(call, await lock(call, call.number("computeId")))
 
 
 @endpoint(
@@ -81,7 +81,7 @@ async def cancel_backups(call: Call) -> None:
 
     All that were made are deleted, snapshots too.
     """
-    await changes.cancel(call, *await lock_turn(call))
+    await changes.cancel(call, *await lock_turn(call, call.number("computeId")))
 
 
 @endpoint(
@@ -104,7 +104,7 @@ async def restore_backup(call: Call, body: RestoreBackup) -> None:
     own = found is not None and found.compute_id == call.number("computeId")
     if found is None or not own or found.account_id != call.account_id:
         raise not_found()
-    await changes.restore(call, backup_id, body)
+    await changes.restore(call, found.compute_id, backup_id, body)
 
 
 async def _view(call: Call, backup_id: int) -> bytes:

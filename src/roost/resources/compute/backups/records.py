@@ -4,8 +4,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.core.formats import Created, Id, Timestamp, Updated, example
 from roost.resources.compute.disks.engine import Filesystem
-from roost.web.formats import Created, Id, Timestamp, Updated, example
 
 BackupType = Literal["auto", "snapshot"]
 BackupStatus = Literal[

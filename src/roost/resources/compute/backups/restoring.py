@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from roost.core.access import require
+from roost.core.context import Context
 from roost.errors import invalid
 from roost.resources.compute.args import CreateArgs
 from roost.resources.compute.backups import queries
@@ -13,19 +15,17 @@ from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.queries import NewInstance
 from roost.store import Queries
-from roost.web.call import Call
-from roost.web.grants import Write, require
 
 
-async def find_usable(call: Call, backup_id: int) -> BackupFacts:
+async def find_usable(context: Context, backup_id: int) -> BackupFacts:
     """A successful backup of the account.
 
     Raises 403 without write access to its instance, also when there is no such backup; else 400.
     """
-    found = await queries.find(call.db, backup_id)
-    backup = found if found is not None and found.account_id == call.account_id else None
-    source = {"computeId": 0 if backup is None else backup.compute_id}
-    await require(Write(COMPUTE.name), call.identity, source, call.db)
+    found = await queries.find(context.db, backup_id)
+    backup = found if found is not None and found.account_id == context.account_id else None
+    compute_id = 0 if backup is None else backup.compute_id
+    await require(context, COMPUTE.name, compute_id, "read_write")
     if backup is None:
         raise invalid("backup_id is not valid", "backup_id")
     if backup.status != "successful":
@@ -45,10 +45,10 @@ async def place(
 
 
 async def place_in_new(
-    call: Call, backup_id: int, new: NewInstance, args: CreateArgs
+    context: Context, backup_id: int, new: NewInstance, args: CreateArgs
 ) -> CreateFromBackupArgs:
     """What the job needs that makes a new instance from a backup (spec B, Create body fields)."""
-    backup = await find_usable(call, backup_id)
+    backup = await find_usable(context, backup_id)
     if backup.region != new["region"]:
         raise invalid("The backup is in another region", "backup_id")
     held = DISKS.validate_json(backup.disks)
@@ -58,5 +58,5 @@ async def place_in_new(
     return CreateFromBackupArgs(
         **args.model_dump(),
         backup_id=backup.id,
-        disks=await place(call.db, held, new["id"], new["now"]),
+        disks=await place(context.db, held, new["id"], new["now"]),
     )

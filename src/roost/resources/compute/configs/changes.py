@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from roost.core.access import require
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.account.queries import network_helper
@@ -20,72 +22,72 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.interfaces import Interface, primary_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.web.call import Call
-from roost.web.grants import Write, require
 
 
-async def create(call: Call, instance: InstanceFacts, body: CreateConfig) -> int:
+async def create(context: Context, instance: InstanceFacts, body: CreateConfig) -> int:
     """The new config's id."""
-    check_vlans(call, instance, body.interfaces, "interfaces")
-    default = rules.default_helpers(await network_helper(call.db, call.account_id))
+    check_vlans(context, instance, body.interfaces, "interfaces")
+    default = rules.default_helpers(await network_helper(context.db, context.account_id))
     helpers = body.helpers.over(default)
-    await _check_devices(call, instance, body.devices)
-    now = call.clock.seconds()
-    config_id = await queries.insert(call.db, instance.id, body, helpers, now)
-    await queries.set_devices(call.db, config_id, body.devices)
-    await interface_queries.replace(call.db, config_id, body.interfaces)
-    await notify(call, "compute_config_create", instance, ConfigName(config_id, body.label))
-    await limits.check_vlans(call, instance.region, body.interfaces)
+    await _check_devices(context, instance, body.devices)
+    now = context.clock.seconds()
+    config_id = await queries.insert(context.db, instance.id, body, helpers, now)
+    await queries.set_devices(context.db, config_id, body.devices)
+    await interface_queries.replace(context.db, config_id, body.interfaces)
+    await notify(context, "compute_config_create", instance, ConfigName(config_id, body.label))
+    await limits.check_vlans(context, instance.region, body.interfaces)
     return config_id
 
 
 async def update(
-    call: Call, instance: InstanceFacts, config: ConfigFacts, body: UpdateConfig
+    context: Context, instance: InstanceFacts, config: ConfigFacts, body: UpdateConfig
 ) -> None:
     """Interfaces and devices are replaced as a whole; what a guest runs with stays until then."""
-    check_vlans(call, instance, body.interfaces or (), "interfaces")
-    _check_kernel(call, config, body.kernel)
-    await _check_mode(call, config, body)
+    check_vlans(context, instance, body.interfaces or (), "interfaces")
+    _check_kernel(context, config, body.kernel)
+    await _check_mode(context, config, body)
     helpers = body.helpers.over(config.helpers) if body.helpers else config.helpers
-    await queries.update(call.db, config.id, body, helpers, call.clock.seconds())
+    await queries.update(context.db, config.id, body, helpers, context.clock.seconds())
     if body.devices is not None:
-        await _check_devices(call, instance, body.devices)
-        await queries.set_devices(call.db, config.id, body.devices)
+        await _check_devices(context, instance, body.devices)
+        await queries.set_devices(context.db, config.id, body.devices)
     if body.interfaces is not None:
-        await _replace_interfaces(call, config, body.interfaces)
+        await _replace_interfaces(context, config, body.interfaces)
     name = ConfigName(config.id, body.label or config.label)
-    await notify(call, "compute_config_update", instance, name)
-    await limits.check_vlans(call, instance.region, body.interfaces or ())
+    await notify(context, "compute_config_update", instance, name)
+    await limits.check_vlans(context, instance.region, body.interfaces or ())
 
 
-async def delete(call: Call, instance: InstanceFacts, config: ConfigFacts) -> None:
-    await queries.delete(call.db, config.id)
+async def delete(context: Context, instance: InstanceFacts, config: ConfigFacts) -> None:
+    await queries.delete(context.db, config.id)
     name = ConfigName(config.id, config.label)
-    await notify(call, "compute_config_delete", instance, name)
+    await notify(context, "compute_config_delete", instance, name)
 
 
-async def notify(call: Call, action: str, instance: InstanceFacts, config: ConfigName) -> None:
+async def notify(
+    context: Context, action: str, instance: InstanceFacts, config: ConfigName
+) -> None:
     entity = COMPUTE.entity(instance.id, instance.label)
     second = config_entity(instance.id, config)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity, second)
+    await log.notify(context, action, entity, second)
 
 
 def check_vlans(
-    call: Call, instance: InstanceFacts, interfaces: Sequence[Interface], field: str
+    context: Context, instance: InstanceFacts, interfaces: Sequence[Interface], field: str
 ) -> None:
     """400 for a vlan interface where there are no VLANs."""
-    region = call.get(Catalog).find_region(instance.region)
+    region = context.get(Catalog).find_region(instance.region)
     wants_vlan = any(interface.purpose == "vlan" for interface in interfaces)
     if region is not None and wants_vlan and "Vlans" not in region.capabilities:
         raise invalid("The region does not offer VLANs", field)
 
 
-async def _check_devices(call: Call, instance: InstanceFacts, devices: Devices) -> None:
+async def _check_devices(context: Context, instance: InstanceFacts, devices: Devices) -> None:
     """400 for disks of others; volumes become the instance's.
 
     Raises 403 without write access to one that the instance does not have yet.
     """
-    own = {disk.id for disk in await disks.of_instance(call.db, instance.id)}
+    own = {disk.id for disk in await disks.of_instance(context.db, instance.id)}
     wrong = [
         Problem("disk_id is not valid", f"devices.{slot}.disk_id")
         for slot, device in devices.taken()
@@ -95,43 +97,45 @@ async def _check_devices(call: Call, instance: InstanceFacts, devices: Devices) 
         raise invalid_fields(wrong)
     volumes = {device.volume_id for _, device in devices.taken() if device.volume_id is not None}
     if volumes:
-        await _claim(call, instance, volumes)
+        await _claim(context, instance, volumes)
 
 
-async def _claim(call: Call, instance: InstanceFacts, volume_ids: set[int]) -> None:
-    volumes = call.get(InstanceVolumes)
-    held = {volume.id for volume in await volumes.attached(call.db, instance.id)}
+async def _claim(context: Context, instance: InstanceFacts, volume_ids: set[int]) -> None:
+    volumes = context.get(InstanceVolumes)
+    held = {volume.id for volume in await volumes.attached(context.db, instance.id)}
     for volume_id in sorted(volume_ids - held):
-        await require(Write("volume"), call.identity, {"volumeId": volume_id}, call.db)
-    await volumes.claim(call.db, instance.id, volume_ids, call.clock.now())
+        await require(context, "volume", volume_id, "read_write")
+    await volumes.claim(context.db, instance.id, volume_ids, context.clock.now())
 
 
-def _check_kernel(call: Call, config: ConfigFacts, kernel: str | None) -> None:
+def _check_kernel(context: Context, config: ConfigFacts, kernel: str | None) -> None:
     """One that the catalogue no longer has may stay."""
     if kernel in (None, config.kernel, rules.DEFAULT_KERNEL):
         return
-    if not call.get(Catalog).has_kernel(str(kernel)):
+    if not context.get(Catalog).has_kernel(str(kernel)):
         raise invalid("kernel is not valid", "kernel")
 
 
-async def _check_mode(call: Call, config: ConfigFacts, body: UpdateConfig) -> None:
+async def _check_mode(context: Context, config: ConfigFacts, body: UpdateConfig) -> None:
     """400 when devices would be where the mode has none."""
     mode: VirtMode = body.virt_mode or config.virt_mode
     if body.devices is not None:
         taken = [slot for slot, _ in body.devices.taken()]
     else:
-        taken = await queries.slots_taken(call.db, config.id)
+        taken = await queries.slots_taken(context.db, config.id)
     for slot in taken:
         if slot not in rules.slots_of(mode):
             field = f"devices.{slot}" if body.devices is not None else "virt_mode"
             raise invalid(rules.NO_SLOT, field)
 
 
-async def _replace_interfaces(call: Call, config: ConfigFacts, wanted: Sequence[Interface]) -> None:
+async def _replace_interfaces(
+    context: Context, config: ConfigFacts, wanted: Sequence[Interface]
+) -> None:
     """Sent back as they are, they keep their ids."""
-    held = await interface_queries.of_config(call.db, config.id)
+    held = await interface_queries.of_config(context.db, config.id)
     if _texts(held) != _texts(wanted):
-        await interface_queries.replace(call.db, config.id, wanted)
+        await interface_queries.replace(context.db, config.id, wanted)
 
 
 def _texts(

@@ -29,7 +29,9 @@ async def list_configs(call: Call) -> bytes:
 
     A config says which disks, volumes and interfaces the guest finds when it boots.
     """
-    return await call.collection(CONFIGS, call.account_id, await check_exists(call))
+    return await call.collection(
+        CONFIGS, call.account_id, await check_exists(call, call.number("computeId"))
+    )
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=ConfigRow)
@@ -56,7 +58,7 @@ async def create_config(call: Call, body: CreateConfig) -> bytes:
 
     It is used when the instance is booted with it.
     """
-    instance = await lock(call)
+    instance = await lock(call, call.number("computeId"))
     check_open(instance)
     return await _view(call, await changes.create(call, instance, body))
 
@@ -77,7 +79,7 @@ async def update_config(call: Call, body: UpdateConfig) -> bytes:
     `devices` and `interfaces` are replaced as a whole. A guest that runs finds the changes at
     its next boot, except volumes, which it finds at once.
     """
-    instance, config = await lock_config(call)
+    instance, config = await lock_config(call, call.number("computeId"), call.number("configId"))
     await changes.update(call, instance, config, body)
     return await _view(call, config.id)
 
@@ -88,7 +90,7 @@ async def delete_config(call: Call) -> None:
 
     Disks and volumes stay. A guest that runs with it goes on running.
     """
-    instance, config = await lock_config(call)
+    instance, config = await lock_config(call, call.number("computeId"), call.number("configId"))
     await changes.delete(call, instance, config)
 
 

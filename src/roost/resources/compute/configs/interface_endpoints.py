@@ -37,8 +37,8 @@ async def list_interfaces(call: Call) -> str:
 
     eth0 first.
     """
-    await check_exists(call)
-    config = await find_config(call)
+    await check_exists(call, call.number("computeId"))
+    config = await find_config(call, call.number("computeId"), call.number("configId"))
     return await interface_queries.records(call.db, INTERFACES.record_text, config.id)
 
 
@@ -66,7 +66,7 @@ async def add_interface(call: Call, body: AddInterface) -> bytes:
 
     Three at most. A guest that runs finds it at its next boot.
     """
-    instance, config = await lock_config(call)
+    instance, config = await lock_config(call, call.number("computeId"), call.number("configId"))
     changes.check_vlans(call, instance, (body,), "purpose")
     others = await interface_queries.of_config(call.db, config.id)
     problem = adding_problem(others, body)
@@ -131,7 +131,7 @@ async def order_interfaces(call: Call, body: OrderInterfaces) -> None:
 
     `ids` must name each of them once. A guest that runs finds the new order at its next boot.
     """
-    instance, config = await lock_config(call)
+    instance, config = await lock_config(call, call.number("computeId"), call.number("configId"))
     held = await interface_queries.of_config(call.db, config.id)
     if sorted(body.ids) != sorted(interface.id for interface in held):
         raise invalid("Must name each interface of the config once", "ids")
@@ -143,7 +143,10 @@ async def order_interfaces(call: Call, body: OrderInterfaces) -> None:
 
 async def _lock(call: Call) -> tuple[InstanceFacts, ConfigFacts, InterfaceFacts]:
     """All three; 404 for what is not there, 400 while a job replaces the configs."""
-    instance, config = await lock(call), await find_config(call)
+    instance, config = (
+        await lock(call, call.number("computeId")),
+        await find_config(call, call.number("computeId"), call.number("configId")),
+    )
     for interface in await interface_queries.of_config(call.db, config.id):
         if interface.id == call.number("interfaceId"):
             check_open(instance)

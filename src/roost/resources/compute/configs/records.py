@@ -4,8 +4,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.core.formats import Created, Id, Updated, example
 from roost.resources.compute.interfaces import Purpose
-from roost.web.formats import Created, Id, Updated, example
 
 RunLevel = Literal["default", "single", "binbash"]
 VirtMode = Literal["paravirt", "fullvirt"]

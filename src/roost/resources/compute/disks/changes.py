@@ -1,6 +1,7 @@
 """Changes of disks: their rules, rows, events and jobs."""
 
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
@@ -22,105 +23,106 @@ from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import Turn
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
-from roost.web.call import Call
 
 
-async def create(call: Call, instance: InstanceFacts, turn: Turn, body: CreateDisk) -> int:
+async def create(context: Context, instance: InstanceFacts, turn: Turn, body: CreateDisk) -> int:
     """The new disk's id."""
-    keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
-    await check_image(call, instance, body.image)
-    await check_space(call, instance, body.size)
+    keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
+    await check_image(context, instance, body.image)
+    await check_space(context, instance, body.size)
     setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
     new = NewDisk(
         compute_id=instance.id,
-        label=body.label or _image_label(call, body.image),
+        label=body.label or _image_label(context, body.image),
         size=body.size,
         filesystem=body.filesystem,
         image=body.image,
-        setup=setup.seal(call.get(Box)) if body.image else None,
+        setup=setup.seal(context.get(Box)) if body.image else None,
     )
-    disk = await queries.insert(call.db, new, call.clock.now())
-    args = _args(call, disk, turn)
-    await jobs.enqueue(call.get(JobQueue), call.db, jobs.CREATE, args, instance, disk)
+    disk = await queries.insert(context.db, new, context.clock.now())
+    args = _args(context, disk, turn)
+    await jobs.enqueue(context.get(JobQueue), context.db, jobs.CREATE, args, instance, disk)
     return disk.id
 
 
-async def clone(call: Call, instance: InstanceFacts, source: DiskFacts, turn: Turn) -> int:
+async def clone(context: Context, instance: InstanceFacts, source: DiskFacts, turn: Turn) -> int:
     """The copy's id; it gets the set-up of its source too."""
     _check_ready(source, turn)
-    await check_space(call, instance, source.size, field=None)
+    await check_space(context, instance, source.size, field=None)
     new = source.copy_for(instance.id, rules.copy_label(source.label))
-    disk = await queries.insert(call.db, new, call.clock.now())
-    args = CloneArgs(**_args(call, disk, turn).model_dump(), source_id=source.id)
-    await jobs.enqueue(call.get(JobQueue), call.db, jobs.DUPLICATE, args, instance, disk)
+    disk = await queries.insert(context.db, new, context.clock.now())
+    args = CloneArgs(**_args(context, disk, turn).model_dump(), source_id=source.id)
+    await jobs.enqueue(context.get(JobQueue), context.db, jobs.DUPLICATE, args, instance, disk)
     return disk.id
 
 
 async def resize(
-    call: Call, instance: InstanceFacts, disk: DiskFacts, turn: Turn, size: int
+    context: Context, instance: InstanceFacts, disk: DiskFacts, turn: Turn, size: int
 ) -> None:
     """One in use is accepted here, and refused by the engine (reference: disk resize)."""
     _check_ready(disk, turn)
-    await check_space(call, instance, size - disk.size)
-    args = ResizeArgs(**_args(call, disk, turn).model_dump(), size=size, former=disk.size)
-    await jobs.enqueue(call.get(JobQueue), call.db, jobs.RESIZE, args, instance, disk)
+    await check_space(context, instance, size - disk.size)
+    args = ResizeArgs(**_args(context, disk, turn).model_dump(), size=size, former=disk.size)
+    await jobs.enqueue(context.get(JobQueue), context.db, jobs.RESIZE, args, instance, disk)
 
 
-async def delete(call: Call, instance: InstanceFacts, disk: DiskFacts, turn: Turn) -> None:
+async def delete(context: Context, instance: InstanceFacts, disk: DiskFacts, turn: Turn) -> None:
     """One that is being deleted is what the caller asks for."""
     if disk.status == "deleting":
         return
     if not turn.queued:
-        await check_unused(call, instance, disk)
-    args = _args(call, disk, turn)
-    await jobs.enqueue(call.get(JobQueue), call.db, jobs.DELETE, args, instance, disk)
+        await check_unused(context, instance, disk)
+    args = _args(context, disk, turn)
+    await jobs.enqueue(context.get(JobQueue), context.db, jobs.DELETE, args, instance, disk)
 
 
 async def hash_password(password: str) -> str:
     return await COMPUTING.run(hash_guest_password, password)
 
 
-async def set_password(call: Call, instance: InstanceFacts, disk: DiskFacts, hashed: str) -> None:
+async def set_password(
+    context: Context, instance: InstanceFacts, disk: DiskFacts, hashed: str
+) -> None:
     """The next boot from the disk applies it."""
     if not rules.can_have_password(disk.filesystem):
         raise invalid("A disk of this file system has no root password.")
-    await check_unused(call, instance, disk)
-    box = call.get(Box)
+    await check_unused(context, instance, disk)
+    box = context.get(Box)
     setup = SealedSetup() if disk.setup is None else SealedSetup.unseal(box, disk.setup)
     new = setup.model_copy(update={"root_pass": None, "root_password_hash": hashed})
     revision = disk.password_revision + 1
-    await queries.set_setup(call.db, disk.id, new.seal(box), revision, call.clock.now())
-    await notify(call, "password_reset", instance, disk.id, disk.label)
+    await queries.set_setup(context.db, disk.id, new.seal(box), revision, context.clock.now())
+    await notify(context, "password_reset", instance, disk.id, disk.label)
 
 
-async def check_image(call: Call, instance: InstanceFacts, image: str | None) -> None:
+async def check_image(context: Context, instance: InstanceFacts, image: str | None) -> None:
     """400 when the instance's region does not have the image."""
-    if image is not None and not call.get(Catalog).offers_image(instance.region, image):
+    if image is not None and not context.get(Catalog).offers_image(instance.region, image):
         raise invalid("The region does not have this image", "image")
 
 
 async def check_space(
-    call: Call, instance: InstanceFacts, wanted: int, field: str | None = "size"
+    context: Context, instance: InstanceFacts, wanted: int, field: str | None = "size"
 ) -> None:
     """400 unless `wanted` MB fit in the plan beside what is allocated."""
-    allocated = await queries.allocated(call.db, instance.id)
+    allocated = await queries.allocated(context.db, instance.id)
     reason = rules.space_reason(instance.disk, allocated, wanted)
     if wanted > 0 and reason is not None:
         raise invalid(reason, field)
 
 
-async def check_unused(call: Call, instance: InstanceFacts, disk: DiskFacts) -> None:
+async def check_unused(context: Context, instance: InstanceFacts, disk: DiskFacts) -> None:
     """400 when the instance runs with the disk."""
-    if await is_used(call.db, instance, disk.id):
+    if await is_used(context.db, instance, disk.id):
         raise invalid(IN_USE)
 
 
 async def notify(
-    call: Call, action: str, instance: InstanceFacts, disk_id: int, label: str
+    context: Context, action: str, instance: InstanceFacts, disk_id: int, label: str
 ) -> None:
     entity = COMPUTE.entity(instance.id, instance.label)
     second = disk_entity(instance.id, disk_id, label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), action, entity, second)
+    await log.notify(context, action, entity, second)
 
 
 def _check_ready(disk: DiskFacts, turn: Turn) -> None:
@@ -130,16 +132,16 @@ def _check_ready(disk: DiskFacts, turn: Turn) -> None:
         raise invalid("The disk is not ready.")
 
 
-def _image_label(call: Call, image_id: str | None) -> str:
-    image = call.get(Catalog).find_image(image_id or "")
+def _image_label(context: Context, image_id: str | None) -> str:
+    image = context.get(Catalog).find_image(image_id or "")
     assert image is not None
     return rules.image_label(image.label)
 
 
-def _args(call: Call, disk: DiskFacts, turn: Turn) -> DiskArgs:
+def _args(context: Context, disk: DiskFacts, turn: Turn) -> DiskArgs:
     return DiskArgs(
         compute_id=disk.compute_id,
-        username=call.identity.username,
+        username=context.identity.username,
         disk_id=disk.id,
         queued=turn.queued,
         after=turn.after,

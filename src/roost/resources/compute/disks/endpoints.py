@@ -31,7 +31,9 @@ async def list_disks(call: Call) -> bytes:
 
     Without the room that is free: the plan's size less the sizes of the disks.
     """
-    return await call.collection(DISKS, call.account_id, await check_exists(call))
+    return await call.collection(
+        DISKS, call.account_id, await check_exists(call, call.number("computeId"))
+    )
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=DiskRow)
@@ -59,7 +61,7 @@ async def create_disk(call: Call, body: CreateDisk) -> bytes:
     Empty, or copied from an image. It must fit into what the plan has left; a config must name
     it before a guest finds it.
     """
-    instance, turn = await lock_turn(call)
+    instance, turn = await lock_turn(call, call.number("computeId"))
     check_open(instance)
     return await _view(call, await changes.create(call, instance, turn, body))
 
@@ -163,7 +165,7 @@ async def _view(call: Call, disk_id: int) -> bytes:
 
 async def _lock(call: Call) -> tuple[InstanceFacts, DiskFacts]:
     """Instance and disk; 404 for what is not there."""
-    instance = await lock(call)
+    instance = await lock(call, call.number("computeId"))
     disk = await queries.find(call.db, instance.id, call.number("diskId"))
     if disk is None:
         raise not_found()
@@ -175,7 +177,7 @@ async def _lock_turn(call: Call) -> tuple[InstanceFacts, DiskFacts, Turn]:
 
     400 while a job replaces the disks.
     """
-    instance, turn = await lock_turn(call)
+    instance, turn = await lock_turn(call, call.number("computeId"))
     check_open(instance)
     disk = await queries.find(call.db, instance.id, call.number("diskId"))
     if disk is None:

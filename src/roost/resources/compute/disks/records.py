@@ -4,8 +4,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.core.formats import Created, Id, Updated, example
 from roost.resources.compute.disks.engine import Filesystem
-from roost.web.formats import Created, Id, Updated, example
 
 DiskStatus = Literal["ready", "not ready", "deleting"]
 

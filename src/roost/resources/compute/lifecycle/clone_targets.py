@@ -1,6 +1,8 @@
 """Where a clone goes to."""
 
+from roost.core.access import require
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.errors import invalid, not_found
 from roost.resources.compute import queries as instances
 from roost.resources.compute.bodies import CreateInstance, Metadata
@@ -8,28 +10,26 @@ from roost.resources.compute.creation import place
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
 from roost.resources.compute.lifecycle.user_data import check_user_data
-from roost.resources.compute.queries import INSTANCES, InstanceFacts
+from roost.resources.compute.locks import check_exists
+from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box
-from roost.web.call import Call
-from roost.web.grants import Write, require
 
 
 async def lock_both(
-    call: Call, target_id: int | None
+    context: Context, source_id: int, target_id: int | None
 ) -> tuple[InstanceFacts, InstanceFacts | None]:
-    """The instance of the path, and the one to clone it to, in the order of their ids.
+    """The instance to clone, and the one to clone it to, in the order of their ids.
 
     403 without write access to the target, 400 when the account has none of this id. To the source
     the endpoint asks for it, as a copy lets its owner read all of it.
     """
-    source_id = call.number("computeId")
-    await call.record(source_id, INSTANCES, call.account_id)
+    await check_exists(context, source_id)
     if target_id == source_id:
         raise invalid("Must be another Compute", "compute_id")
     if target_id is not None:
-        await require(Write(COMPUTE.name), call.identity, {"computeId": target_id}, call.db)
+        await require(context, COMPUTE.name, target_id, "read_write")
     wanted = [source_id] if target_id is None else sorted((source_id, target_id))
-    locked = {each: await instances.lock(call.db, call.account_id, each) for each in wanted}
+    locked = {each: await instances.lock(context.db, context.account_id, each) for each in wanted}
     source = locked[source_id]
     if source is None:
         raise not_found()
@@ -49,23 +49,23 @@ def check_existing(source: InstanceFacts, target: InstanceFacts) -> None:
         raise invalid("A Compute with user data can only be cloned to a new Compute", "compute_id")
 
 
-def check_new(call: Call, source: InstanceFacts, body: CloneInstance) -> None:
+def check_new(context: Context, source: InstanceFacts, body: CloneInstance) -> None:
     """400 for another region: its engine cannot read the disks of this one."""
     if body.region != source.region:
         raise invalid("Must be the region of the Compute that is cloned", "region")
     if body.metadata is not None and body.metadata.user_data is not None:
-        check_user_data(call, source.region, source.image, body.metadata.user_data)
+        check_user_data(context, source.region, source.image, body.metadata.user_data)
 
 
-def check_plan(call: Call, body: CloneInstance, size: int) -> None:
+def check_plan(context: Context, body: CloneInstance, size: int) -> None:
     """400 when the plan's disk does not hold `size` MB."""
-    plan = call.get(Catalog).type(str(body.type))
+    plan = context.get(Catalog).type(str(body.type))
     if size > plan.disk:
         raise invalid(f"The disks need {size} MB, the plan has {plan.disk} MB", "type")
 
 
 async def create(
-    call: Call, source: InstanceFacts, body: CloneInstance, tags: list[str]
+    context: Context, source: InstanceFacts, body: CloneInstance, tags: list[str]
 ) -> InstanceFacts:
     """A new instance without disks."""
     wanted = CreateInstance.model_construct(
@@ -77,17 +77,17 @@ async def create(
         group=body.group or "",
         backups_enabled=body.backups_enabled,
         private_ip=body.private_ip,
-        metadata=_metadata(call, source, body),
+        metadata=_metadata(context, source, body),
     )
-    new, _ = await place(call, wanted)
-    facts = await instances.find(call.db, new["id"])
+    new, _ = await place(context, wanted)
+    facts = await instances.find(context.db, new["id"])
     assert facts is not None
     return facts
 
 
-def _metadata(call: Call, source: InstanceFacts, body: CloneInstance) -> Metadata | None:
+def _metadata(context: Context, source: InstanceFacts, body: CloneInstance) -> Metadata | None:
     """User data that are given, else those of the source."""
     if body.metadata is not None or source.user_data is None:
         return body.metadata
-    text = call.get(Box).open(source.user_data).decode()
+    text = context.get(Box).open(source.user_data).decode()
     return Metadata.model_construct(user_data=text)

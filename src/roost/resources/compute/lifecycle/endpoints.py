@@ -41,7 +41,7 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     Source and target are `cloning` until all is copied; the clone is offline then. Users need
     to see the source, and read_write on an instance that is added to.
     """
-    return await _record(call, await cloning.clone(call, body))
+    return await _record(call, await cloning.clone(call, call.number("computeId"), body))
 
 
 @endpoint(
@@ -58,7 +58,9 @@ async def mutate_instance(call: Call, body: MutateInstance) -> None:
 
     Its plan becomes the successor of the plan that it has; see resize.
     """
-    await resizing.mutate(call, await lock_idle(call), body.allow_auto_disk_resize)
+    await resizing.mutate(
+        call, await lock_idle(call, call.number("computeId")), body.allow_auto_disk_resize
+    )
 
 
 async def _hash_password(_call: Call, body: ResetPassword) -> str:
@@ -80,7 +82,7 @@ async def reset_instance_password(call: Call, hashed: str) -> None:
 
     It must be off and have one disk beside swap; the next boot applies the password.
     """
-    await passwords.reset(call, await lock_idle(call), hashed)
+    await passwords.reset(call, await lock_idle(call, call.number("computeId")), hashed)
 
 
 @endpoint(
@@ -99,7 +101,7 @@ async def rebuild_instance(call: Call, body: RebuildInstance) -> bytes:
     All its disks and configs are deleted, and made anew from an image. Addresses, backups,
     tags and volumes stay.
     """
-    instance = await lock_idle(call)
+    instance = await lock_idle(call, call.number("computeId"))
     await rebuilding.rebuild(call, instance, body)
     return await _record(call, instance.id)
 
@@ -119,7 +121,7 @@ async def rescue_instance(call: Call, body: RescueInstance) -> None:
     A small system of its own, in which disks can be mended; root logs in with the password and
     keys of the first disk that has any. The next boot or reboot leaves it.
     """
-    await rescuing.rescue(call, await lock_idle(call), body.devices)
+    await rescuing.rescue(call, await lock_idle(call, call.number("computeId")), body.devices)
 
 
 @endpoint(
@@ -142,7 +144,7 @@ async def resize_instance(call: Call, body: ResizeInstance) -> None:
     Its disks must fit into the plan. A guest that runs is powered off, and booted again with
     the new memory and processors.
     """
-    instance = await lock_idle(call)
+    instance = await lock_idle(call, call.number("computeId"))
     await resizing.resize(call, instance, body)
 
 

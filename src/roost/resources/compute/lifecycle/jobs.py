@@ -11,6 +11,7 @@ compute_clone     cloning (both)        both as before            as before; a n
 from functools import partial
 from typing import TypeVar
 
+from roost.core.context import Context
 from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
@@ -38,7 +39,6 @@ from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, cut, make, stop, unmake
 from roost.store import Queries
-from roost.web.call import Call
 
 A = TypeVar("A", bound=InstanceArgs)
 
@@ -126,7 +126,7 @@ KINDS = (REBUILD, RESCUE, RESIZE, CLONE)
 
 
 async def enqueue(
-    call: Call,
+    context: Context,
     kind: JobKind[A],
     args: A,
     instance: InstanceFacts,
@@ -134,19 +134,19 @@ async def enqueue(
     message: str = "",
 ) -> None:
     """Enqueue a job on the instance, with its event; `action` when that is not the kind's name."""
-    await _enqueue(call, kind, args, action or kind.name, instance, message=message)
+    await _enqueue(context, kind, args, action or kind.name, instance, message=message)
 
 
 async def enqueue_clone(
-    call: Call, args: CloneArgs, source: InstanceFacts, target: InstanceFacts, size: int
+    context: Context, args: CloneArgs, source: InstanceFacts, target: InstanceFacts, size: int
 ) -> None:
     """The job is the target's, so that several clones are made at the same time; `size` in MB."""
     second = COMPUTE.entity(target.id, target.label)
-    await _enqueue(call, CLONE, args, CLONE.name, source, second, size=size)
+    await _enqueue(context, CLONE, args, CLONE.name, source, second, size=size)
 
 
 async def _enqueue(
-    call: Call,
+    context: Context,
     kind: JobKind[A],
     args: A,
     action: str,
@@ -157,11 +157,11 @@ async def _enqueue(
 ) -> None:
     entity = COMPUTE.entity(instance.id, instance.label)
     await log.start(
-        call.get(JobQueue),
-        call.db,
+        context.get(JobQueue),
+        context.db,
         kind,
         args,
         resource=resource_of(args.compute_id),
-        actor=log.Actor.of(call),
+        actor=log.Actor.of(context),
         event=log.Event(action, entity, second, message, size),
     )

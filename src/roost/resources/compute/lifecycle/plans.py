@@ -4,10 +4,10 @@ from pydantic import BaseModel, ConfigDict
 
 from roost.core.catalog import Catalog
 from roost.core.catalog.entries import PlanEntry
+from roost.core.context import Context
 from roost.errors import invalid
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.web.call import Call
 
 
 class Specs(BaseModel):
@@ -34,15 +34,15 @@ class Specs(BaseModel):
         )
 
 
-async def check_plan(call: Call, instance: InstanceFacts, type_id: str) -> Specs:
+async def check_plan(context: Context, instance: InstanceFacts, type_id: str) -> Specs:
     """What the instance is going to have; 400 where the region or its volumes forbid it."""
-    catalog = call.get(Catalog)
+    catalog = context.get(Catalog)
     if not catalog.offers(instance.region, type_id):
         raise invalid("The region has no capacity for this plan type", "type")
     specs = Specs.of(catalog.type(type_id))
-    volumes = call.get(InstanceVolumes)
+    volumes = context.get(InstanceVolumes)
     if specs.memory < instance.memory:
-        reason = await volumes.too_many(call.db, instance.id, specs.memory)
+        reason = await volumes.too_many(context.db, instance.id, specs.memory)
         if reason is not None:
             raise invalid(reason)
     return specs

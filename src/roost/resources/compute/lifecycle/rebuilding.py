@@ -3,6 +3,7 @@
 import base64
 
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.errors import invalid
 from roost.resources.compute.bodies import Metadata
 from roost.resources.compute.configs import queries as configs
@@ -17,38 +18,37 @@ from roost.resources.compute.lifecycle.user_data import check_user_data
 from roost.resources.compute.profile import Wanted, give_profile, stored_keys
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box
-from roost.web.call import Call
 
 
-async def rebuild(call: Call, instance: InstanceFacts, body: RebuildInstance) -> None:
+async def rebuild(context: Context, instance: InstanceFacts, body: RebuildInstance) -> None:
     """The rows are those of what is going to be; the job knows what was."""
     assert body.image is not None
-    await check_image(call, instance, body.image)
+    await check_image(context, instance, body.image)
     if body.metadata is not None and body.metadata.user_data is not None:
-        check_user_data(call, instance.region, body.image, body.metadata.user_data)
-    keys = await stored_keys(call, body.authorized_keys, body.authorized_users)
-    specs = await _specs(call, instance, body)
-    swap = _swap(call, body.image, specs)
-    args = await _former(call, instance, body)
-    now = call.clock.now()
-    await queries.mark_deleting(call.db, args.disks, now)
-    await queries.set_specs(call.db, instance.id, specs, now)
-    await queries.set_image(call.db, instance.id, body.image)
-    await _replace_user_data(call, instance, body.metadata)
+        check_user_data(context, instance.region, body.image, body.metadata.user_data)
+    keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
+    specs = await _specs(context, instance, body)
+    swap = _swap(context, body.image, specs)
+    args = await _former(context, instance, body)
+    now = context.clock.now()
+    await queries.mark_deleting(context.db, args.disks, now)
+    await queries.set_specs(context.db, instance.id, specs, now)
+    await queries.set_image(context.db, instance.id, body.image)
+    await _replace_user_data(context, instance, body.metadata)
     setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
-    await give_profile(call, instance.id, Wanted(body.image, specs.disk, swap, setup, ()))
-    await jobs.enqueue(call, jobs.REBUILD, args, instance)
+    await give_profile(context, instance.id, Wanted(body.image, specs.disk, swap, setup, ()))
+    await jobs.enqueue(context, jobs.REBUILD, args, instance)
 
 
-async def _specs(call: Call, instance: InstanceFacts, body: RebuildInstance) -> Specs:
+async def _specs(context: Context, instance: InstanceFacts, body: RebuildInstance) -> Specs:
     if body.type in (None, instance.type):
-        return await queries.specs_of(call.db, instance.id)
-    return await check_plan(call, instance, str(body.type))
+        return await queries.specs_of(context.db, instance.id)
+    return await check_plan(context, instance, str(body.type))
 
 
-def _swap(call: Call, image_id: str, specs: Specs) -> int:
+def _swap(context: Context, image_id: str, specs: Specs) -> int:
     """MB; 400 when the plan's disk does not even hold the image."""
-    image = call.get(Catalog).find_image(image_id)
+    image = context.get(Catalog).find_image(image_id)
     assert image is not None
     swap = rules.swap_beside(image.size, specs.disk)
     if swap is None:
@@ -56,26 +56,26 @@ def _swap(call: Call, image_id: str, specs: Specs) -> int:
     return swap
 
 
-async def _former(call: Call, instance: InstanceFacts, body: RebuildInstance) -> RebuildArgs:
+async def _former(context: Context, instance: InstanceFacts, body: RebuildInstance) -> RebuildArgs:
     user_data = instance.user_data
     return RebuildArgs(
         compute_id=instance.id,
-        username=call.identity.username,
+        username=context.identity.username,
         booted=body.booted,
-        disks=[disk.id for disk in await disks.of_instance(call.db, instance.id)],
-        configs=[config.id for config in await configs.names(call.db, instance.id)],
+        disks=[disk.id for disk in await disks.of_instance(context.db, instance.id)],
+        configs=[config.id for config in await configs.names(context.db, instance.id)],
         image=instance.image,
         user_data=None if user_data is None else base64.b64encode(user_data),
-        specs=await queries.specs_of(call.db, instance.id),
+        specs=await queries.specs_of(context.db, instance.id),
     )
 
 
 async def _replace_user_data(
-    call: Call, instance: InstanceFacts, metadata: Metadata | None
+    context: Context, instance: InstanceFacts, metadata: Metadata | None
 ) -> None:
     """What is omitted stays; null takes the user data away."""
     if metadata is None or "user_data" not in metadata.model_fields_set:
         return
     text = metadata.user_data
-    sealed = None if text is None else call.get(Box).seal(text.encode())
-    await queries.set_user_data(call.db, instance.id, sealed)
+    sealed = None if text is None else context.get(Box).seal(text.encode())
+    await queries.set_user_data(context.db, instance.id, sealed)

@@ -1,5 +1,6 @@
 """Rescuing: a boot of the rescue system with chosen devices (reference: rescue)."""
 
+from roost.core.context import Context
 from roost.errors import Problem, invalid_fields
 from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.disks import queries as disks
@@ -8,33 +9,32 @@ from roost.resources.compute.lifecycle.args import RescueArgs
 from roost.resources.compute.lifecycle.bodies import RescueDevices
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
-from roost.web.call import Call
 
 _TOLD = "The instance boots in rescue mode."
 """In the event, whose action is that of any boot."""
 
 
-async def rescue(call: Call, instance: InstanceFacts, devices: RescueDevices | None) -> None:
+async def rescue(context: Context, instance: InstanceFacts, devices: RescueDevices | None) -> None:
     """A guest that runs is stopped before."""
     running = instance.status == "running"
     args = RescueArgs(
         compute_id=instance.id,
-        username=call.identity.username,
-        slots=await _slots(call, instance, devices),
+        username=context.identity.username,
+        slots=await _slots(context, instance, devices),
         status="rebooting" if running else "booting",
     )
     action = "compute_reboot" if running else "compute_boot"
-    await jobs.enqueue(call, jobs.RESCUE, args, instance, action, _TOLD)
+    await jobs.enqueue(context, jobs.RESCUE, args, instance, action, _TOLD)
 
 
 async def _slots(
-    call: Call, instance: InstanceFacts, devices: RescueDevices | None
+    context: Context, instance: InstanceFacts, devices: RescueDevices | None
 ) -> tuple[SlotFacts, ...]:
     """400 for disks and volumes that the instance does not have."""
-    owned = await disks.of_instance(call.db, instance.id)
+    owned = await disks.of_instance(context.db, instance.id)
     if devices is None:
         return rules.rescue_slots(owned)
-    volumes = {v.id for v in await call.get(InstanceVolumes).attached(call.db, instance.id)}
+    volumes = {v.id for v in await context.get(InstanceVolumes).attached(context.db, instance.id)}
     made, problems = {disk.id for disk in owned if disk.made}, list[Problem]()
     for slot, device in devices.taken():
         if device.disk_id is not None and device.disk_id not in made:

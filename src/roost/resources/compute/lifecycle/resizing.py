@@ -1,6 +1,7 @@
 """Resizing: another plan (reference: resize, mutate)."""
 
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
 from roost.resources.compute.disks import queries as disks
@@ -12,51 +13,52 @@ from roost.resources.compute.lifecycle.plans import check_plan
 from roost.resources.compute.limit_queries import set_resize_type
 from roost.resources.compute.limits import check_resized
 from roost.resources.compute.queries import InstanceFacts
-from roost.web.call import Call
 
 _REQUESTS = {"cold": "compute_resize_create", "warm": "compute_resize_warm_create"}
 """Events of requests (reference: event actions)."""
 
 
-async def resize(call: Call, instance: InstanceFacts, body: ResizeInstance) -> None:
+async def resize(context: Context, instance: InstanceFacts, body: ResizeInstance) -> None:
     """Up or down; the request has an event of its own, beside that of the work."""
     request = _REQUESTS[body.migration_type]
-    await _resize(call, instance, body.type, body.allow_auto_disk_resize, jobs.RESIZE.name, request)
+    await _resize(
+        context, instance, body.type, body.allow_auto_disk_resize, jobs.RESIZE.name, request
+    )
 
 
 async def _resize(
-    call: Call, instance: InstanceFacts, type_id: str, grow: bool, action: str, request: str
+    context: Context, instance: InstanceFacts, type_id: str, grow: bool, action: str, request: str
 ) -> None:
     """With `grow` the only disk with a file system takes all room of the plan."""
     if type_id == instance.type:
         raise invalid(rules.SAME_PLAN)
-    specs = await check_plan(call, instance, type_id)
-    if await disks.allocated(call.db, instance.id) > specs.disk:
+    specs = await check_plan(context, instance, type_id)
+    if await disks.allocated(context.db, instance.id) > specs.disk:
         raise invalid(rules.TOO_MUCH_DISK)
-    owned = await disks.of_instance(call.db, instance.id)
+    owned = await disks.of_instance(context.db, instance.id)
     args = ResizeArgs(
         compute_id=instance.id,
-        username=call.identity.username,
+        username=context.identity.username,
         booted=instance.status == "running",
         specs=specs,
-        former=await queries.specs_of(call.db, instance.id),
+        former=await queries.specs_of(context.db, instance.id),
     )
     growing = rules.grown(owned, specs.disk) if grow else None
     if growing is not None:
         disk, size = growing
         sizes = {"disk_id": disk.id, "disk_size": size, "disk_former": disk.size}
         args = args.model_copy(update=sizes)
-    await set_resize_type(call.db, instance.id, type_id)
+    await set_resize_type(context.db, instance.id, type_id)
     entity = COMPUTE.entity(instance.id, instance.label)
-    await log.notify(call.db, call.clock.now(), log.Actor.of(call), request, entity)
-    await jobs.enqueue(call, jobs.RESIZE, args, instance, action)
-    await check_resized(call, instance, call.get(Catalog).type(type_id))
+    await log.notify(context, request, entity)
+    await jobs.enqueue(context, jobs.RESIZE, args, instance, action)
+    await check_resized(context, instance, context.get(Catalog).type(type_id))
 
 
-async def mutate(call: Call, instance: InstanceFacts, grow: bool) -> None:
+async def mutate(context: Context, instance: InstanceFacts, grow: bool) -> None:
     """To the successor of the plan that the instance has."""
-    plan = call.get(Catalog).find_type(instance.type)
+    plan = context.get(Catalog).find_type(instance.type)
     if plan is None or plan.successor is None:
         raise invalid("There is no upgrade for the service plan of this Compute.")
     action = "compute_mutate"
-    await _resize(call, instance, plan.successor, grow, action, f"{action}_create")
+    await _resize(context, instance, plan.successor, grow, action, f"{action}_create")

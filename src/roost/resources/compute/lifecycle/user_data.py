@@ -1,16 +1,16 @@
 """Where user data can be given (spec B, Compute rule 3)."""
 
 from roost.core.catalog import Catalog
+from roost.core.context import Context
 from roost.errors import invalid
 from roost.resources.compute.rules import user_data_reason
-from roost.web.call import Call
 
 _FIELD = "metadata.user_data"
 
 
-def check_user_data(call: Call, region_id: str, image_id: str | None, text: str) -> None:
+def check_user_data(context: Context, region_id: str, image_id: str | None, text: str) -> None:
     """400 for an image that does nothing with them, and a region that passes none on."""
-    catalog = call.get(Catalog)
+    catalog = context.get(Catalog)
     image, region = catalog.find_image(image_id or ""), catalog.find_region(region_id)
     reason = user_data_reason(text, image, region)
     if reason is not None:

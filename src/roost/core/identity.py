@@ -1,0 +1,35 @@
+"""Who acts: the user behind a token, and what the token allows."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from roost.core.grant_queries import Permission
+from roost.core.scopes import Scopes
+
+UserType = Literal["default", "parent", "child", "proxy"]
+TokenKind = Literal["personal", "oauth", "proxy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The user behind a token, and what the token allows."""
+
+    account_id: int
+    account_uuid: str
+    user_id: int
+    username: str
+    restricted: bool
+    user_type: UserType
+    rights: frozenset[str]
+    """Global grants of a restricted user, such as `add_computes`."""
+    account_access: Permission | None
+    token_id: int
+    token_kind: TokenKind
+    scopes: Scopes
+    expiry: datetime | None
+
+    @property
+    def by_app(self) -> bool:
+        """Whether an application acts, which the user let in for what its scopes say."""
+        return self.token_kind == "oauth"  # noqa: S105  (a kind)
