@@ -30,7 +30,7 @@ from tests.support.server import RunningRoost, running_roost, simulated
 from tests.support.volume_actors import ACTIONS, FAULTS, Actors, Deed
 
 SECONDS = float(os.environ.get("ROOST_MACHINE_SECONDS", "0"))
-EXAMPLES, STEPS = 6, 30
+EXAMPLES, STEPS = 4, 30
 UNPLANNED = ("request_failed", "job_abandoned", "job_on_failed_failed")
 """What must not be logged."""
 

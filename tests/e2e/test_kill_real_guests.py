@@ -138,7 +138,7 @@ async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene
         yield scene
 
 
-@pytest.mark.parametrize("moment", range(10))
+@pytest.mark.parametrize("moment", range(len(_KINDS)))
 async def test_killed_at_a_random_moment(scene: Scene, moment: int) -> None:
     kind = list(_KINDS)[moment % len(_KINDS)]
     chance = random.Random(f"{_SEED} {moment}")
