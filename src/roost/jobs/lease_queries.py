@@ -14,6 +14,7 @@ from roost.jobs.kinds import Kinds
 from roost.jobs.model import AT_ONCE, Job, Stop
 from roost.jobs.queries import COLUMNS, READY, to_job
 from roost.store import Queries
+from roost.store.statement import Statement
 
 # Behind another job of its resource: one that has begun, or an earlier one that is due. It is
 # checked also where nothing is marked, as jobs enqueued at the same moment do not see each other.
@@ -133,47 +134,46 @@ async def postpone(db: Queries, job_id: int, until: datetime) -> None:
     )
 
 
+_SAVE = Statement(
+    """
+    with saved as (
+        update job set status = :status, phase = :phase, step = :step, attempt = :attempt,
+            results = :results, error = :error, undo_error = :undo_error, run_at = :run_at,
+            finished = :finished, percent = :percent,
+            owner = case when :status = 'running' then owner end,
+            lease_until = case when :status = 'running' then clock_timestamp() + :lease end,
+            revision = revision + 1
+        where id = :id and owner = :owner and fence = :fence and revision = :revision
+            and status = 'running'
+        returning id
+    ), freed as (
+        update job set behind = false from saved
+        where :finished::timestamp is not null and job.id = (
+            select id from job where resource = :resource and behind order by id limit 1
+            for update skip locked
+        )
+    )
+    select id from saved
+    """
+)
+
+
 async def save(db: Queries, old: Job, new: Job, lease: float) -> bool:
     """Write what a worker made of its job; at its end the next one of its resource may begin.
 
     False when the job has changed or is not the worker's own.
     """
     saved = await db.fetchval(
-        """
-        with saved as (
-            update job set status = $5, phase = $6, step = $7, attempt = $8, results = $9,
-                error = $10, undo_error = $11, run_at = $12, finished = $13,
-                percent = $15,
-                owner = case when $5 = 'running' then owner end,
-                lease_until = case when $5 = 'running' then clock_timestamp() + $14 end,
-                revision = revision + 1
-            where id = $1 and owner = $2 and fence = $3 and revision = $4 and status = 'running'
-            returning id
-        ), freed as (
-            update job set behind = false from saved
-            where $13::timestamp is not null and job.id = (
-                select id from job where resource = $16 and behind order by id limit 1
-                for update skip locked
-            )
+        *_SAVE.of(
+            new,
+            id=old.id,
+            owner=old.owner,
+            fence=old.fence,
+            revision=old.revision,
+            resource=old.resource,
+            results=json.dumps(new.results),
+            lease=timedelta(seconds=lease),
         )
-        select id from saved
-        """,
-        old.id,
-        old.owner,
-        old.fence,
-        old.revision,
-        new.status,
-        new.phase,
-        new.step,
-        new.attempt,
-        json.dumps(new.results),
-        new.error,
-        new.undo_error,
-        new.run_at,
-        new.finished,
-        timedelta(seconds=lease),
-        new.percent,
-        old.resource,
     )
     return saved is not None
 

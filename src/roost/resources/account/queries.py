@@ -7,6 +7,7 @@ from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.regions.services import CAPABILITIES
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.statement import Statement
 
 ACCOUNT = Listing(
     record=f"""
@@ -76,33 +77,23 @@ async def find_email(db: Queries, account_id: int) -> str | None:
     return email
 
 
+_UPDATE = Statement(
+    """
+    update account set address_1 = coalesce(:address_1, address_1),
+        address_2 = coalesce(:address_2, address_2), city = coalesce(:city, city),
+        company = coalesce(:company, company), country = coalesce(:country, country),
+        email = coalesce(:email, email), first_name = coalesce(:first_name, first_name),
+        last_name = coalesce(:last_name, last_name), phone = coalesce(:phone, phone),
+        state = coalesce(:state, state), tax_id = coalesce(:tax_id, tax_id),
+        zip = coalesce(:zip, zip)
+    where id = :account_id
+    """
+)
+
+
 async def update(db: Queries, account_id: int, body: UpdateAccount) -> None:
     """Change what the body names."""
-    await db.execute(
-        """
-        update account set address_1 = coalesce($2, address_1),
-            address_2 = coalesce($3, address_2), city = coalesce($4, city),
-            company = coalesce($5, company), country = coalesce($6, country),
-            email = coalesce($7, email), first_name = coalesce($8, first_name),
-            last_name = coalesce($9, last_name), phone = coalesce($10, phone),
-            state = coalesce($11, state), tax_id = coalesce($12, tax_id),
-            zip = coalesce($13, zip)
-        where id = $1
-        """,
-        account_id,
-        body.address_1,
-        body.address_2,
-        body.city,
-        body.company,
-        body.country,
-        body.email,
-        body.first_name,
-        body.last_name,
-        body.phone,
-        body.state,
-        body.tax_id,
-        body.zip,
-    )
+    await db.execute(*_UPDATE.of(body, account_id=account_id))
 
 
 async def update_settings(db: Queries, account_id: int, body: UpdateSettings) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from roost.store import Queries
+from roost.store.statement import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,47 +27,41 @@ class Profile:
     """JSON."""
 
 
+_INSERT = Statement(
+    """
+    with config as (
+        insert into compute_config (compute_id, label, kernel, helpers, created, updated)
+        values (:compute_id, :config_label, :kernel, :helpers, :now, :now) returning id
+    ), root as (
+        insert into compute_disk (compute_id, label, status, size, filesystem, image, setup,
+            created, updated)
+        values (:compute_id, :disk_label, 'not ready', :disk_size, 'ext4', :image, :setup,
+            :now, :now)
+        returning id
+    ), swap as (
+        insert into compute_disk (compute_id, label, status, size, filesystem, created, updated)
+        select :compute_id, :swap_label, 'not ready', :swap_size::int, 'swap', :now, :now
+        where :swap_size > 0 returning id
+    ), slots as (
+        insert into compute_config_device (config_id, slot, disk_id)
+        select config.id, 'sda', root.id from config, root
+        union all
+        select config.id, 'sdb', swap.id from config, swap
+    ), interfaces as (
+        insert into compute_interface (config_id, position, purpose, label, ipam_address,
+            "primary")
+        select config.id, given.position, given.purpose, given.label, given.ipam_address,
+            given."primary"
+        from config, rows from (json_to_recordset(:interfaces) as
+                (purpose text, label text, ipam_address text, "primary" boolean))
+            with ordinality as given (purpose, label, ipam_address, "primary", position)
+    )
+    select id from config
+    """
+)
+
+
 async def insert(db: Queries, profile: Profile) -> int:
     """The config's id. The image's disk is sda, the swap, if there is any, sdb."""
-    config_id: int = await db.fetchval(
-        """
-        with config as (
-            insert into compute_config (compute_id, label, kernel, helpers, created, updated)
-            values ($1, $9, $10, $11, $2, $2) returning id
-        ), root as (
-            insert into compute_disk (compute_id, label, status, size, filesystem, image, setup,
-                created, updated)
-            values ($1, $4, 'not ready', $5, 'ext4', $3, $6, $2, $2) returning id
-        ), swap as (
-            insert into compute_disk (compute_id, label, status, size, filesystem, created, updated)
-            select $1, $7, 'not ready', $8::int, 'swap', $2, $2 where $8 > 0 returning id
-        ), slots as (
-            insert into compute_config_device (config_id, slot, disk_id)
-            select config.id, 'sda', root.id from config, root
-            union all
-            select config.id, 'sdb', swap.id from config, swap
-        ), interfaces as (
-            insert into compute_interface (config_id, position, purpose, label, ipam_address,
-                "primary")
-            select config.id, given.position, given.purpose, given.label, given.ipam_address,
-                given."primary"
-            from config, rows from (json_to_recordset($12) as
-                    (purpose text, label text, ipam_address text, "primary" boolean))
-                with ordinality as given (purpose, label, ipam_address, "primary", position)
-        )
-        select id from config
-        """,
-        profile.compute_id,
-        profile.now,
-        profile.image,
-        profile.disk_label,
-        profile.disk_size,
-        profile.setup,
-        profile.swap_label,
-        profile.swap_size,
-        profile.config_label,
-        profile.kernel,
-        profile.helpers,
-        profile.interfaces,
-    )
+    config_id: int = await db.fetchval(*_INSERT.of(profile))
     return config_id

@@ -11,6 +11,7 @@ from roost.resources.compute.bodies import UpdateInstance
 from roost.resources.compute.records import Alerts, InstanceStatus
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
+from roost.store.statement import Statement
 
 INSTANCES = Listing(
     record="""
@@ -119,46 +120,27 @@ async def next_id(db: Queries) -> int:
     return compute_id
 
 
-_INSERT = f"""
+_INSERT = Statement(
+    f"""
     insert into compute_instance as i (id, account_id, label, "group", tags, region, image, type,
         status, created, updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, alerts,
         has_user_data, host_uuid, engine, user_data, backups_enabled, backup_day, backup_window)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $21::bytea is not null, $19, $20, $21, backups.enabled,
+    select :id, :account_id, :label, :group, :tags, :region, :image, :type, :status, :now, :now,
+        :ipv4, :ipv6, :disk, :memory, :vcpus, :gpus, :transfer, :alerts,
+        :user_data::bytea is not null, :host_uuid, :engine, :user_data, backups.enabled,
         case when backups.enabled then 'Scheduling' end,
         case when backups.enabled then 'Scheduling' end
-    from (select $22 or a.backups_enabled as enabled from account a where a.id = $2) backups
+    from (select :backups_enabled or a.backups_enabled as enabled
+            from account a where a.id = :account_id) backups
     on conflict (account_id, label) do nothing returning {INSTANCES.record_text}
-"""  # noqa: S608 - constants
+    """  # noqa: S608 - constants
+)
 
 
 async def insert(db: Queries, new: NewInstance) -> str | None:
     """The instance's record; None when the account has one of this label."""
-    record: str | None = await db.fetchval(
-        _INSERT,
-        new["id"],
-        new["account_id"],
-        new["label"],
-        new["group"],
-        new["tags"],
-        new["region"],
-        new["image"],
-        new["type"],
-        new["status"],
-        new["now"],
-        new["ipv4"],
-        new["ipv6"],
-        new["disk"],
-        new["memory"],
-        new["vcpus"],
-        new["gpus"],
-        new["transfer"],
-        orjson.dumps(new["alerts"]).decode(),
-        new["host_uuid"],
-        new["engine"],
-        new["user_data"],
-        new["backups_enabled"],
-    )
+    alerts = orjson.dumps(new["alerts"]).decode()
+    record: str | None = await db.fetchval(*_INSERT.of(**{**new, "alerts": alerts}))
     return record
 
 

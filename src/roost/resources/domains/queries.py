@@ -11,6 +11,7 @@ from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.records import DomainStatus, DomainType
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
+from roost.store.statement import Statement
 
 DOMAINS = Listing(
     record="""
@@ -198,39 +199,28 @@ async def zones(db: Queries) -> list[str]:
     return [row["zone"] for row in await db.fetch("select zone from domain order by zone")]
 
 
+_UPDATE = Statement(
+    f"""
+    update domain set domain = coalesce(:domain, domain), type = coalesce(:type, type),
+        status = coalesce(:status, status), soa_email = coalesce(:soa_email, soa_email),
+        description = coalesce(:description, description), "group" = coalesce(:group, "group"),
+        master_ips = coalesce(:master_ips, master_ips), axfr_ips = coalesce(:axfr_ips, axfr_ips),
+        refresh_sec = coalesce(:refresh_sec, refresh_sec),
+        retry_sec = coalesce(:retry_sec, retry_sec),
+        expire_sec = coalesce(:expire_sec, expire_sec), ttl_sec = coalesce(:ttl_sec, ttl_sec),
+        tags = coalesce(:tags, tags), dnssec = coalesce(:dnssec, dnssec), serial = :serial,
+        updated = :now
+    where id = :id returning {FACTS}
+    """  # noqa: S608 - constants
+)
+
+
 async def update(
     db: Queries, facts: DomainFacts, body: UpdateDomain, serial: int, now: datetime
 ) -> DomainFacts:
     """Change what the body names. asyncpg.UniqueViolationError for a name that is taken."""
-    row = await db.fetchrow(
-        f"""
-        update domain set domain = coalesce($2, domain), type = coalesce($3, type),
-            status = coalesce($4, status), soa_email = coalesce($5, soa_email),
-            description = coalesce($6, description), "group" = coalesce($7, "group"),
-            master_ips = coalesce($8, master_ips), axfr_ips = coalesce($9, axfr_ips),
-            refresh_sec = coalesce($10, refresh_sec), retry_sec = coalesce($11, retry_sec),
-            expire_sec = coalesce($12, expire_sec), ttl_sec = coalesce($13, ttl_sec),
-            tags = coalesce($14, tags), dnssec = coalesce($15, dnssec), serial = $16, updated = $17
-        where id = $1 returning {FACTS}
-        """,  # noqa: S608 - constants
-        facts.id,
-        body.domain,
-        body.type,
-        body.status,
-        body.soa_email,
-        body.description,
-        body.group,
-        body.master_ips,
-        body.axfr_ips,
-        body.refresh_sec,
-        body.retry_sec,
-        body.expire_sec,
-        body.ttl_sec,
-        body.tags,
-        body.dnssec,
-        serial,
-        _seconds(now),
-    )
+    values = {"id": facts.id, "serial": serial, "now": _seconds(now)}
+    row = await db.fetchrow(*_UPDATE.of(body, **values))
     assert row is not None
     return _facts(row)
 

@@ -15,6 +15,7 @@ from roost.resources.domains.queries import FACTS, DomainFacts
 from roost.resources.domains.records import RecordType
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.statement import Statement
 
 RECORDS = Listing(
     record="""
@@ -35,6 +36,7 @@ RECORDS = Listing(
 
 _PLACED = [field.name for field in fields(Placed)]
 _COLUMNS = ", ".join(_PLACED)
+_VALUES = ", ".join(f":{name}" for name in _PLACED)
 _values = attrgetter(*_PLACED)
 
 
@@ -64,34 +66,36 @@ async def neighbours(
     return [Neighbour(**row) for row in rows]
 
 
-_INSERT = f"""
+_INSERT = Statement(f"""
     with changed as (
-        insert into domain_change (domain_id, owner, type, serial) values ($1, $12, $2, $14)
+        insert into domain_change (domain_id, owner, type, serial)
+        values (:domain_id, :owner, :type, :serial)
         on conflict (domain_id, owner, type) do update set serial = excluded.serial),
     counted as (
-        update domain set serial = $14, records = records + 1, size = size + octet_length($4),
-            updated = $15 where id = $1)
+        update domain set serial = :serial, records = records + 1,
+            size = size + octet_length(:target), updated = :now where id = :domain_id)
     insert into domain_record as r (domain_id, {_COLUMNS}, created, updated)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, $15)
+    values (:domain_id, {_VALUES}, :now, :now)
     returning {RECORDS.record_text}
-"""  # noqa: S608 - constants
+""")  # noqa: S608 - constants
 
 
 async def insert(db: Queries, domain_id: int, new: Placed, serial: int, now: datetime) -> str:
     """The record, which the name server is to be told of."""
-    record: str = await db.fetchval(_INSERT, domain_id, *_values(new), serial, _seconds(now))
+    record: str = await db.fetchval(
+        *_INSERT.of(new, domain_id=domain_id, serial=serial, now=_seconds(now))
+    )
     return record
 
 
-_UPDATE = f"""
-    update domain_record as r set ({_COLUMNS}, updated) =
-        ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-    where id = $1 returning {RECORDS.record_text}
-"""  # noqa: S608 - constants
+_UPDATE = Statement(f"""
+    update domain_record as r set ({_COLUMNS}, updated) = ({_VALUES}, :now)
+    where id = :id returning {RECORDS.record_text}
+""")  # noqa: S608 - constants
 
 
 async def update(db: Queries, record_id: int, new: Placed, now: datetime) -> str:
-    record: str = await db.fetchval(_UPDATE, record_id, *_values(new), _seconds(now))
+    record: str = await db.fetchval(*_UPDATE.of(new, id=record_id, now=_seconds(now)))
     return record
 
 

@@ -10,6 +10,7 @@ from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.support.records import TicketKind, TicketStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.statement import Statement
 
 TICKETS = Listing(
     record="""
@@ -108,25 +109,20 @@ _TICKET = """
 _REPLY = "select id, created, created_by, description, from_staff from ticket_reply"
 
 
+_INSERT = Statement(
+    """
+    insert into ticket (account_id, kind, summary, description, entity, region, opened,
+        opened_by, opener_id, gravatar_id, closable, updated)
+    values (:account_id, :kind, :summary, :description, :entity, :region, :now, :opened_by,
+        :opener_id, :gravatar_id, :closable, :now)
+    returning id
+    """
+)
+
+
 async def insert(db: Queries, new: NewTicket, now: datetime) -> int:
-    ticket_id: int = await db.fetchval(
-        """
-        insert into ticket (account_id, kind, summary, description, entity, region, opened,
-            opened_by, opener_id, gravatar_id, closable, updated)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $7) returning id
-        """,
-        new.account_id,
-        new.kind,
-        new.summary,
-        new.description,
-        None if new.entity is None else orjson.dumps(new.entity).decode(),
-        new.region,
-        now,
-        new.opened_by,
-        new.opener_id,
-        new.gravatar_id,
-        new.closable,
-    )
+    entity = None if new.entity is None else orjson.dumps(new.entity).decode()
+    ticket_id: int = await db.fetchval(*_INSERT.of(new, entity=entity, now=now))
     return ticket_id
 
 

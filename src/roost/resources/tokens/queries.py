@@ -8,6 +8,7 @@ from roost.core.revocation_queries import CHANNEL
 from roost.core.scopes import Scopes
 from roost.store import Queries, notify
 from roost.store.paging import Column, Listing
+from roost.store.statement import Statement
 
 TOKENS = Listing(
     record="t.id, t.scopes, t.created, t.label, t.prefix as token, t.expiry",
@@ -64,6 +65,15 @@ async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
     )
 
 
+_INSERT = Statement(
+    """
+    insert into token (user_id, label, hash, prefix, scopes, created, expiry, kind, app_id)
+    values (:user_id, :label, :hash, :prefix, :scopes, :created, :expiry, :kind, :app_id)
+    returning id
+    """
+)
+
+
 async def create_token(
     db: Queries,
     user_id: int,
@@ -77,19 +87,17 @@ async def create_token(
     app_id: int | None,
 ) -> int:
     token_id: int = await db.fetchval(
-        """
-        insert into token (user_id, label, hash, prefix, scopes, created, expiry, kind, app_id)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id
-        """,
-        user_id,
-        label,
-        hashed,
-        prefix,
-        scopes.text,
-        created,
-        expiry,
-        kind,
-        app_id,
+        *_INSERT.of(
+            user_id=user_id,
+            label=label,
+            hash=hashed,
+            prefix=prefix,
+            scopes=scopes.text,
+            created=created,
+            expiry=expiry,
+            kind=kind,
+            app_id=app_id,
+        )
     )
     return token_id
 

@@ -13,6 +13,7 @@ from roost.resources.volumes.engine import VolumeSpec
 from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
+from roost.store.statement import Statement
 
 VOLUMES = Listing(
     record=f"""
@@ -86,29 +87,19 @@ _FACTS = """
     from volume
 """
 
-_INSERT = f"""
+_INSERT = Statement(f"""
     insert into volume as v (account_id, label, region, engine, size, tags, compute_id, source_id,
         status, hardware_type, created, updated)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, 'creating', 'nvme', $9, $9)
+    values (:account_id, :label, :region, :engine, :size, :tags, :compute_id, :source_id,
+        'creating', 'nvme', :now, :now)
     on conflict (account_id, label) where not deleting do nothing
     returning v.id, {VOLUMES.record_text} as record
-"""
+""")
 
 
 async def insert(db: Queries, new: NewVolume) -> tuple[int, str] | None:
     """The volume's id and record; None when the account has one of this label."""
-    row = await db.fetchrow(
-        _INSERT,
-        new.account_id,
-        new.label,
-        new.region,
-        new.engine,
-        new.size,
-        new.tags,
-        new.compute_id,
-        new.source_id,
-        new.now,
-    )
+    row = await db.fetchrow(*_INSERT.of(new))
     return None if row is None else (row["id"], row["record"])
 
 

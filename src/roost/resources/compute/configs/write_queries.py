@@ -9,6 +9,7 @@ from roost.resources.compute.configs.bodies import CreateConfig, Devices, Update
 from roost.resources.compute.configs.records import Helpers, VirtMode
 from roost.resources.compute.engine import Slot
 from roost.store import Queries
+from roost.store.statement import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +43,37 @@ async def find(db: Queries, compute_id: int, config_id: int) -> ConfigFacts | No
     return ConfigFacts(**{**row, "helpers": orjson.loads(row["helpers"])})
 
 
+_INSERT = Statement(
+    """
+    insert into compute_config (compute_id, label, comments, kernel, memory_limit, run_level,
+        virt_mode, root_device, helpers, created, updated)
+    values (:compute_id, :label, :comments, :kernel, :memory_limit, :run_level, :virt_mode,
+        :root_device, :helpers, :now, :now)
+    returning id
+    """
+)
+_UPDATE = Statement(
+    """
+    update compute_config set label = coalesce(:label, label),
+        comments = coalesce(:comments, comments), kernel = coalesce(:kernel, kernel),
+        memory_limit = coalesce(:memory_limit, memory_limit),
+        run_level = coalesce(:run_level, run_level), virt_mode = coalesce(:virt_mode, virt_mode),
+        root_device = coalesce(:root_device, root_device), helpers = :helpers, updated = :now
+    where id = :config_id
+    """
+)
+
+
 async def insert(
     db: Queries, compute_id: int, body: CreateConfig, helpers: Helpers, now: datetime
 ) -> int:
-    config_id: int = await db.fetchval(
-        """
-        insert into compute_config (compute_id, label, comments, kernel, memory_limit, run_level,
-            virt_mode, root_device, helpers, created, updated)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) returning id
-        """,
-        compute_id,
-        body.label,
-        body.comments or "",
-        body.kernel,
-        body.memory_limit,
-        body.run_level,
-        body.virt_mode,
-        body.root_device,
-        orjson.dumps(helpers).decode(),
-        now,
-    )
+    values = {
+        "compute_id": compute_id,
+        "comments": body.comments or "",
+        "helpers": orjson.dumps(helpers).decode(),
+        "now": now,
+    }
+    config_id: int = await db.fetchval(*_INSERT.of(body, **values))
     return config_id
 
 
@@ -69,27 +81,8 @@ async def update(
     db: Queries, config_id: int, body: UpdateConfig, helpers: Helpers, now: datetime
 ) -> None:
     """Change the columns that the body names."""
-    await db.execute(
-        """
-        update compute_config set label = coalesce($2, label), comments = coalesce($3, comments),
-            kernel = coalesce($4, kernel), memory_limit = coalesce($5, memory_limit),
-            run_level = coalesce($6, run_level), virt_mode = coalesce($7, virt_mode),
-            root_device = coalesce($8, root_device),
-            helpers = $9,
-            updated = $10
-        where id = $1
-        """,
-        config_id,
-        body.label,
-        body.comments,
-        body.kernel,
-        body.memory_limit,
-        body.run_level,
-        body.virt_mode,
-        body.root_device,
-        orjson.dumps(helpers).decode(),
-        now,
-    )
+    values = {"config_id": config_id, "helpers": orjson.dumps(helpers).decode(), "now": now}
+    await db.execute(*_UPDATE.of(body, **values))
 
 
 async def delete(db: Queries, config_id: int) -> None:
