@@ -26,6 +26,7 @@ from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.resources.reverse_dns import jobs as reverse
 from roost.resources.reverse_dns import queries as reverse_queries
 from roost.resources.reverse_dns.zones import OWNER
+from tests.jobs.compute_scenarios import finish_jobs
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage
 
@@ -100,6 +101,7 @@ class DomainCase:
             assert found.errors == "planned by the harness"
         lines: list[str] = []
         await check_all(roost, True, lines.append)
+        await finish_jobs(self.stage)
         assert await drift(roost, self.facts.zone) == []
 
     async def _event(self) -> str | None:
@@ -181,6 +183,7 @@ async def _served(stage: Stage) -> DomainFacts:
     facts = await add_domain(stage.roost)
     await add_record(stage.roost, facts)
     await check_all(stage.roost, True, lambda _line: None)
+    await finish_jobs(stage)
     found = await queries.find_any(stage.roost.store, facts.id)
     assert found is not None
     return found

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MethodType
 from typing import ParamSpec, TypeVar
 
 import dns.zonefile
@@ -55,7 +56,13 @@ def install(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pool, "take", _unwatched(Pool.take))
     patch.setattr(Threads, "run", _noted(Threads.run, "a thread"))
     for owner, name in _COMPUTING:
-        patch.setattr(owner, name, _noted(getattr(owner, name), name))
+        function = getattr(owner, name)
+        if isinstance(
+            function, MethodType
+        ):  # Of the class that it is called on, with its settings.
+            patch.setattr(owner, name, classmethod(_noted(function.__func__, name)))
+        else:
+            patch.setattr(owner, name, _noted(function, name))
     sys.addaudithook(_hear)
 
 
