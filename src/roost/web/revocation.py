@@ -28,7 +28,13 @@ _MARGIN_SECONDS = 0.1
 _FIRST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.05
 
-_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+_LOST = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # Of a connection that was cut while it was used.
+)
 
 log = structlog.get_logger()
 
