@@ -206,7 +206,7 @@ def master_of(zone: Zone) -> Master:
 
 
 async def ask(
-    engine: DomainEngine, name: str, kind: str, dnssec: bool = False, seconds: float = 5.0
+    engine: DomainEngine, name: str, kind: str, dnssec: bool = False, seconds: float = 20.0
 ) -> Message:
     """The server's answer, as any client gets it."""
     host, port = engine.listening[0]
@@ -216,7 +216,7 @@ async def ask(
     return answer
 
 
-async def contents(engine: DomainEngine, name: str, kind: str, seconds: float = 5.0) -> set[str]:
+async def contents(engine: DomainEngine, name: str, kind: str, seconds: float = 20.0) -> set[str]:
     """Of the records of just this name and type in the answer."""
     answer = await ask(engine, name, kind, seconds=seconds)
     wanted = dns.name.from_text(name), dns.rdatatype.from_text(kind)

@@ -20,6 +20,7 @@ import structlog
 
 from roost.core.engine import EngineError
 from roost.engines.listeners import Listener, ListenerError, parse_listeners
+from roost.engines.powerdns import config
 from roost.engines.powerdns.backends import SqliteBackend
 from roost.engines.powerdns.config import ConfigError, postgres_backend, render
 from roost.engines.powerdns.domains import PowerDns
@@ -46,7 +47,6 @@ from tests.engines.dns_harness import (
     refuse_without,
     rrset,
 )
-from tests.engines.harness import until
 
 pytestmark = pytest.mark.powerdns
 
@@ -308,30 +308,22 @@ async def test_an_operators_server_is_used(
     await own.close()
 
 
-async def test_an_operators_server_must_be_set_up_for_it(tmp_path: Path, engine: PowerDns) -> None:
-    own = local_server(tmp_path, SqliteBackend())
-    place = await own.ensure()
-    configuration = own.folder.path / "pdns.conf"
-    await own.stop()
-    text = configuration.read_text().replace("query-cache-ttl=0", "query-cache-ttl=20")
-    configuration.write_text(text)
-    process = await asyncio.create_subprocess_exec(
-        *("pdns_server", own.folder.marker),
-        cwd=own.folder.path,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+async def test_an_operators_server_must_be_set_up_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_without(SqliteBackend())
+    monkeypatch.setattr(config, "_FIXED", {**config._FIXED, "query-cache-ttl": "20"})
+    server = local_server(tmp_path, SqliteBackend())
+    place = await server.ensure()
     try:
         key = tmp_path / "key"
         key.write_text(place.key)
-        remote = PowerDns(RemoteServer(place.url, key, own.folder.listeners))
-        await until(remote.health, lambda health: health.ok)
+        remote = PowerDns(RemoteServer(place.url, key, server.folder.listeners))
         with pytest.raises(EngineError, match=r"configured with .*query-cache-ttl=0"):
             await remote.start()
         await remote.close()
     finally:
-        process.terminate()
-        await process.wait()
+        await server.stop()
 
 
 async def test_nobody_answers_at_the_operators_url(tmp_path: Path) -> None:

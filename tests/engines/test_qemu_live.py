@@ -1,9 +1,9 @@
 """Disks of guests that run, and of guests in rescue."""
 
-import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,14 +30,20 @@ ID = 100_001
 FIRST, SECOND = (DiskSpec(ID + number, ID, 32, "raw") for number in (1, 2))
 
 _COUNT = """
-i=0
-while [ ! -e /root/stop ]; do
-    i=$((i + 1))
-    for disk in sdb sdc; do echo $i | dd of=/dev/$disk bs=512 conv=notrunc,fsync 2>/dev/null; done
-done
-rm /root/stop
+(
+    i=0
+    while [ ! -e /root/stop ]; do
+        i=$((i + 1))
+        for disk in sdb sdc; do
+            echo $i | dd of=/dev/$disk bs=512 conv=notrunc,fsync 2>/dev/null
+        done
+    done
+    rm /root/stop
+) < /dev/null > /dev/null 2>&1 &
 """
-"""Writes each number to the first disk and then to the second."""
+"""Writes each number to the first disk and then to the second, until it is stopped."""
+_STOP = "touch /root/stop; while [ -e /root/stop ]; do sleep 0.1; done"
+_BEGUN = "[ $(dd if=/dev/sdc bs=16 count=1 2>/dev/null | head -n 1) -gt 3 ]"
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -75,6 +81,16 @@ def number_on(place: Place) -> int:
     return int(bytes.fromhex("".join(dump.split()[1:17])).partition(b"\n")[0])
 
 
+@asynccontextmanager
+async def counting(shell: Shell, guest: InstanceSpec) -> AsyncIterator[None]:
+    assert await shell.run(ipv4(guest), _COUNT) == ""
+    try:
+        await until(lambda: shell.run(ipv4(guest), _BEGUN), lambda output: output is not None)
+        yield
+    finally:
+        assert await shell.run(ipv4(guest), _STOP) == ""
+
+
 async def test_a_backup_shows_all_disks_as_of_one_moment(
     harness: QemuHarness, guest: InstanceSpec, shell: Shell
 ) -> None:
@@ -83,29 +99,22 @@ async def test_a_backup_shows_all_disks_as_of_one_moment(
     async def progress(percent: int) -> None:
         seen.append(percent)
 
-    counting = asyncio.create_task(shell.run(ipv4(guest), _COUNT))
-    await until(lambda: shell.run(ipv4(guest), "[ $(head -n 1 /dev/sdc) -gt 3 ]"), _succeeded)
     numbers = []
-    for backup_id in (1, 2):
-        await backups.save(backup_id, [FIRST, SECOND, root_disk(harness, ID)], progress)
-        places = [
-            Place(harness.state_dir / f"backups/backup-{backup_id}", disk.id)
-            for disk in (FIRST, SECOND)
-        ]
-        first, second = map(number_on, places)
-        assert second <= first <= second + 1
-        numbers.append(first)
-        await backups.delete(backup_id)
-    await shell.run(ipv4(guest), "touch /root/stop")
-    assert await counting == ""
+    async with counting(shell, guest):
+        for backup_id in (1, 2):
+            await backups.save(backup_id, [FIRST, SECOND, root_disk(harness, ID)], progress)
+            places = [
+                Place(harness.state_dir / f"backups/backup-{backup_id}", disk.id)
+                for disk in (FIRST, SECOND)
+            ]
+            first, second = map(number_on, places)
+            assert second <= first <= second + 1
+            numbers.append(first)
+            await backups.delete(backup_id)
     assert numbers == sorted(numbers)
     assert numbers[0] > 3
     assert all(0 <= percent <= 100 for percent in seen)
     assert await backups.list() == []
-
-
-def _succeeded(output: str | None) -> bool:
-    return output is not None
 
 
 async def test_a_disk_is_copied_to_another_instance_while_its_guest_runs(

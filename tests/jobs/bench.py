@@ -36,7 +36,7 @@ QUICK = Retry(attempts=3, base=0.001)
 _Args = TypeVar("_Args", bound=JobArgs)
 
 
-async def until(holds: Callable[[], Awaitable[bool]], seconds: float = 20.0) -> None:
+async def until(holds: Callable[[], Awaitable[bool]], seconds: float = 60.0) -> None:
     """Wait for a condition. TimeoutError when it does not come true."""
     async with asyncio.timeout(seconds):
         while True:

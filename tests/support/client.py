@@ -143,7 +143,7 @@ class Client:
 
 
 async def until(
-    probe: Callable[[], Awaitable[T]], wanted: Callable[[T], bool], seconds: float = 20
+    probe: Callable[[], Awaitable[T]], wanted: Callable[[T], bool], seconds: float = 60
 ) -> T:
     """Ask again and again until the answer is wanted; TimeoutError after a while."""
     async with asyncio.timeout(seconds):

@@ -10,7 +10,7 @@ from roost.app.roost import Roost
 from roost.resources.domains.dns import Dns
 from tests.support.client import Client, Json, until
 
-_SECONDS = 5
+_SECONDS = 20
 
 
 def where(roost: Roost) -> tuple[str, int]:
