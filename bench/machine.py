@@ -1,9 +1,12 @@
 """Cores, CPU time and memory of processes."""
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,10 +66,18 @@ def running(
         )
         pin(before)
         try:
-            yield process.pid, _await_line(process, ready, log)
+            line = _await_line(process, ready, log)
+            threading.Thread(target=_copy, args=(process.stdout, log), daemon=True).start()
+            yield process.pid, line
         finally:
             process.terminate()
             process.wait(_END_SECONDS)
+
+
+def _copy(output: TextIO, log: TextIO) -> None:
+    """A process whose output nobody reads stands still at last."""
+    with contextlib.suppress(ValueError):  # The log is closed when the process has ended.
+        shutil.copyfileobj(output, log)
 
 
 def _await_line(process: "subprocess.Popen[str]", ready: str, log: TextIO) -> str:

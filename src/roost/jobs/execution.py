@@ -224,9 +224,7 @@ class Execution:
                 raise _StaleError
             await self._tell(conn, new)
 
-        # A statement alone is a transaction of its own.
-        alone = write is None and new.finished is None and new.error == self.job.error
-        store = self._env.store
+        store, alone = self._env.store, write is None and self._concerns_nobody(new)
         try:
             await (work(store) if alone else store.commit(work))
         except _StaleError:
@@ -235,6 +233,13 @@ class Execution:
         self.job = replace(new, revision=new.revision + 1)
         self._count()
         return True
+
+    def _concerns_nobody(self, new: Job) -> bool:
+        """Whether only the job's row changes: a statement alone is a transaction of its own."""
+        if new.event_id is not None and (new.finished or new.error != self.job.error):
+            return False
+        effect = self._kind.on_done if new.status == "done" else self._kind.on_failed
+        return new.finished is None or effect is None
 
     async def _affect(self, conn: Queries, new: Job) -> None:
         if new.status == "done":

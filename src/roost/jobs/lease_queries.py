@@ -63,11 +63,13 @@ _CANDIDATES = f"""
 
 _CLAIM = f"""
     with due as (
-        select id from job
-        where id = any($5) and status in ('queued', 'waiting') and run_at <= $4
-            and kind = any($3)
-            and (status = 'waiting' or resource is null or not ({_BEHIND}))
-        for update skip locked
+        select claimed.id from unnest($5::bigint[]) as wanted (id) cross join lateral (
+            select id from job
+            where id = wanted.id and status in ('queued', 'waiting') and run_at <= $4
+                and kind = any($3)
+                and (status = 'waiting' or resource is null or not ({_BEHIND}))
+            for update skip locked
+        ) as claimed
     )
     update job set status = 'running', owner = $1, fence = fence + 1,
         revision = revision + 1, lease_until = clock_timestamp() + $2, behind = false,

@@ -8,7 +8,8 @@ from roost.store import Queries
 
 
 class JobListener(Protocol):
-    """What users are told of jobs. What a method writes commits together with the job's row."""
+    """What users are told of jobs with an event. What a method writes commits together with the
+    job's row."""
 
     async def enqueued(self, conn: Queries, job: Job) -> None: ...
 

@@ -22,7 +22,7 @@ from roost.jobs.upkeep import Upkeep
 
 _LAST_SECONDS = 1.0
 """For steps that have been interrupted, when the worker stops."""
-_PAUSE_SECONDS = 0.004
+_PAUSE_SECONDS = 0.002
 """Between two looks for due jobs: what becomes due meanwhile is claimed together."""
 
 _log = structlog.get_logger(__name__)

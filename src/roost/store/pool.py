@@ -13,7 +13,13 @@ from asyncpg import Record
 Connection: TypeAlias = "asyncpg.Connection[Record]"
 
 _SERVER_SETTINGS = {"application_name": "roost", "timezone": "UTC", "jit": "off"}
-_PROBES = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
+_PROBES = {
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_sort": "off",
+    "plan_cache_mode": "force_generic_plan",
+}
+_VOLATILE = {"synchronous_commit": "off"}
 _CONNECT_SECONDS = 10.0
 _END_SECONDS = 5.0
 
@@ -35,6 +41,9 @@ class Share:
     probes: bool = False
     """Whether its statements look up few rows by indexes. PostgreSQL would read whole tables where
     it has not yet seen them grow."""
+    durable: bool = True
+    """Whether a commit waits for the disk. What does not may be forgotten when PostgreSQL crashes
+    within the next second, unless a later durable commit has come through."""
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -42,6 +51,7 @@ class Share:
         return (
             _SERVER_SETTINGS
             | (_PROBES if self.probes else {})
+            | ({} if self.durable else _VOLATILE)
             | {
                 "statement_timeout": f"{self.statement * 1000:.0f}",
                 "idle_in_transaction_session_timeout": f"{self.idle * 1000:.0f}",

@@ -20,9 +20,9 @@ from roost.store.queries import notify
 
 _CLOSE_SECONDS = 1.0
 
-_RESERVED = Share(connections=6, statement=10.0, idle=10.0, wait=2.0, probes=True)
+_RESERVED = Share(connections=6, statement=10.0, idle=10.0, wait=2.0, probes=True, durable=False)
 """A claim, a heartbeat, upkeep, a sign of life, a health check and a look for changed tokens at the
-same time."""
+same time. A claim that PostgreSQL forgets is made again, as that of a worker which was killed."""
 
 T = TypeVar("T")
 
