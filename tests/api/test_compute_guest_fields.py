@@ -5,7 +5,9 @@ import base64
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.compute.guest import InstanceEngines, SealedSetup
+from roost.core.planes import Engines
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.guest import SealedSetup
 from roost.secrets import Box
 from roost.web.bodies import MAX_DEPTH
 from tests.api.conftest import Account
@@ -208,7 +210,7 @@ async def test_swap_is_taken_from_the_plans_disk(
     client: Client, roost: Roost, swap: object, sizes: list[int]
 ) -> None:
     row = await made(client, swap_size=swap)
-    state = await roost.services.get(InstanceEngines).of("us-lake").inspect(row["id"])
+    state = await roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake").inspect(row["id"])
     assert state is not None
     assert [disk.size for disk in state.disks] == sizes
     assert row["specs"]["disk"] == 25600
@@ -233,7 +235,7 @@ async def test_whether_it_is_booted(
     row = await until(
         lambda: client.get(f"{INSTANCES}/{created['id']}"), lambda row: row["status"] == status
     )
-    state = await roost.services.get(InstanceEngines).of("us-lake").inspect(row["id"])
+    state = await roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake").inspect(row["id"])
     assert (state.power if state else "offline") == status
 
 

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.compute.guest import InstanceEngines
+from roost.core.planes import Engines
+from roost.resources.compute.engine import INSTANCE_PLANE
 from tests.api.conftest import Account
 from tests.support.client import Client, until
 from tests.support.instances import INSTANCES, OMITTED, create_body, held, made
@@ -76,7 +77,9 @@ async def test_delete(client: Client, roost: Roost, account: Account, booted: bo
     assert (await client.get(INSTANCES))["results"] == 0
     counts = await held(roost, account.id)
     assert (counts["instances"], counts["addresses"]) == (0, 0)
-    assert await roost.services.get(InstanceEngines).of("us-lake").inspect(row["id"]) is None
+    assert (
+        await roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake").inspect(row["id"]) is None
+    )
     for method in ("PUT", "DELETE"):
         assert (await client.send(method, path, {})).status == 404
     events = (await client.get("/account/events", filter={"entity.id": row["id"]}))["data"]

@@ -15,6 +15,7 @@ from roost.ids import new_uuid
 from roost.jobs import Schedule
 from roost.jobs.retention import RETENTION, RetentionArgs
 from roost.resources.account import queries
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.tokens.issue import issue_token
 from tests.support.client import Json, until
 from tests.support.lab import Lab, running_lab
@@ -194,7 +195,7 @@ async def test_latency(tmp_path: Path, database_url: str) -> None:
         rows = (await lab.get("/latency"))["latency"]
         assert {"region": "local", "operation": "disk_make", "seconds": 60.0} in rows
         slow = await lab.create()
-        engine = lab.running.roost.bindings.instances[0].engine
+        engine = lab.running.roost.engines.of(INSTANCE_PLANE, "local")
         await until(lambda: engine.inspect(slow), lambda guest: guest is not None)
         await lab.put("/latency", {"seconds": 0})
         quick = await lab.create()

@@ -4,13 +4,15 @@ import asyncio
 import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
-from roost.app.engines import Binding
 from roost.app.fsck import check_all
+from roost.core.planes import Binding
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.store import Store, migrate
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
@@ -30,7 +32,8 @@ async def lab(tmp_path: Path, database_url: str) -> AsyncIterator[Lab]:
 
 async def guests(lab: Lab) -> list[int]:
     """What the engines hold."""
-    states = [await each.engine.list() for each in lab.running.roost.bindings.instances]
+    engines = lab.running.roost.engines.by_region(INSTANCE_PLANE).values()
+    states = [await engine.list() for engine in engines]
     return sorted(state.id for region in states for state in region)
 
 
@@ -290,8 +293,9 @@ async def test_other_workers_are_in_the_way(lab: Lab) -> None:
 async def test_a_real_engine_is_in_the_way(
     tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("SimulatedInstances", "SimulatedDomains"):
-        monkeypatch.setattr(f"roost.app.lab.engines.{name}", Binding)
+    for name in ("engines", "name_server"):
+        patch = f"roost.app.{name}.Binding"
+        monkeypatch.setattr(patch, lambda *fields: replace(Binding(*fields), real=True))
     async with running_lab(tmp_path, database_url) as lab:
         for path in ("/reset", "/save"):
             status, errors = await lab.refused("POST", path)

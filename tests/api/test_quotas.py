@@ -13,8 +13,9 @@ from roost.core.catalog.entries import LimitName, Limits
 from roost.core.engine import Folder, Host
 from roost.core.limits import queries
 from roost.core.limits.kinds import SERVICES
+from roost.core.planes import Engines
 from roost.resources.compute.capacity import CAPACITY, CapacityArgs
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE
 from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES, OMITTED, create_body, made
@@ -202,7 +203,7 @@ def _host(free: int) -> Callable[[], Awaitable[Host]]:
 async def host(roost: Roost, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """The region `local` has a host with 2 GB of memory and 10 GB of storage."""
 
-    engine = roost.services.get(InstanceEngines).of("local")
+    engine = roost.services.get(Engines).of(INSTANCE_PLANE, "local")
     with monkeypatch.context() as patch:
         patch.setattr(engine, "host", _host(free=10240))
         await _look(roost)
@@ -241,7 +242,7 @@ async def test_a_resize_needs_room_too(roost: Roost, client: Client, host: None)
 async def test_a_full_disk_takes_nothing(
     roost: Roost, client: Client, monkeypatch: pytest.MonkeyPatch, host: None
 ) -> None:
-    engine = roost.services.get(InstanceEngines).of("local")
+    engine = roost.services.get(Engines).of(INSTANCE_PLANE, "local")
     monkeypatch.setattr(engine, "host", _host(free=1023))
     await _look(roost)
     answer = await client.send("POST", VOLUMES, volume_body(region="local"))

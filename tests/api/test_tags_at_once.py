@@ -6,9 +6,10 @@ import random
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.planes import Engines
 from roost.resources.addresses import allocation
 from roost.resources.compute import queries as computes
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.tags import queries
 from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
@@ -52,7 +53,7 @@ def sender(client: Client, roost: Roost) -> Sender:
 async def test_an_entity_is_gone_when_it_would_get_the_tag(
     client: Client, roost: Roost, sender: Sender, row: Json
 ) -> None:
-    await roost.services.get(InstanceEngines).of("us-lake").delete(row["id"])
+    await roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake").delete(row["id"])
     async with roost.store.transaction() as db:
         await allocation.release(db, row["id"], roost.clock.now())
         await computes.delete(db, row["id"])

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.jobs.kinds import Retry
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE
 from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, made
 from tests.support.volumes import (
@@ -177,6 +178,6 @@ async def test_the_guest_dies(client: Client, roost: Roost) -> None:
 
 
 def guests(roost: Roost) -> SimulatedInstances:
-    engine = roost.services.get(InstanceEngines).of("us-lake")
+    engine = roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake")
     assert isinstance(engine, SimulatedInstances)
     return engine

@@ -3,6 +3,7 @@
 from roost.app.fsck import check_all
 from roost.app.roost import Roost, open_roost
 from roost.resources.addresses import allocation
+from roost.resources.compute.engine import INSTANCE_PLANE
 from tests.e2e.cloud import Cloud
 from tests.support.client import Json, until
 
@@ -40,7 +41,8 @@ async def events_of(cloud: Cloud, compute_id: int) -> list[tuple[str, str]]:
 
 
 async def _guests(roost: Roost) -> list[tuple[int, str]]:
-    guests = [guest for each in roost.bindings.instances for guest in await each.engine.list()]
+    engines = roost.engines.by_region(INSTANCE_PLANE).values()
+    guests = [guest for engine in engines for guest in await engine.list()]
     return sorted((guest.id, guest.power) for guest in guests)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from roost.app import powerdns
 from roost.app.engines import EngineUnavailableError
-from roost.app.name_server import bind_dns
+from roost.app.name_server import bind_dns, start_dns, with_addresses
 from roost.clock import Clock
 from roost.resources.domains import engine_queries
 from roost.settings import Settings
@@ -102,9 +102,10 @@ async def test_an_operators_server_is_reached_when_it_starts(
     )
     binding = await bind_dns(settings, Clock(), store)
     why = "PowerDNS of http://127.0.0.1:1, at 192.0.2.1:53"
-    assert binding.row() == ("all", "dns", "real", why)
+    shown = with_addresses(binding)
+    assert (shown.place, shown.plane, shown.real, shown.why) == ("all", "dns", True, why)
     with pytest.raises(EngineUnavailableError, match="DNS: The key"):
-        await binding.start()
+        await start_dns(binding)
     await binding.engine.close()
 
 

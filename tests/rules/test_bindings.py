@@ -1,20 +1,28 @@
 """The engines that regions are bound to."""
 
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from roost.app import engines
-from roost.app.engines import bind_engines
+from roost.app.engines import EngineUnavailableError, bind_engines
 from roost.clock import Clock
-from roost.core.catalog import load
+from roost.core.catalog import Catalog, load
+from roost.core.catalog.entries import EngineKind, RegionEntry
+from roost.core.engine import EngineError
+from roost.core.planes import Engines
+from roost.engines.qemu import providers
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.settings import Settings
 
 
 class Recorded:
     """Stands for QemuInstances, which has no way to tell what it was given."""
+
+    name = "qemu"
 
     def __init__(self, *arguments: object) -> None:
         self.arguments = arguments
@@ -30,15 +38,97 @@ def capable_host(monkeypatch: pytest.MonkeyPatch) -> None:
     async def accelerator() -> Literal["tcg"]:
         return "tcg"
 
-    monkeypatch.setattr(engines, "check", check)
-    monkeypatch.setattr(engines, "accelerator", accelerator)
-    monkeypatch.setattr(engines, "QemuInstances", Recorded)
+    monkeypatch.setattr(providers, "check", check)
+    monkeypatch.setattr(providers, "accelerator", accelerator)
+    monkeypatch.setattr(providers, "QemuInstances", Recorded)
 
 
 @pytest.mark.usefixtures("capable_host")
 async def test_real_guests_are_told_the_name_servers_of_their_region(tmp_path: Path) -> None:
-    bindings = await bind_engines(Settings(state=tmp_path), load(None), Clock())
-    (real,) = [binding.engine for binding in bindings.instances if binding.real]
+    engines = await bind_engines(Settings(state=tmp_path), load(None), Clock())
+    bindings = engines.bindings_of(INSTANCE_PLANE)
+    (real,) = [binding.engine for binding in bindings if binding.real]
     assert isinstance(real, Recorded)
     servers = ("9.9.9.9", "149.112.112.112", "2620:fe::fe", "2620:fe::9")
     assert real.arguments[-1] == tuple(map(ip_address, servers))
+
+
+def wishing(region: RegionEntry, engine: EngineKind, **engines: str) -> Catalog:
+    catalog = load(None)
+    catalog.regions[:] = [region.model_copy(update={"engine": engine, "engines": engines})]
+    return catalog
+
+
+@pytest.fixture
+def region() -> RegionEntry:
+    return load(None).regions[0]
+
+
+def bound(engines: Engines) -> list[tuple[str, str, bool, str]]:
+    return [(each.plane, each.engine.name, each.real, each.why) for each in engines.bindings]
+
+
+@pytest.mark.usefixtures("capable_host")
+@pytest.mark.parametrize("engines", [{}, {"instances": "qemu"}, {"volumes": "qemu"}])
+async def test_local_is_the_first_real_engine_of_each_data_plane(
+    tmp_path: Path, region: RegionEntry, engines: dict[str, str]
+) -> None:
+    catalog = wishing(region, "local", **engines)
+    found = await bind_engines(Settings(state=tmp_path), catalog, Clock())
+    assert bound(found) == [
+        ("instances", "qemu", True, "QEMU with TCG"),
+        ("volumes", "qemu", True, "files for QEMU"),
+    ]
+
+
+@pytest.mark.usefixtures("capable_host")
+async def test_each_data_plane_is_bound_by_itself(tmp_path: Path, region: RegionEntry) -> None:
+    catalog = wishing(region, "simulated", instances="qemu", volumes="qemu")
+    found = await bind_engines(Settings(state=tmp_path), catalog, Clock())
+    assert all(binding.real for binding in found.bindings)
+
+
+async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: RegionEntry) -> None:
+    catalog = wishing(region, "local", instances="simulated")
+    found = await bind_engines(Settings(state=tmp_path), catalog, Clock())
+    assert bound(found) == [
+        ("instances", "simulated", False, "the catalogue says so"),
+        ("volumes", "simulated", False, "its guests are simulated"),
+    ]
+
+
+@pytest.mark.usefixtures("capable_host")
+@pytest.mark.parametrize(
+    ("engines", "reason"),
+    [
+        ({"volumes": "simulated"}, "guests of the engine qemu cannot use simulated volumes"),
+        ({"volumes": "zfs"}, "there is no engine zfs for volumes"),
+        ({"instances": "powerdns"}, "there is no engine powerdns for instances"),
+        ({"boats": "qemu"}, "there are no boats"),
+    ],
+)
+async def test_engines_that_do_not_fit_are_refused(
+    tmp_path: Path, region: RegionEntry, engines: dict[str, str], reason: str
+) -> None:
+    catalog = wishing(region, "local", **engines)
+    with pytest.raises(EngineUnavailableError) as refused:
+        await bind_engines(Settings(state=tmp_path), catalog, Clock())
+    assert str(refused.value) == f"region local: {reason}"
+
+
+@dataclass
+class Row:
+    region: str
+    engine: str | None
+
+
+async def test_only_the_engine_that_holds_a_row_is_found(tmp_path: Path) -> None:
+    engines = await bind_engines(Settings(state=tmp_path, engines="simulated"), load(None), Clock())
+    engine = engines.of(VOLUME_PLANE, "us-lake")
+    assert engine.name == "simulated"
+    for held in ("simulated", None):
+        assert engines.holding(VOLUME_PLANE, Row("us-lake", held)) is engine
+    for row in (Row("us-lake", "qemu"), Row("atlantis", "simulated")):
+        with pytest.raises(EngineError) as refused:
+            engines.holding(VOLUME_PLANE, row)
+        assert str(refused.value) == f"Region {row.region} is not served by this worker."

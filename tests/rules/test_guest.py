@@ -1,17 +1,11 @@
-"""From an instance's row to its engine, and what a guest is given."""
+"""What a guest is given."""
 
 import pytest
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
-from roost.core.engine import EngineError
-from roost.resources.compute.guest import InstanceEngines, SealedSetup
+from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.rules import strong_password
-
-
-def test_a_region_that_is_not_served_is_named() -> None:
-    with pytest.raises(EngineError, match=r"^Region atlantis is not served by this worker\.$"):
-        InstanceEngines({}).of("atlantis")
 
 
 def test_secrets_of_a_damaged_set_up_are_not_told() -> None:

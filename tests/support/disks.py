@@ -1,8 +1,9 @@
 """Disks and configs over HTTP, and what becomes of them."""
 
 from roost.app.roost import Roost
+from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE
 from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, made
 
@@ -15,7 +16,7 @@ def path_of(instance: Json) -> str:
 
 def engine_of(roost: Roost) -> SimulatedInstances:
     """Of the region in which the tests are."""
-    engine = roost.services.get(InstanceEngines).of("us-lake")
+    engine = roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake")
     assert isinstance(engine, SimulatedInstances)
     return engine
 

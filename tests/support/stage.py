@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import orjson
 
 from roost.app.roost import Roost
+from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
 from roost.resources.addresses import allocation
@@ -14,8 +15,8 @@ from roost.resources.compute.configs.rules import default_helpers
 from roost.resources.compute.creation import default_alerts
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.engine import InstanceSpec, Power
-from roost.resources.compute.guest import InstanceEngines, SealedSetup
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceSpec, Power
+from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
@@ -33,7 +34,7 @@ class Stage:
     roost: Roost
 
     def engine(self, region: str = REGION) -> SimulatedInstances:
-        engine = self.roost.services.get(InstanceEngines).of(region)
+        engine = self.roost.services.get(Engines).of(INSTANCE_PLANE, region)
         assert isinstance(engine, SimulatedInstances)
         return engine
 

@@ -9,9 +9,10 @@ from typing import ClassVar, cast
 
 from roost.app.roost import Roost
 from roost.core.engine import EngineError
+from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.plane import Operation
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.watch import WATCH, WatchArgs
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES
@@ -269,7 +270,7 @@ class Actors:
 
     @property
     def _guests(self) -> SimulatedInstances:
-        engine = self._roost.services.get(InstanceEngines).of("us-lake")
+        engine = self._roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake")
         assert isinstance(engine, SimulatedInstances)
         return engine
 

@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from roost.app.roost import Roost
+from roost.core.planes import Engines
 from roost.engines.simulated.faults import FaultPlan
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
-from roost.resources.compute.guest import InstanceEngines
-from roost.resources.volumes.engines import VolumeEngines
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.volumes.engine import VOLUME_PLANE
 from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, OMITTED, settled
 
@@ -20,14 +21,14 @@ _SLOW = 0.7
 
 
 def volume_engine(roost: Roost, region: str = "us-lake") -> SimulatedVolumes:
-    engine = roost.services.get(VolumeEngines).of(region)
+    engine = roost.services.get(Engines).of(VOLUME_PLANE, region)
     assert isinstance(engine, SimulatedVolumes)
     return engine
 
 
 def fault_plan(roost: Roost) -> FaultPlan:
     """Of the region in which the tests are."""
-    engine = roost.services.get(InstanceEngines).of("us-lake")
+    engine = roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake")
     assert isinstance(engine, SimulatedInstances)
     return engine.plan
 

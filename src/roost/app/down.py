@@ -4,15 +4,16 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from roost.app.engines import Binding, Bindings, bind_engines, keep_to_engines
+from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.name_server import stop_dns
 from roost.app.roost import open_store
 from roost.app.served import stopped
 from roost.clock import Clock
 from roost.core.catalog import load
 from roost.core.engine import EngineError
+from roost.core.planes import Binding, Engines
 from roost.errors import ShownError
-from roost.resources.compute.engine import InstanceEngine
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.settings import Settings
 from roost.store.cluster import Cluster
 from roost.threads import DISK
@@ -25,12 +26,12 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     """
     database = None if settings.database_url else Cluster(settings.state / "postgres")
     database_ran = database is not None and database.postmaster() is not None
-    bindings = await _bind(settings)
+    engines = await _bind(settings)
     async with stopped(settings.state) as ran:
         say("stopped the server" if ran else "no server was running")
         ended = await asyncio.gather(
             _stop_name_server(settings.state, say),
-            *(_stop_guests(binding, say) for binding in bindings.instances),
+            *(_stop_guests(binding, say) for binding in engines.bindings_of(INSTANCE_PLANE)),
         )
         if database is not None and database.postmaster() is not None:
             await database.stop()
@@ -39,13 +40,13 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     return all(ended)
 
 
-async def _bind(settings: Settings) -> Bindings:
+async def _bind(settings: Settings) -> Engines:
     """The engines that hold the guests, and no others."""
     catalog = await DISK.run(load, settings.catalog)
-    bindings = await bind_engines(settings, catalog, Clock())
+    engines = await bind_engines(settings, catalog, Clock())
     async with open_store(settings) as store:
-        await keep_to_engines(store, bindings)
-    return bindings
+        await keep_to_engines(store, engines)
+    return engines
 
 
 async def _stop_name_server(state: Path, say: Callable[[str], None]) -> bool:
@@ -62,9 +63,9 @@ async def _stop_guests(binding: Binding[InstanceEngine], say: Callable[[str], No
     try:
         await binding.engine.shut_down()
     except EngineError as error:
-        say(f"region {binding.region}: not all guests stopped: {error}")
+        say(f"region {binding.place}: not all guests stopped: {error}")
         return False
     finally:
         await binding.engine.close()
-    say(f"region {binding.region}: all guests are off")
+    say(f"region {binding.place}: all guests are off")
     return True

@@ -10,6 +10,7 @@ from roost.app.roost import Roost
 from roost.core.engine import Folder, Host
 from roost.errors import ShownError
 from roost.resources.compute import engine_queries as compute
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.volumes import engine_queries as volumes
 from roost.store import Queries
 
@@ -102,12 +103,12 @@ async def keep_figures(roost: Roost) -> None:
 
 async def _look(roost: Roost, figures: Figures) -> None:
     figures.show_restarts(roost.name_server.engine.restarts)
-    for binding in roost.bindings.instances:
+    for region, engine in roost.engines.by_region(INSTANCE_PLANE).items():
         try:
-            host = await binding.engine.host()
+            host = await engine.host()
         except ShownError as error:
-            _log.warning("host_unseen", region=binding.region, reason=str(error))
+            _log.warning("host_unseen", region=region, reason=str(error))
         else:
             if host is not None:
-                figures.show_host(binding.region, host)
+                figures.show_host(region, host)
     await figures.show_promises(roost.store)

@@ -1,20 +1,17 @@
 """Whether this Roost can serve: store, workers, engines (`GET /healthz`)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
 
 import asyncpg
 
-from roost.app.engines import Binding
 from roost.app.figures import room_of
-from roost.app.name_server import NAME
 from roost.app.roost import Roost
-from roost.core.engine import Health as EngineHealth
+from roost.core.planes import Binding, Engine
 from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
-from roost.resources.compute.engine import InstanceEngine
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.web.site import HealthRow, Status
 
 _ENGINE_SECONDS = 5
@@ -40,17 +37,13 @@ class Health:
 async def check_health(roost: Roost) -> HealthRow:
     """Broken is: the store does not answer. Degraded is: something else does not, or is full."""
     store, count = await _check_store(roost)
-    checks: dict[tuple[str, str], Callable[[], Awaitable[EngineHealth]]] = {
-        (binding.region, binding.plane): binding.engine.health for binding in roost.bindings.all()
-    }
-    checks["all", NAME] = roost.name_server.engine.health
-    answers = await asyncio.gather(*map(_check_engine, checks.values()))
+    answers = await asyncio.gather(*(_check_engine(each.engine) for each in roost.bindings))
     engines: dict[str, dict[str, str]] = {}
     problems = [] if store != "ok" or count else ["no worker runs jobs"]
-    for (place, plane), (ok, detail) in zip(checks, answers, strict=True):
-        engines.setdefault(place, {})[plane] = detail
-        problems += [] if ok else [f"{place}, {plane}: {detail}"]
-    for binding in roost.bindings.instances:
+    for binding, (ok, detail) in zip(roost.bindings, answers, strict=True):
+        engines.setdefault(binding.place, {})[binding.plane] = detail
+        problems += [] if ok else [f"{binding.place}, {binding.plane}: {detail}"]
+    for binding in roost.engines.bindings_of(INSTANCE_PLANE):
         problems += await _check_room(binding)
     degraded: Status = "degraded" if problems else "ok"
     return {
@@ -68,7 +61,7 @@ async def _check_room(binding: Binding[InstanceEngine]) -> list[str]:
         host = await binding.engine.host()
         folders = () if host is None else host.folders
         return [
-            f"{binding.region}: {folder.path} has {folder.free >> 20} MiB of"
+            f"{binding.place}: {folder.path} has {folder.free >> 20} MiB of"
             f" {folder.size >> 20} left"
             for folder in folders
             if room_of(folder) == "nearly full"
@@ -83,10 +76,10 @@ async def _check_store(roost: Roost) -> tuple[str, int]:
         return type(error).__name__, 0
 
 
-async def _check_engine(ask: Callable[[], Awaitable[EngineHealth]]) -> tuple[bool, str]:
+async def _check_engine(engine: Engine) -> tuple[bool, str]:
     try:
         async with asyncio.timeout(_ENGINE_SECONDS):
-            health = await ask()
+            health = await engine.health()
     except (ShownError, TimeoutError) as error:
         return False, str(error) or "no answer in time"
     return health.ok, health.detail

@@ -9,7 +9,6 @@ from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.images.debian12 import DEBIAN12, build_debian12
 from roost.engines.qemu.images.mini import MINI, build_mini
 from roost.engines.qemu.images.store import Draft, ImageStore
-from roost.settings import Settings
 
 Builder = Callable[[Draft, Callable[[str], None]], Awaitable[None]]
 
@@ -19,10 +18,6 @@ BUILDERS: dict[str, Builder] = {MINI.id: build_mini, DEBIAN12.id: build_debian12
 _BUILD_SECONDS = 1800.0
 
 _log = structlog.get_logger(__name__)
-
-
-def image_store(settings: Settings) -> ImageStore:
-    return ImageStore(settings.images or settings.state / "images")
 
 
 async def build_image(

@@ -2,14 +2,15 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from roost.app.engines import EngineUnavailableError, Row
+from roost.app.engines import EngineUnavailableError
 from roost.app.served import is_served
 from roost.clock import Clock
 from roost.core.engine import EngineError
+from roost.core.planes import EVERYWHERE, Binding
 from roost.engines.listeners import Listener, ListenerError, parse_listeners
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.resources.domains import engine_queries
@@ -19,7 +20,7 @@ from roost.store import Queries
 from roost.threads import DISK
 
 NAME = "dns"
-"""Of its row in health and lab, where engines of regions have the region's."""
+"""Of its data plane, and of its row in the lab, where engines of regions have the region's."""
 
 
 class NameServer(DomainEngine, Protocol):
@@ -34,28 +35,21 @@ class NameServer(DomainEngine, Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class DnsBinding:
-    """The engine of all zones, and why it is this one."""
-
-    engine: NameServer
-    real: bool
-    why: str
-
-    async def start(self) -> None:
-        """Raises EngineUnavailableError."""
-        try:
-            await self.engine.start()
-        except EngineError as error:
-            raise EngineUnavailableError(f"DNS: {error}") from error
-
-    def row(self) -> Row:
-        """Of the start-up table."""
-        where = ", ".join(str(Listener(host, port)) for host, port in self.engine.listening)
-        return ("all", NAME, "real" if self.real else "simulated", f"{self.why}, at {where}")
+async def start_dns(binding: Binding[NameServer]) -> None:
+    """Raises EngineUnavailableError."""
+    try:
+        await binding.engine.start()
+    except EngineError as error:
+        raise EngineUnavailableError(f"DNS: {error}") from error
 
 
-async def bind_dns(settings: Settings, clock: Clock, db: Queries) -> DnsBinding:
+def with_addresses(binding: Binding[NameServer]) -> Binding[NameServer]:
+    """Why it is this one, and where it answers."""
+    where = ", ".join(str(Listener(host, port)) for host, port in binding.engine.listening)
+    return replace(binding, why=f"{binding.why}, at {where}")
+
+
+async def bind_dns(settings: Settings, clock: Clock, db: Queries) -> Binding[NameServer]:
     """Raises EngineUnavailableError when what is wanted, or holds the zones, cannot run here."""
     listeners = _listeners(settings)
     holder = await engine_queries.find_holder(db)
@@ -67,12 +61,12 @@ async def bind_dns(settings: Settings, clock: Clock, db: Queries) -> DnsBinding:
 
     if settings.powerdns_url is not None:
         engine = powerdns.remote(settings, listeners)
-        return DnsBinding(engine, True, f"PowerDNS of {settings.powerdns_url}")
+        return Binding(NAME, EVERYWHERE, engine, True, f"PowerDNS of {settings.powerdns_url}")
     backend = powerdns.backend_of(settings)
     reason = powerdns.check(backend)
     if reason is None:
         engine = powerdns.own_server(settings.state, backend, listeners)
-        return DnsBinding(engine, True, f"PowerDNS with {backend.label}")
+        return Binding(NAME, EVERYWHERE, engine, True, f"PowerDNS with {backend.label}")
     if holder not in (None, SimulatedDomains.name) or _demands_real(settings):
         raise EngineUnavailableError(f"DNS: {reason}")
     return _simulated(settings, clock, listeners, reason)
@@ -119,10 +113,10 @@ def _demands_real(settings: Settings) -> bool:
 
 def _simulated(
     settings: Settings, clock: Clock, listeners: tuple[Listener, ...] | None, why: str
-) -> DnsBinding:
+) -> Binding[NameServer]:
     directory = settings.state / "simulated" / NAME
     engine = SimulatedDomains(directory, settings.simulated_latency, clock, listeners)
-    return DnsBinding(engine, False, why)
+    return Binding(NAME, EVERYWHERE, engine, False, why)
 
 
 def _listeners(settings: Settings) -> tuple[Listener, ...] | None:

@@ -6,8 +6,7 @@ from contextlib import aclosing
 import structlog
 
 from roost.app.roost import Roost
-from roost.resources.compute.engine import InstanceEngine
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.watch import went_off
 
 _PAUSE_SECONDS = 5.0
@@ -18,7 +17,7 @@ _log = structlog.get_logger(__name__)
 
 async def listen(roost: Roost) -> None:
     """Until it is cancelled."""
-    engines = roost.services.get(InstanceEngines).by_region
+    engines = roost.engines.by_region(INSTANCE_PLANE)
     async with asyncio.TaskGroup() as tasks:
         for region, engine in engines.items():
             tasks.create_task(_listen(roost, region, engine))

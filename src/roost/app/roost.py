@@ -7,19 +7,18 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import structlog
 from prometheus_client import CollectorRegistry
 
 from roost.app.dns import put_together
-from roost.app.engines import Bindings, bind_engines, keep_to_engines
+from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import GROUPS
-from roost.app.images import LocalImages, image_store
+from roost.app.images import LocalImages
 from roost.app.lab.clock import LabClock
 from roost.app.messages import open_messages
-from roost.app.name_server import DnsBinding, bind_dns
+from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
 from roost.app.support import open_support
 from roost.clock import Clock
 from roost.core.catalog import Catalog, load, sync
@@ -27,13 +26,15 @@ from roost.core.causes import Causes
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
 from roost.core.limits.capacity import Promises
+from roost.core.planes import Binding, Engine, Engines
+from roost.engines.qemu.images.store import ImageStore
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.worker import Worker
 from roost.resources.compute import engine_queries as compute
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
 from roost.resources.domains.names import public_suffixes
@@ -43,7 +44,6 @@ from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
 from roost.resources.volumes.attachments import instance_volumes
-from roost.resources.volumes.engines import VolumeEngines
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
@@ -78,8 +78,9 @@ class Roost:
     requests: Store
     """For what somebody waits for."""
     catalog: Catalog
-    bindings: Bindings
-    name_server: DnsBinding
+    engines: Engines
+    """Of regions."""
+    name_server: Binding[NameServer]
     images: LocalImages
     services: Services
     queue: JobQueue
@@ -89,6 +90,16 @@ class Roost:
     limiter: RateLimiter
     usage: TokenUsage
     first_start: bool
+
+    @property
+    def bindings(self) -> tuple[Binding[Engine], ...]:
+        """Of all data planes."""
+        return (*self.engines.bindings, self.name_server)
+
+    @property
+    def table(self) -> tuple[Binding[Engine], ...]:
+        """The same, for people who look for the addresses at which it answers."""
+        return (*self.engines.bindings, with_addresses(self.name_server))
 
     def worker(self) -> Worker:
         settings = WorkerSettings(slots=self.settings.job_slots, lease=self.settings.job_lease)
@@ -138,13 +149,9 @@ class Roost:
         return registry, Api(edge)
 
 
-class _Closable(Protocol):
-    async def close(self) -> None: ...
-
-
-async def _close(engines: Iterable[_Closable]) -> None:
+async def _close(bindings: Iterable[Binding[Engine]]) -> None:
     """Let go of the engines, also of one that does not answer."""
-    closing = [asyncio.create_task(engine.close()) for engine in engines]
+    closing = [asyncio.create_task(binding.engine.close()) for binding in bindings]
     done, _ = await asyncio.wait(closing, timeout=_CLOSE_SECONDS)
     for task in done:
         task.result()
@@ -194,29 +201,24 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
         if not beside:
             await sync(store, catalog)
-        bindings = await bind_engines(settings, catalog, clock)
+        engines = await bind_engines(settings, catalog, clock)
         name_server = await bind_dns(settings, clock, store)
-        engines: list[_Closable] = [
-            name_server.engine,
-            *(binding.engine for binding in bindings.all()),
-        ]
-        stack.push_async_callback(_close, engines)
+        stack.push_async_callback(_close, (*engines.bindings, name_server))
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
-        images = LocalImages(image_store(settings))
-        for binding in bindings.instances:
+        images = LocalImages(ImageStore.of(settings))
+        instances = engines.bindings_of(INSTANCE_PLANE)
+        for binding in instances:
             if binding.real:
-                catalog.limit_images(binding.region, images.has, images.awaits)
-        await keep_to_engines(store, bindings)
+                catalog.limit_images(binding.place, images.has, images.awaits)
+        await keep_to_engines(store, engines)
         if not beside:
-            for binding in bindings.instances:
-                await compute.set_engine(store, binding.region, binding.engine.name)
-            await name_server.start()
+            for binding in instances:
+                await compute.set_engine(store, binding.place, binding.engine.name)
+            await start_dns(name_server)
             await domains.set_holder(store, name_server.engine.name)
-        if settings.worker and not beside and any(each.real for each in bindings.instances):
+        if settings.worker and not beside and any(each.real for each in instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(GROUPS.jobs, clock, EventListener(clock))
-        instances = InstanceEngines({b.region: b.engine for b in bindings.instances})
-        volumes = VolumeEngines({b.region: b.engine for b in bindings.volumes})
         metrics = CollectorRegistry()
         box = Box.from_file(settings.key_file or settings.state / "secret.key")
         yield Roost(
@@ -225,13 +227,12 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             store=store,
             requests=store.share(_share_of_requests(settings)),
             catalog=catalog,
-            bindings=bindings,
+            engines=engines,
             name_server=name_server,
             images=images,
             services=Services(
                 catalog,
-                instances,
-                volumes,
+                engines,
                 dns,
                 reverse_dns,
                 instance_volumes(queue),

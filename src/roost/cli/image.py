@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from roost.app.images import BUILDERS, build_image, image_store
+from roost.app.images import BUILDERS, build_image
 from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, read_settings, run, state_option
@@ -12,6 +12,7 @@ from roost.clock import Clock
 from roost.core.catalog import load
 from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.images.importing import import_image
+from roost.engines.qemu.images.store import ImageStore
 from roost.resources.images.imported import offer
 from roost.settings import Settings
 
@@ -30,7 +31,7 @@ def image() -> None:
 def build(state: Path | None, name: str) -> None:
     """Build an image from the host's package sources; needs root."""
     image_id = _BUILDABLE[name]
-    store = image_store(read_settings(state=state))
+    store = ImageStore.of(read_settings(state=state))
     run(build_image(store, image_id, lambda text: _say(image_id, text), again=True))
 
 
@@ -52,7 +53,7 @@ def import_(state: Path | None, source: str, image_id: str, label: str | None) -
 @state_option
 def list_all(state: Path | None) -> None:
     """List the images on this host."""
-    images = image_store(read_settings(state=state)).list()
+    images = ImageStore.of(read_settings(state=state)).list()
     head = ("ID", "BOOTS BY", "SET UP BY", "DISK MB")
     rows = ((i.info.id, i.info.boot, i.info.setup, str(i.info.virtual_size)) for i in images)
     click.echo(format_table(head, rows))
@@ -63,7 +64,7 @@ async def _import(settings: Settings, source: str, image_id: str, label: str | N
     listed = load(settings.catalog).find_image(image_id) is not None
     if listed and label is not None:
         raise click.BadParameter("the catalogue labels this image", param_hint="--label")
-    store = image_store(settings)
+    store = ImageStore.of(settings)
     await import_image(store, source, image_id, lambda text: _say(image_id, text))
     found = store.find(image_id)
     if found is None:

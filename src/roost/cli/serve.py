@@ -90,7 +90,7 @@ async def _serve(settings: Settings) -> None:
 
 async def _work(settings: Settings) -> None:
     async with open_roost(settings) as roost:
-        click.echo(describe(roost.bindings.all(), [roost.name_server.row()]))
+        click.echo(describe(roost.table))
         _be_ready("roost worker ready")
         await work(roost, _stop_on_signals())
 
@@ -125,7 +125,7 @@ def _end_at_last() -> None:
 
 
 def _greet(roost: Roost) -> None:
-    click.echo(describe(roost.bindings.all(), [roost.name_server.row()]))
+    click.echo(describe(roost.table))
     token = roost.settings.state / TOKEN_FILE
     if token.exists():
         click.echo(f"token of user admin: {token}")

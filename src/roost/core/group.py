@@ -1,21 +1,27 @@
 """What a resource group consists of: one manifest in its own package, `group.py`."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from types import ModuleType
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from roost.core.causes import Cause
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
 from roost.core.limits.capacity import Promise
 from roost.core.limits.kinds import LimitGroup
+from roost.core.planes import Engine, Plane
 from roost.core.retention import Retention
 from roost.jobs.kinds import AnyKind
 from roost.jobs.schedules import AnySchedule
+from roost.store import Queries
 
 T = TypeVar("T")
+
+Holders: TypeAlias = tuple[Plane[Engine], Callable[[Queries], Awaitable[list[tuple[str, str]]]]]
+"""A data plane, and the query for regions and the names of the engines that hold something there.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +43,8 @@ class Group:
     """Of notifications."""
     limits: tuple[LimitGroup, ...] = ()
     """What is counted for each account."""
+    holders: tuple[Holders, ...] = ()
+    """By which a region keeps its engines while they hold something."""
     promises: tuple[Promise, ...] = ()
     """What takes memory and storage of the hosts of regions."""
 
@@ -61,6 +69,7 @@ class Groups:
         self.checks = _all(group.checks for group in groups)
         self.causes = _all(group.causes for group in groups)
         self.limits = _all(group.limits for group in groups)
+        self.holders = _all(group.holders for group in groups)
         self.promises = _all(group.promises for group in groups)
 
 

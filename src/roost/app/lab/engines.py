@@ -8,13 +8,11 @@ from contextlib import asynccontextmanager
 
 from typing_extensions import TypedDict
 
-from roost.app.engines import Binding
 from roost.app.lab.bodies import PlanEngineFault, SetLatency
-from roost.app.name_server import NAME, DnsBinding
+from roost.core.planes import EVERYWHERE, Binding, Engine
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.errors import invalid
-from roost.resources.compute.engine import InstanceEngine
 
 SimulatedEngine = SimulatedInstances | SimulatedDomains
 
@@ -37,17 +35,15 @@ class EngineFaultRow(TypedDict):
 class LabEngines:
     """What the lab does with engines, by region: those for instances hold the state of all."""
 
-    def __init__(
-        self, bindings: Iterable[Binding[InstanceEngine]], name_server: DnsBinding
-    ) -> None:
+    def __init__(self, bindings: Iterable[Binding[Engine]]) -> None:
         self._simulated: dict[str, SimulatedEngine] = {}
         self._real: list[str] = []
-        planes = [(binding.region, binding.engine) for binding in bindings]
-        for region, engine in (*planes, (NAME, name_server.engine)):
-            if isinstance(engine, SimulatedInstances | SimulatedDomains):
-                self._simulated[region] = engine
-            else:
-                self._real.append(region)
+        for binding in bindings:
+            place = binding.plane if binding.place == EVERYWHERE else binding.place
+            if binding.real:
+                self._real.append(place)
+            elif isinstance(binding.engine, SimulatedInstances | SimulatedDomains):
+                self._simulated[place] = binding.engine
 
     def all(self) -> Mapping[str, SimulatedEngine]:
         """ApiError 400 when a region is real: what its engine holds cannot be replaced."""

@@ -20,6 +20,7 @@ V4Network = Annotated[IPv4Network, Field(strict=False)]
 V6Network = Annotated[IPv6Network, Field(strict=False)]
 
 EngineKind = Literal["local", "simulated"]
+"""Of all data planes of a region: the real engines of this machine, or none."""
 PlanClass = Literal["nanode", "standard", "dedicated", "premium", "gpu", "highmem"]
 Capability = Literal[
     "Backups",
@@ -99,12 +100,14 @@ class HostCapacity(Entry):
 
 
 class RegionEntry(Entry):
-    """A region and the kind of engine that runs its guests."""
+    """A region and the engines that serve it."""
 
     id: Slug
     label: Label
     country: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
     engine: EngineKind
+    engines: Annotated[dict[str, Slug], Field(max_length=16)] = {}
+    """Data planes that are on another engine, by its name."""
     capabilities: list[Capability]
     status: Literal["ok", "outage"] = "ok"
     site_type: Literal["core", "distributed"] = "core"
@@ -116,6 +119,9 @@ class RegionEntry(Entry):
     """Plans with a limited supply: whether the region has any left."""
     overcommit: Overcommit = Overcommit()
     capacity: HostCapacity | None = None
+
+    def engine_of(self, plane: str) -> str:
+        return self.engines.get(plane, self.engine)
 
 
 class Price(Entry):

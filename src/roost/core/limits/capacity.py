@@ -49,7 +49,7 @@ async def _capacity(context: Context, region: RegionEntry) -> Capacity | None:
     if region.capacity is not None:
         has = region.capacity
         return Capacity(has.memory, has.storage, has.storage)
-    if region.engine == "simulated":
+    if region.engine_of("instances") == "simulated":
         return None
     found = await queries.measured(context.db, region.id)
     return None if found is None else Capacity(*found)

@@ -4,12 +4,13 @@ import structlog
 
 from roost.core.engine import EngineError, Host
 from roost.core.limits.queries import measure
+from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE
 
 _MB = 1024**2
 
@@ -22,7 +23,7 @@ class CapacityArgs(JobArgs):
 
 async def look(run: Run[CapacityArgs]) -> Verdict:
     """Keep what each engine says; of one that says nothing, what it said before."""
-    for region, engine in run.get(InstanceEngines).by_region.items():
+    for region, engine in run.get(Engines).by_region(INSTANCE_PLANE).items():
         try:
             host = await engine.host()
         except EngineError as error:

@@ -6,6 +6,7 @@ from roost.core.access import give_to_creator
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.ids import new_uuid
 from roost.jobs.kinds import JobKind
@@ -16,8 +17,9 @@ from roost.resources.compute.args import CreateArgs
 from roost.resources.compute.backups import restoring
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
 from roost.resources.compute.bodies import CreateInstance
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.compute.guest import InstanceEngines, SealedSetup
+from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.jobs import CREATE
 from roost.resources.compute.limits import check_new, check_vlans
 from roost.resources.compute.profile import Wanted, give_profile, stored_keys
@@ -120,7 +122,7 @@ def _row(
         "alerts": default_alerts(plan.vcpus),
         "host_uuid": new_uuid(),
         "backups_enabled": body.backups_enabled,
-        "engine": context.get(InstanceEngines).of(body.region).name,
+        "engine": context.get(Engines).of(INSTANCE_PLANE, body.region).name,
         "user_data": context.get(Box).seal(user_data.encode()) if user_data else None,
     }
 

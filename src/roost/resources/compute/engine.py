@@ -11,6 +11,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from typing import Literal, Protocol, get_args
 
 from roost.core.engine import EngineError, Health, Host
+from roost.core.planes import Plane
 from roost.resources.compute.backups.engine import BackupEngine
 from roost.resources.compute.disks.engine import DiskEngine, DiskState
 
@@ -183,3 +184,6 @@ class InstanceEngine(Protocol):
 
     async def close(self) -> None:
         """Let go of the data plane; guests go on running."""
+
+
+INSTANCE_PLANE: Plane[InstanceEngine] = Plane("instances")

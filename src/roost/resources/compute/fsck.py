@@ -8,14 +8,14 @@ from functools import partial
 from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.core.planes import Engines
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import engine_queries, jobs, making, queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.drift import DriftKind, awaits_boot, compare
-from roost.resources.compute.engine import InstanceEngine, InstanceState
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, InstanceState
 from roost.resources.compute.examine import Case, Examination
-from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.power import follow_power
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.volumes import InstanceVolumes
@@ -28,7 +28,7 @@ _ROUNDS = 20
 
 async def check_instances(installation: Installation) -> AsyncIterator[Finding]:
     """Guests and rows of all regions."""
-    engines = installation.get(InstanceEngines).by_region
+    engines = installation.get(Engines).by_region(INSTANCE_PLANE)
     for region, engine in engines.items():
         try:
             async for finding in _check_region(installation, region, engine):

@@ -4,6 +4,7 @@ from roost.core.group import Group
 from roost.resources.compute import (
     capacity,
     endpoints,
+    engine_queries,
     fsck,
     fsck_addresses,
     jobs,
@@ -19,6 +20,7 @@ from roost.resources.compute.configs import endpoints as configs
 from roost.resources.compute.configs import interface_endpoints as interfaces
 from roost.resources.compute.disks import endpoints as disks
 from roost.resources.compute.disks import jobs as disk_jobs
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
@@ -40,5 +42,6 @@ GROUP = Group(
     checks=(fsck.check_instances, backup_fsck.check_backups, fsck_addresses.check_addresses),
     causes=(notices.outages,),
     limits=(limits.COMPUTES,),
+    holders=((INSTANCE_PLANE, engine_queries.engines_in_use),),
     promises=(limits.promise,),
 )

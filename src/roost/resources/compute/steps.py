@@ -1,5 +1,6 @@
 """Steps of jobs on compute instances, and what takes them back."""
 
+from roost.core.planes import Engines
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step
 from roost.resources.addresses import allocation
@@ -10,8 +11,7 @@ from roost.resources.compute.configs import choice
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import BootConfig
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.engine import InstanceEngine, NoDisksError
-from roost.resources.compute.guest import InstanceEngines
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, NoDisksError
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.specification import specify
 from roost.resources.compute.volumes import InstanceVolumes
@@ -33,7 +33,7 @@ async def facts_of(run: Run[InstanceArgs]) -> InstanceFacts:
 
 
 def engine_of(run: Run[InstanceArgs], facts: InstanceFacts) -> InstanceEngine:
-    return run.get(InstanceEngines).holding(facts)
+    return run.get(Engines).holding(INSTANCE_PLANE, facts)
 
 
 async def make(run: Run[InstanceArgs]) -> Verdict:

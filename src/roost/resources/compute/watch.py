@@ -12,6 +12,7 @@ import structlog
 
 from roost.core.engine import EngineError
 from roost.core.fsck import ChangedError, Installation
+from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
@@ -20,10 +21,9 @@ from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import queries
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.drift import power_differs
-from roost.resources.compute.engine import InstanceEngine, InstanceState
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, InstanceState
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.examine import Examination
-from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.power import follow_power
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
@@ -43,7 +43,7 @@ class WatchArgs(JobArgs):
 
 async def look(run: Run[WatchArgs]) -> Verdict:
     """Set right every instance whose guest's power is not what its status says."""
-    for region, engine in run.get(InstanceEngines).by_region.items():
+    for region, engine in run.get(Engines).by_region(INSTANCE_PLANE).items():
         try:
             guests = await engine.list()
             for start in range(0, len(guests), _PAGE):
@@ -72,7 +72,7 @@ async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
     if await run.get(JobQueue).busy(run.store, resource_of(compute_id)):
         late = run.clock.now() - run.job.created > _BUSY_LIMIT
         return next_step() if late else again(_BUSY_POLL)
-    engine = run.get(InstanceEngines).holding(row)
+    engine = run.get(Engines).holding(INSTANCE_PLANE, row)
     await _set_right(run, row.region, engine, compute_id)
     return next_step()
 

@@ -3,6 +3,7 @@
 from roost.core.access import give_to_creator
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.planes import Engines
 from roost.errors import invalid, out_of_scope
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
@@ -11,7 +12,7 @@ from roost.resources.compute.turns import FIRST, Turn
 from roost.resources.volumes import attaching, jobs, limits, queries
 from roost.resources.volumes.args import CloneArgs, CreateArgs
 from roost.resources.volumes.bodies import CreateVolume
-from roost.resources.volumes.engines import VolumeEngines
+from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.entity import VOLUME
 from roost.resources.volumes.queries import NewVolume, VolumeFacts
 
@@ -27,7 +28,7 @@ async def create(context: Context, body: CreateVolume) -> str:
         account_id=context.account_id,
         label=body.label,
         region=region,
-        engine=context.get(VolumeEngines).of(region).name,
+        engine=context.get(Engines).of(VOLUME_PLANE, region).name,
         size=body.size,
         tags=body.tags,
         compute_id=body.compute_id,

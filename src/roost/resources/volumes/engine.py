@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from roost.core.engine import Health
+from roost.core.planes import Plane
 from roost.resources.compute.disks.engine import Progress
 
 
@@ -82,3 +83,6 @@ class VolumeEngine(Protocol):
 
     async def close(self) -> None:
         """Let go of the data plane."""
+
+
+VOLUME_PLANE: Plane[VolumeEngine] = Plane("volumes")

@@ -4,11 +4,12 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 
 from roost.core.fsck import ChangedError, Installation, unchanged
+from roost.core.planes import Engines
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import slot_queries as slots
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.entity import resource_of as compute_resource
-from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import attaching, queries
 from roost.resources.volumes.drift import Drift, compare
@@ -78,7 +79,7 @@ class Examination:
     async def _owner(self, rows: Rows) -> int | None:
         if rows.instance is None or not rows.boots_with:
             return None
-        engine = self.installation.get(InstanceEngines).holding(rows.instance)
+        engine = self.installation.get(Engines).holding(INSTANCE_PLANE, rows.instance)
         guest = await engine.inspect(rows.instance.id)
         return rows.instance.id if guest is not None and guest.power == "running" else None
 

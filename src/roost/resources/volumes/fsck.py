@@ -8,13 +8,13 @@ from functools import partial
 from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.core.planes import Engines
 from roost.jobs.queue import JobQueue
 from roost.resources.volumes import jobs, queries, state_queries
 from roost.resources.volumes.args import VolumeArgs
 from roost.resources.volumes.drift import DriftKind
 from roost.resources.volumes.effects import take_from_instance
-from roost.resources.volumes.engine import VolumeEngine, VolumeState
-from roost.resources.volumes.engines import VolumeEngines
+from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine, VolumeState
 from roost.resources.volumes.examine import Case, Examination
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
@@ -25,7 +25,7 @@ _ROUNDS = 3
 
 async def check_volumes(installation: Installation) -> AsyncIterator[Finding]:
     """Data and rows of all regions."""
-    engines = installation.get(VolumeEngines).by_region
+    engines = installation.get(Engines).by_region(VOLUME_PLANE)
     for region, engine in engines.items():
         try:
             async for finding in _check_region(installation, region, engine):

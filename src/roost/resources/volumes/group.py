@@ -1,7 +1,8 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.volumes import endpoints, fsck, fsck_slots, jobs, limits
+from roost.resources.volumes import endpoints, engine_queries, fsck, fsck_slots, jobs, limits
+from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.entity import VOLUME
 
 GROUP = Group(
@@ -10,5 +11,6 @@ GROUP = Group(
     jobs=jobs.KINDS,
     checks=(fsck_slots.check_slots, fsck.check_volumes),
     limits=(limits.VOLUMES,),
+    holders=((VOLUME_PLANE, engine_queries.engines_in_use),),
     promises=(limits.promise,),
 )

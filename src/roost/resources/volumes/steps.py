@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from roost.core.planes import Engines
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
 from roost.jobs.verdicts import Fatal, Verdict, next_step
@@ -14,8 +15,7 @@ from roost.resources.volumes.args import (
     ResizeArgs,
     VolumeArgs,
 )
-from roost.resources.volumes.engine import VolumeEngine, VolumeSpec
-from roost.resources.volumes.engines import VolumeEngines
+from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine, VolumeSpec
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
 
@@ -157,7 +157,7 @@ async def _facts(run: Run[VolumeArgs]) -> VolumeFacts:
 
 
 def _engine(run: Run[VolumeArgs], facts: VolumeFacts) -> VolumeEngine:
-    return run.get(VolumeEngines).holding(facts)
+    return run.get(Engines).holding(VOLUME_PLANE, facts)
 
 
 async def _plug(run: Run[VolumeArgs], facts: VolumeFacts) -> None:

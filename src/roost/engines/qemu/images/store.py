@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from roost.engines.locks import locked
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.images.commands import ImageError
+from roost.settings import Settings
 from roost.threads import DISK
 
 ROOT = "root.qcow2"
@@ -124,6 +125,10 @@ class ImageStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+
+    @classmethod
+    def of(cls, settings: Settings) -> "ImageStore":
+        return cls(settings.images or settings.state / "images")
 
     def find(self, image_id: str) -> GuestImage | None:
         """None for an image that is not here; ImageError for a malformed id."""

@@ -6,6 +6,7 @@ from roost.core.access import require
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.planes import Engines
 from roost.errors import Problem, invalid, invalid_fields
 from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
@@ -18,8 +19,8 @@ from roost.resources.compute.backups.queries import NewBackup
 from roost.resources.compute.backups.records import BackupType
 from roost.resources.compute.bodies import UpdateSchedule
 from roost.resources.compute.disks import changes as disk_changes
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.locks import check_idle
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import FIRST, Turn
@@ -64,7 +65,7 @@ async def take_snapshot(context: Context, instance: InstanceFacts, turn: Turn, l
         raise invalid("Backups are not enabled.")
     if not turn.queued and not await saved.saveable(context.db, instance.id):
         raise invalid(saved.NO_DISKS)
-    engine = context.get(InstanceEngines).holding(instance).name
+    engine = context.get(Engines).holding(INSTANCE_PLANE, instance).name
     queue, actor = context.get(JobQueue), log.Actor.of(context)
     return await begin(queue, context.db, instance, engine, actor, "snapshot", label, turn)
 

@@ -14,14 +14,14 @@ from roost.core.fsck import (
     unchanged,
     unrepairable,
 )
+from roost.core.planes import Engines
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries
 from roost.resources.compute.backups.queries import BackupFacts
 from roost.resources.compute.backups.records import BackupStatus
-from roost.resources.compute.engine import InstanceEngine
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.entity import resource_of
-from roost.resources.compute.guest import InstanceEngines
 from roost.store import Queries
 
 
@@ -50,7 +50,7 @@ class _Case:
 
 async def check_backups(installation: Installation) -> AsyncIterator[Finding]:
     """Copies and rows of all regions."""
-    for region, engine in installation.get(InstanceEngines).by_region.items():
+    for region, engine in installation.get(Engines).by_region(INSTANCE_PLANE).items():
         try:
             async for finding in _check_region(_Place(installation, region, engine)):
                 yield finding

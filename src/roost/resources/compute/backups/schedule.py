@@ -4,6 +4,7 @@ import structlog
 
 from roost.core.engine import EngineError
 from roost.core.events import log
+from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
@@ -11,8 +12,8 @@ from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import changes, rules, settings_queries
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.entity import resource_of
-from roost.resources.compute.guest import InstanceEngines
 from roost.resources.compute.volumes import InstanceVolumes
 
 _log = structlog.get_logger(__name__)
@@ -41,7 +42,7 @@ async def _begin(run: Run[DueArgs], compute_id: int) -> None:
             return
         busy = await queue.busy(db, resource_of(compute_id)) or await volumes.busy(db, compute_id)
         if not busy:
-            engine = run.get(InstanceEngines).holding(instance).name
+            engine = run.get(Engines).holding(INSTANCE_PLANE, instance).name
             actor = log.Actor(instance.account_id, None)
             await changes.begin(queue, db, instance, engine, actor, "auto")
 

@@ -1,0 +1,120 @@
+"""Data planes: which there are, what can serve them, and the engines that a process has."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar, cast
+
+from roost.clock import Clock
+from roost.core.catalog.entries import RegionEntry
+from roost.core.engine import EngineError, Health
+from roost.settings import Settings
+
+
+class Engine(Protocol):
+    """What every implementation of a data plane has."""
+
+    @property
+    def name(self) -> str:
+        """By which rows remember who holds what is theirs."""
+
+    async def health(self) -> Health: ...
+
+    async def close(self) -> None:
+        """Let go of the data plane, which goes on."""
+
+
+E = TypeVar("E", bound=Engine)
+E_co = TypeVar("E_co", bound=Engine, covariant=True)
+
+EVERYWHERE = "all"
+"""The place of a data plane that serves all regions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plane(Generic[E_co]):
+    """A data plane by its name (`instances`), and the Protocol that its engines implement."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where an engine is to run."""
+
+    region: RegionEntry
+    settings: Settings
+    clock: Clock
+    bound: Mapping[str, str]
+    """The names of the region's engines so far, by data plane."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider(Generic[E_co]):
+    """An engine that a region may be bound to, under the name that the catalogue and rows use."""
+
+    plane: Plane[E_co]
+    name: str
+    real: bool
+    check: Callable[[Site], Awaitable[str | None]]
+    """Why it cannot run there, or None."""
+    open: Callable[[Site], Awaitable[tuple[E_co, str]]]
+    """The engine, and what it is in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding(Generic[E_co]):
+    """The engine of a data plane in a region, or EVERYWHERE, and why it is this one."""
+
+    plane: str
+    place: str
+    engine: E_co
+    real: bool
+    why: str
+
+
+class Placed(Protocol):
+    """A row that knows where it is, and which engine holds what is its own."""
+
+    @property
+    def region(self) -> str: ...
+
+    @property
+    def engine(self) -> str | None:
+        """None: nobody holds anything yet."""
+
+
+class Engines:
+    """The engines of a process, by data plane and region."""
+
+    def __init__(self, bindings: Iterable[Binding[Engine]]) -> None:
+        self.bindings = tuple(bindings)
+
+    def bindings_of(self, plane: Plane[E]) -> list[Binding[E]]:
+        found = [binding for binding in self.bindings if binding.plane == plane.name]
+        # A Provider of the plane has opened each.
+        return cast("list[Binding[E]]", found)
+
+    def by_region(self, plane: Plane[E]) -> dict[str, E]:
+        return {binding.place: binding.engine for binding in self.bindings_of(plane)}
+
+    def of(self, plane: Plane[E], region: str) -> E:
+        """Raises EngineError for a region that the catalogue no longer has."""
+        engine = self.by_region(plane).get(region)
+        if engine is None:
+            raise _not_served(region)
+        return engine
+
+    def holding(self, plane: Plane[E], row: Placed) -> E:
+        """The engine that holds what is the row's.
+
+        Raises EngineError also when this process has another one in its region: that one would
+        find nothing and delete nothing, and what was given back would still be used.
+        """
+        engine = self.of(plane, row.region)
+        if row.engine not in (engine.name, None):
+            raise _not_served(row.region)
+        return engine
+
+
+def _not_served(region: str) -> EngineError:
+    return EngineError(f"Region {region} is not served by this worker.")

@@ -1,0 +1,58 @@
+"""What regions are bound to whose guests are QEMU processes of this host."""
+
+from ipaddress import IPv4Interface, IPv6Interface
+from pathlib import Path
+
+from roost.core.catalog.entries import RegionEntry
+from roost.core.planes import Provider, Site
+from roost.engines.qemu.images.store import ImageStore
+from roost.engines.qemu.instances import QemuInstances
+from roost.engines.qemu.kvm import accelerator
+from roost.engines.qemu.network.config import NetworkConfig
+from roost.engines.qemu.prerequisites import check
+from roost.engines.qemu.volumes import QemuVolumes
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
+from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
+
+
+async def _check_instances(site: Site) -> str | None:
+    return await check(_directory(site), _network(site.region))
+
+
+async def _open_instances(site: Site) -> tuple[InstanceEngine, str]:
+    kind, resolvers = await accelerator(), site.region.resolvers
+    engine = QemuInstances(
+        _directory(site),
+        ImageStore.of(site.settings),
+        _network(site.region),
+        kind,
+        (*resolvers.ipv4, *resolvers.ipv6),
+    )
+    return engine, f"QEMU with {kind.upper()}"
+
+
+async def _check_volumes(site: Site) -> str | None:
+    guests = site.bound[INSTANCE_PLANE.name]
+    return None if guests == QemuInstances.name else f"its guests are {guests}"
+
+
+async def _open_volumes(site: Site) -> tuple[VolumeEngine, str]:
+    return QemuVolumes(_directory(site)), "files for QEMU"
+
+
+def _directory(site: Site) -> Path:
+    return site.settings.state / "qemu" / site.region.id
+
+
+def _network(region: RegionEntry) -> NetworkConfig:
+    gateways = ((pool.gateway, pool.cidr.prefixlen) for pool in region.public_ipv4)
+    return NetworkConfig(
+        ipv4=tuple(IPv4Interface(gateway) for gateway in gateways),
+        ipv6=IPv6Interface((region.ipv6.gateway, region.ipv6.cidr.prefixlen)),
+    )
+
+
+PROVIDERS = (
+    Provider(INSTANCE_PLANE, QemuInstances.name, True, _check_instances, _open_instances),
+    Provider(VOLUME_PLANE, QemuVolumes.name, True, _check_volumes, _open_volumes),
+)

@@ -1,0 +1,39 @@
+"""What simulated regions are bound to: on every machine, for guests that are simulated too."""
+
+from pathlib import Path
+
+from roost.core.planes import Provider, Site
+from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.volumes import SimulatedVolumes
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
+from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
+
+
+async def _check(_site: Site) -> None:
+    """It runs everywhere."""
+
+
+async def _open_instances(site: Site) -> tuple[InstanceEngine, str]:
+    latency = site.settings.simulated_latency
+    return SimulatedInstances(_directory(site), latency, site.clock), "simulated"
+
+
+async def _check_volumes(site: Site) -> str | None:
+    guests = site.bound[INSTANCE_PLANE.name]
+    if guests == SimulatedInstances.name:
+        return None
+    return f"guests of the engine {guests} cannot use simulated volumes"
+
+
+async def _open_volumes(site: Site) -> tuple[VolumeEngine, str]:
+    return SimulatedVolumes(_directory(site), site.settings.simulated_latency), "simulated"
+
+
+def _directory(site: Site) -> Path:
+    return site.settings.state / "simulated" / site.region.id
+
+
+PROVIDERS = (
+    Provider(INSTANCE_PLANE, SimulatedInstances.name, False, _check, _open_instances),
+    Provider(VOLUME_PLANE, SimulatedVolumes.name, False, _check_volumes, _open_volumes),
+)
