@@ -4,14 +4,13 @@ import asyncio
 import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 from roost.app.fsck import check_all
-from roost.core.planes import Binding
+from roost.core.planes import Binding, E_co
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.store import Store, migrate
 from tests.support.client import Json, until
@@ -290,12 +289,16 @@ async def test_other_workers_are_in_the_way(lab: Lab) -> None:
     await lab.post("/reset")
 
 
+class RealBinding(Binding[E_co]):
+    def __init__(self, plane: str, place: str, engine: E_co, _real: bool, why: str) -> None:
+        super().__init__(plane, place, engine, True, why)
+
+
 async def test_a_real_engine_is_in_the_way(
     tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("engines", "name_server"):
-        patch = f"roost.app.{name}.Binding"
-        monkeypatch.setattr(patch, lambda *fields: replace(Binding(*fields), real=True))
+        monkeypatch.setattr(f"roost.app.{name}.Binding", RealBinding)
     async with running_lab(tmp_path, database_url) as lab:
         for path in ("/reset", "/save"):
             status, errors = await lab.refused("POST", path)
