@@ -4,14 +4,13 @@ import asyncio
 from contextlib import suppress
 from time import monotonic
 
-import asyncpg
-
 from roost.app.figures import room_of
 from roost.app.roost import Roost
 from roost.core.planes import Binding, Engine
 from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
+from roost.store import FAULTS
 from roost.web.site import HealthRow, Status
 
 _ENGINE_SECONDS = 5
@@ -72,7 +71,7 @@ async def _check_room(binding: Binding[InstanceEngine]) -> list[str]:
 async def _check_store(roost: Roost) -> tuple[str, int]:
     try:
         return "ok", await count_alive(roost.store.reserved, roost.settings.job_lease)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except FAULTS as error:
         return type(error).__name__, 0
 
 

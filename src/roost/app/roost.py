@@ -26,6 +26,7 @@ from roost.core.causes import Causes
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
 from roost.core.limits.capacity import Promises
+from roost.core.neighbours import Neighbours
 from roost.core.planes import Binding, Engine, Engines
 from roost.engines.qemu.images.store import ImageStore
 from roost.jobs.environment import Environment, WorkerSettings
@@ -43,7 +44,6 @@ from roost.resources.oauth_clients.thumbnails import PublicUrl
 from roost.resources.regions.services import served
 from roost.resources.tokens.issue import StoredTokens
 from roost.resources.tokens.usage import TokenUsage
-from roost.resources.volumes.attachments import instance_volumes
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
@@ -235,7 +235,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 engines,
                 dns,
                 reverse_dns,
-                instance_volumes(queue),
+                Neighbours(GROUPS.neighbours),
+                *GROUPS.neighbours,
                 ComputeMetrics(metrics),
                 queue,
                 box,

@@ -11,6 +11,7 @@ from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
 from roost.core.limits.capacity import Promise
 from roost.core.limits.kinds import LimitGroup
+from roost.core.neighbours import Neighbour
 from roost.core.planes import Engine, Plane
 from roost.core.retention import Retention
 from roost.jobs.kinds import AnyKind
@@ -45,6 +46,8 @@ class Group:
     """What is counted for each account."""
     holders: tuple[Holders, ...] = ()
     """By which a region keeps its engines while they hold something."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """What hangs on instances."""
     promises: tuple[Promise, ...] = ()
     """What takes memory and storage of the hosts of regions."""
 
@@ -70,6 +73,7 @@ class Groups:
         self.causes = _all(group.causes for group in groups)
         self.limits = _all(group.limits for group in groups)
         self.holders = _all(group.holders for group in groups)
+        self.neighbours = _all(group.neighbours for group in groups)
         self.promises = _all(group.promises for group in groups)
 
 

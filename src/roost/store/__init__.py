@@ -1,7 +1,7 @@
 """PostgreSQL: connections, transactions, notifications, migrations, a server of our own."""
 
-from roost.store.pool import Connection, Share
+from roost.store.pool import FAULTS, Connection, Share
 from roost.store.queries import Queries, notify
 from roost.store.store import Store
 
-__all__ = ["Connection", "Queries", "Share", "Store", "notify"]
+__all__ = ["FAULTS", "Connection", "Queries", "Share", "Store", "notify"]

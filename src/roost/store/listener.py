@@ -4,10 +4,9 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-import asyncpg
 import structlog
 
-from roost.store.pool import Connection, connect
+from roost.store.pool import FAULTS, Connection, connect
 
 Callback = Callable[[str], None]
 
@@ -15,7 +14,6 @@ _log = structlog.get_logger(__name__)
 
 _RETRY_SECONDS = 0.2
 _HEARTBEAT_SECONDS = 30.0
-_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 class Listener:
@@ -51,7 +49,7 @@ class Listener:
                 await self._task
             self._task = None
         if self._connection is not None:
-            with contextlib.suppress(*_LOST):
+            with contextlib.suppress(*FAULTS):
                 await self._connection.close(timeout=1)
             self._connection = None
 
@@ -88,7 +86,7 @@ class Listener:
         try:
             async with self._lock:
                 await connection.execute("select 1", timeout=_HEARTBEAT_SECONDS)
-        except _LOST:
+        except FAULTS:
             connection.terminate()
             self._lost.set()
 
@@ -97,7 +95,7 @@ class Listener:
             try:
                 async with self._lock:
                     await self._connect()
-            except _LOST as error:
+            except FAULTS as error:
                 _log.warning("listener_disconnected", error=str(error))
                 await asyncio.sleep(_RETRY_SECONDS)
             else:

@@ -12,6 +12,15 @@ from asyncpg import Record
 
 Connection: TypeAlias = "asyncpg.Connection[Record]"
 
+FAULTS = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # Of a connection that was cut while it was used.
+)
+"""What is raised when the database does not answer, or refuses."""
+
 _SERVER_SETTINGS = {"application_name": "roost", "timezone": "UTC", "jit": "off"}
 _PROBES = {
     "enable_seqscan": "off",
@@ -125,12 +134,7 @@ class Pool:
         writes would be lost. Before asyncpg sends anything, the server has ended the statement."""
         try:
             await connection.execute("rollback", timeout=_END_SECONDS)
-        except (
-            OSError,
-            asyncpg.PostgresError,
-            asyncpg.InterfaceError,
-            asyncpg.InternalClientError,
-        ) as error:
+        except FAULTS as error:
             _log.warning("connection_ended", error=repr(error))
         finally:
             connection.terminate()

@@ -14,11 +14,10 @@ from collections.abc import AsyncIterator
 from time import monotonic
 from uuid import uuid4
 
-import asyncpg
 import structlog
 
 from roost.core import revocation_queries as queries
-from roost.store import Queries, Store
+from roost.store import FAULTS, Queries, Store
 from roost.web.auth import Authenticator
 
 LEASE_SECONDS = 2.0
@@ -27,14 +26,6 @@ _MARGIN_SECONDS = 0.1
 """By which clocks of two machines may differ within a lease."""
 _FIRST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.05
-
-_LOST = (
-    OSError,
-    TimeoutError,
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # Of a connection that was cut while it was used.
-)
 
 log = structlog.get_logger()
 
@@ -69,7 +60,7 @@ class Revocations:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
             self.authenticator.trust_until(0)
-            with contextlib.suppress(*_LOST):
+            with contextlib.suppress(*FAULTS):
                 await queries.unregister(self._store, self._id)
 
     async def settle(self) -> None:
@@ -88,7 +79,7 @@ class Revocations:
             self._changed.clear()
             try:
                 await self._renew()
-            except _LOST as error:
+            except FAULTS as error:
                 log.warning("identities_not_followed", error=repr(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_RENEW_SECONDS):

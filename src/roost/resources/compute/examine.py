@@ -4,6 +4,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 
 from roost.core.fsck import ChangedError, Installation, unchanged
+from roost.core.neighbours import Neighbours
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
 from roost.resources.compute.disks import queries as disk_queries
@@ -13,7 +14,6 @@ from roost.resources.compute.engine import InstanceEngine, InstanceState
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.lifecycle import clone_queries
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.volumes import InstanceVolumes
 from roost.store import Queries
 
 
@@ -77,11 +77,11 @@ class Examination:
 
     async def _read(self, db: Queries) -> Rows | None:
         """The rows, locked; None while a job works on the instance or needs it as it is."""
-        queue, volumes = self.installation.get(JobQueue), self.installation.get(InstanceVolumes)
+        queue, neighbours = self.installation.get(JobQueue), self.installation.get(Neighbours)
         row = await queries.lock_any(db, self.compute_id)
         if row is None or row.region != self.region:
             return Rows(None, ())
-        if await queue.busy(db, resource_of(row.id)) or await volumes.busy(db, row.id):
+        if await queue.busy(db, resource_of(row.id)) or await neighbours.busy(db, queue, row.id):
             return None
         if await clone_queries.clones(db, row.id):
             return None

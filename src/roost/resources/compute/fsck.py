@@ -8,6 +8,7 @@ from functools import partial
 from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import engine_queries, jobs, making, queries
@@ -18,7 +19,6 @@ from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, Insta
 from roost.resources.compute.examine import Case, Examination
 from roost.resources.compute.power import follow_power
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.volumes import InstanceVolumes
 from roost.services import Services
 from roost.store import Queries
 
@@ -140,7 +140,7 @@ async def _switch_off(mending: _Mending) -> str:
         raise UnrepairableError("put its disks back, or rebuild or delete it")
     async with mending.holding() as db:
         await queries.set_status(db, row.id, "offline", now)
-        await mending.services.get(InstanceVolumes).went_off(db, row.id, now)
+        await mending.services.get(Neighbours).went_off(db, mending.services, row.id)
     return "set its status to offline"
 
 

@@ -42,7 +42,6 @@ from roost.resources.compute.steps import (
     unmake,
 )
 from roost.resources.compute.turns import BEGIN, FIRST, Begin, Turn, at_once, begin, begun
-from roost.resources.compute.volumes import InstanceVolumes
 from roost.store import Queries
 
 Shown = Literal["booting", "offline"]
@@ -56,12 +55,12 @@ async def settle(run: Run[CreateArgs], shown: Shown = "booting") -> Verdict:
     A boot or shutdown that somebody has asked for meanwhile takes the place of that job.
     """
     facts = await facts_of(run)
-    queue, volumes = run.get(JobQueue), run.get(InstanceVolumes)
+    queue = run.get(JobQueue)
 
     async def write(db: Queries) -> None:
         await queries.lock_any(db, facts.id)
         await queries.set_status(db, facts.id, "offline", run.clock.now())
-        waiting = await turns.jobs_on(db, queue, volumes, facts.id)
+        waiting = await turns.jobs_on(db, run.tools.services, facts.id)
         others = [job for job in waiting if job.id != run.job.id]
         if run.args.booted and not any(job.kind in (BOOT.name, SHUTDOWN.name) for job in others):
             actor = log.Actor(facts.account_id, run.args.username)

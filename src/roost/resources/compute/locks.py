@@ -1,6 +1,7 @@
 """An instance of the account: found, locked, and free for a change."""
 
 from roost.core.context import Context
+from roost.core.neighbours import Neighbours
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries, turns
@@ -8,7 +9,6 @@ from roost.resources.compute.entity import resource_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.turns import BUSY, Turn
-from roost.resources.compute.volumes import InstanceVolumes
 
 UNAVAILABLE: tuple[InstanceStatus, ...] = ("deleting", "cloning")
 """What nothing else that is not queued may begin in: the job of a clone is its target's, and works
@@ -41,8 +41,7 @@ async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, T
     facts = await lock(context, compute_id)
     if facts.status == "deleting":
         raise invalid(BUSY)
-    queue, volumes = context.get(JobQueue), context.get(InstanceVolumes)
-    turn = await turns.of_instance(context.db, queue, volumes, facts.id)
+    turn = await turns.of_instance(context.db, context.services, facts.id)
     if turn.full:
         raise invalid(BUSY)
     return facts, turn
@@ -70,6 +69,7 @@ async def check_idle(context: Context, facts: InstanceFacts) -> None:
 
 async def is_worked_on(context: Context, compute_id: int) -> bool:
     """Whether a job works on the instance or a volume of it."""
-    if await context.get(JobQueue).busy(context.db, resource_of(compute_id)):
+    queue = context.get(JobQueue)
+    if await queue.busy(context.db, resource_of(compute_id)):
         return True
-    return await context.get(InstanceVolumes).busy(context.db, compute_id)
+    return await context.get(Neighbours).busy(context.db, queue, compute_id)

@@ -6,6 +6,7 @@ import structlog
 
 from roost.core.events import log
 from roost.core.events import queries as events
+from roost.core.neighbours import Neighbours
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceState
@@ -13,7 +14,6 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.jobs import BOOT, enqueue_boot
 from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.volumes import InstanceVolumes
 from roost.services import Services
 from roost.store import Queries
 
@@ -69,7 +69,7 @@ async def _boot(db: Queries, services: Services, row: InstanceFacts, action: str
 async def _leave_off(db: Queries, services: Services, row: InstanceFacts, why: str) -> str:
     now, actor = services.get(JobQueue).clock.now(), log.Actor(row.account_id, None)
     await queries.set_status(db, row.id, "offline", now)
-    await services.get(InstanceVolumes).went_off(db, row.id, now)
+    await services.get(Neighbours).went_off(db, services, row.id)
     entity = COMPUTE.entity(row.id, row.label)
     await log.add(db, now, actor, "compute_shutdown", entity, message=why)
     _log.warning("guest_left_off", instance=row.id, region=row.region, reason=why)

@@ -1,5 +1,6 @@
 """Steps of jobs on compute instances, and what takes them back."""
 
+from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step
@@ -14,7 +15,6 @@ from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, NoDisksError
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.specification import specify
-from roost.resources.compute.volumes import InstanceVolumes
 from roost.store import Queries
 
 GRACE = 60.0
@@ -77,7 +77,7 @@ async def _make(run: Run[InstanceArgs]) -> dict[int, bytes | None] | None:
 async def go_off(run: Run[InstanceArgs], db: Queries) -> None:
     """What goes when a guest goes off."""
     await queries.lock_any(db, run.args.compute_id)
-    await run.get(InstanceVolumes).went_off(db, run.args.compute_id, run.clock.now())
+    await run.get(Neighbours).went_off(db, run.tools.services, run.args.compute_id)
 
 
 async def remove(run: Run[InstanceArgs]) -> Verdict:
@@ -169,12 +169,12 @@ async def cut(run: Run[InstanceArgs]) -> Verdict:
 
 
 async def forget(run: Run[InstanceArgs]) -> Verdict:
-    """Let go of volumes and addresses, and drop the row."""
+    """Let go of neighbours and addresses, and drop the row."""
     compute_id, now = run.args.compute_id, run.clock.now()
 
     async def write(db: Queries) -> None:
         await queries.lock_any(db, compute_id)
-        await run.get(InstanceVolumes).release(db, compute_id, now)
+        await run.get(Neighbours).left(db, run.tools.services, compute_id)
         await allocation.release(db, compute_id, now)
         await queries.delete(db, compute_id)
 

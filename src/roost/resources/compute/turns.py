@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from roost.core.neighbours import Neighbours
 from roost.jobs.kinds import Action, Effect
 from roost.jobs.model import Job
 from roost.jobs.queries import Waiting
@@ -20,7 +21,7 @@ from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.lifecycle import clone_queries
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.volumes import InstanceVolumes
+from roost.services import Services
 from roost.store import Queries
 
 BUSY = "Compute busy."
@@ -58,19 +59,16 @@ class Turn:
 FIRST = Turn()
 
 
-async def of_instance(
-    db: Queries, queue: JobQueue, volumes: InstanceVolumes, compute_id: int
-) -> Turn:
+async def of_instance(db: Queries, services: Services, compute_id: int) -> Turn:
     """The turn of a new job of an instance, which the caller holds."""
-    return Turn.behind(await jobs_on(db, queue, volumes, compute_id), resource_of(compute_id))
+    return Turn.behind(await jobs_on(db, services, compute_id), resource_of(compute_id))
 
 
-async def jobs_on(
-    db: Queries, queue: JobQueue, volumes: InstanceVolumes, compute_id: int
-) -> list[Waiting]:
-    """Those of an instance, of its volumes, and of clones that are being made of any."""
-    clones, held = await clones_of(db, compute_id), await volumes.resources(db, compute_id)
-    return await queue.unfinished(db, resource_of(compute_id), *clones, *held)
+async def jobs_on(db: Queries, services: Services, compute_id: int) -> list[Waiting]:
+    """Those of an instance, of its neighbours, and of clones that are being made of any."""
+    clones = await clones_of(db, compute_id)
+    held = await services.get(Neighbours).resources(db, compute_id)
+    return await services.get(JobQueue).unfinished(db, resource_of(compute_id), *clones, *held)
 
 
 async def clones_of(db: Queries, compute_id: int) -> list[str]:

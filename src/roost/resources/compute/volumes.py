@@ -1,12 +1,10 @@
-"""What compute asks of volumes: their package rests on this one, which never imports it.
+"""What compute asks of volumes: their package rests on this one, which never imports it."""
 
-The composition root gives an InstanceVolumes that is made of functions of the volumes package.
-"""
-
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
 
+from roost.errors import invalid
+from roost.services import Services
 from roost.store import Queries
 
 
@@ -20,25 +18,20 @@ class AttachedVolume:
     """False: it goes when the instance goes off, and no config names it."""
 
 
-@dataclass(frozen=True, slots=True)
 class InstanceVolumes:
-    """Each is called in a transaction that holds the instance's row."""
+    """That there are none. Each method is called in a transaction that holds the instance's row."""
 
-    attached: Callable[[Queries, int], Awaitable[list[AttachedVolume]]]
-    """By id."""
-    claim: Callable[[Queries, int, Collection[int], datetime], Awaitable[None]]
-    """Attach volumes that a config of the instance is to name; those it has already stay.
+    async def attached(self, db: Queries, compute_id: int) -> list[AttachedVolume]:
+        """Those that the engine holds, by id."""
+        return []
 
-    Raises ApiError 400 for one that is not the account's, in another region, about to be
-    detached, attached to another instance, or one too many for the instance's memory.
-    """
-    too_many: Callable[[Queries, int, int], Awaitable[str | None]]
-    """Why an instance with so many MB of memory could not have the volumes that it has."""
-    resources: Callable[[Queries, int], Awaitable[list[str]]]
-    """Under which names jobs work on volumes of the instance, and on clones of these."""
-    busy: Callable[[Queries, int], Awaitable[bool]]
-    """Whether a job works on a volume of the instance, so that it must not change its power."""
-    went_off: Callable[[Queries, int, datetime], Awaitable[None]]
-    """Detach those that were attached for one boot only."""
-    release: Callable[[Queries, int, datetime], Awaitable[None]]
-    """Detach all, as the instance is going to be gone."""
+    async def claim(
+        self, db: Queries, services: Services, compute_id: int, volume_ids: Collection[int]
+    ) -> None:
+        """Attach volumes that a config of the instance is to name; those it has already stay.
+
+        Raises ApiError 400 for one that is not the account's, in another region, about to be
+        detached, attached to another instance, or one too many for the instance's memory.
+        """
+        for volume_id in volume_ids:
+            raise invalid(f"Volume {volume_id} does not exist", "devices")

@@ -11,6 +11,7 @@ from then on everything else waits or is refused, as the job holds the instance.
 import structlog
 
 from roost.core.events import log
+from roost.core.neighbours import Neighbours
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -22,7 +23,6 @@ from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import REBOOT
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.volumes import InstanceVolumes
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Maintenance
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
@@ -98,23 +98,23 @@ async def begin_due(run: Run[JobArgs]) -> Verdict:
 
     One that fails does not keep the later ones waiting; it is tried again in a minute.
     """
-    queue, volumes = run.get(JobQueue), run.get(InstanceVolumes)
+    queue, neighbours = run.get(JobQueue), run.get(Neighbours)
     for row in await queries.due(run.store, run.clock.now()):
         try:
             async with run.store.transaction() as db:
-                await _begin(db, queue, volumes, row)
+                await _begin(db, queue, neighbours, row)
         except Exception:
             _log.exception("maintenance_not_begun", maintenance=row.id)
     return next_step()
 
 
-async def _begin(db: Queries, queue: JobQueue, volumes: InstanceVolumes, seen: Maintenance) -> None:
+async def _begin(db: Queries, queue: JobQueue, neighbours: Neighbours, seen: Maintenance) -> None:
     """While a job works on a volume of the instance its power stays as it is: in a minute again."""
     facts = await computes.lock_any(db, seen.compute_id)
     row = await queries.lock(db, seen.id)
     if facts is None or row is None or facts.status == "deleting":
         return
-    if await volumes.busy(db, facts.id):
+    if await neighbours.busy(db, queue, facts.id):
         return
     busy = await queue.busy(db, resource_of(facts.id))
     # What has started without a job lost it to a deletion that failed, and begins again.

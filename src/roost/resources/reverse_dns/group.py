@@ -1,7 +1,7 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.reverse_dns import endpoints, fsck, jobs
+from roost.resources.reverse_dns import endpoints, fsck, jobs, neighbour
 from roost.resources.reverse_dns.entity import IP_ADDRESS
 
 GROUP = Group(
@@ -10,5 +10,6 @@ GROUP = Group(
     jobs=(jobs.SYNC, jobs.NAMES),
     schedules=(jobs.EVERY_MINUTE,),
     at_start=(jobs.EVERY_MINUTE,),
+    neighbours=(neighbour.NamesOfAddresses(),),
     checks=(fsck.check_reverse_zones,),
 )

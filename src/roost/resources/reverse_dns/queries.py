@@ -62,6 +62,15 @@ async def names(db: Queries, networks: Sequence[str] | None) -> list[NameRow]:
     return [NameRow(**row) for row in rows]
 
 
+async def drop_names(db: Queries, compute_id: int) -> list[str]:
+    """Of all addresses of an instance; the addresses that had any."""
+    rows = await db.fetch(
+        "delete from reverse_name where compute_id = $1 returning host(address) as address",
+        compute_id,
+    )
+    return [row["address"] for row in rows]
+
+
 _LOCK = "hashtextextended('reverse names', 0)"
 
 

@@ -7,13 +7,12 @@ from contextlib import asynccontextmanager
 from datetime import date, datetime
 from ipaddress import ip_address
 
-import asyncpg
 import structlog
 
 from roost.clock import Clock
 from roost.resources.logins.queries import record_login
 from roost.resources.tokens import usage_queries as queries
-from roost.store import Store
+from roost.store import FAULTS, Store
 
 FLUSH_SECONDS = 3.0
 
@@ -74,7 +73,7 @@ class TokenUsage:
             return
         try:
             await self._write(new, first, today)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except FAULTS as error:
             log.warning("token_use_not_written", error=repr(error))
             self._known.clear()
 

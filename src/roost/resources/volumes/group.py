@@ -2,6 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.volumes import endpoints, engine_queries, fsck, fsck_slots, jobs, limits
+from roost.resources.volumes.attachments import VolumeAttachments
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.entity import VOLUME
 
@@ -11,6 +12,7 @@ GROUP = Group(
     jobs=jobs.KINDS,
     checks=(fsck_slots.check_slots, fsck.check_volumes),
     limits=(limits.VOLUMES,),
+    neighbours=(VolumeAttachments(),),
     holders=((VOLUME_PLANE, engine_queries.engines_in_use),),
     promises=(limits.promise,),
 )

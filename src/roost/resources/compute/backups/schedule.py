@@ -4,6 +4,7 @@ import structlog
 
 from roost.core.engine import EngineError
 from roost.core.events import log
+from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
@@ -14,7 +15,6 @@ from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import changes, rules, settings_queries
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.entity import resource_of
-from roost.resources.compute.volumes import InstanceVolumes
 
 _log = structlog.get_logger(__name__)
 
@@ -35,13 +35,13 @@ async def begin_due(run: Run[DueArgs]) -> Verdict:
 
 
 async def _begin(run: Run[DueArgs], compute_id: int) -> None:
-    queue, volumes = run.get(JobQueue), run.get(InstanceVolumes)
+    queue, neighbours = run.get(JobQueue), run.get(Neighbours)
     async with run.store.transaction() as db:
         instance = await instances.lock_any(db, compute_id)
         if instance is None or instance.status not in ("running", "offline"):
             return
-        busy = await queue.busy(db, resource_of(compute_id)) or await volumes.busy(db, compute_id)
-        if not busy:
+        busy = await queue.busy(db, resource_of(compute_id))
+        if not busy and not await neighbours.busy(db, queue, compute_id):
             engine = run.get(Engines).holding(INSTANCE_PLANE, instance).name
             actor = log.Actor(instance.account_id, None)
             await changes.begin(queue, db, instance, engine, actor, "auto")

@@ -105,7 +105,7 @@ async def _claim(context: Context, instance: InstanceFacts, volume_ids: set[int]
     held = {volume.id for volume in await volumes.attached(context.db, instance.id)}
     for volume_id in sorted(volume_ids - held):
         await require(context, "volume", volume_id, "read_write")
-    await volumes.claim(context.db, instance.id, volume_ids, context.clock.now())
+    await volumes.claim(context.db, context.services, instance.id, volume_ids)
 
 
 def _check_kernel(context: Context, config: ConfigFacts, kernel: str | None) -> None:

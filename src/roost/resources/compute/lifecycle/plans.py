@@ -5,9 +5,9 @@ from pydantic import BaseModel, ConfigDict
 from roost.core.catalog import Catalog
 from roost.core.catalog.entries import PlanEntry
 from roost.core.context import Context
+from roost.core.neighbours import Neighbours
 from roost.errors import invalid
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.volumes import InstanceVolumes
 
 
 class Specs(BaseModel):
@@ -35,14 +35,14 @@ class Specs(BaseModel):
 
 
 async def check_plan(context: Context, instance: InstanceFacts, type_id: str) -> Specs:
-    """What the instance is going to have; 400 where the region or its volumes forbid it."""
+    """What the instance is going to have; 400 where the region or a neighbour forbids it."""
     catalog = context.get(Catalog)
     if not catalog.offers(instance.region, type_id):
         raise invalid("The region has no capacity for this plan type", "type")
     specs = Specs.of(catalog.type(type_id))
-    volumes = context.get(InstanceVolumes)
     if specs.memory < instance.memory:
-        reason = await volumes.too_many(context.db, instance.id, specs.memory)
+        neighbours = context.get(Neighbours)
+        reason = await neighbours.objection(context.db, instance.id, specs.memory)
         if reason is not None:
             raise invalid(reason)
     return specs

@@ -1,0 +1,59 @@
+"""What hangs on an instance: groups that compute knows nothing of say here what it means to them.
+
+Every method is called in the transaction of the change, which holds the instance's row. What a
+group does not say means nothing to it.
+"""
+
+from collections.abc import Sequence
+
+from roost.jobs.queue import JobQueue
+from roost.services import Services
+from roost.store import Queries
+
+
+class Neighbour:
+    """One group's part."""
+
+    async def resources(self, db: Queries, compute_id: int) -> list[str]:
+        """Under which names jobs work on what hangs on the instance."""
+        return []
+
+    async def objection(self, db: Queries, compute_id: int, memory: int) -> str | None:
+        """Why the instance cannot have a plan with so many MB of memory."""
+        return None
+
+    async def went_off(self, db: Queries, services: Services, compute_id: int) -> None:
+        """The instance's guest is off."""
+
+    async def left(self, db: Queries, services: Services, compute_id: int) -> None:
+        """The instance is gone when the transaction ends; its addresses are still its own."""
+
+
+class Neighbours(Neighbour):
+    """All of them."""
+
+    def __init__(self, neighbours: Sequence[Neighbour]) -> None:
+        self._all = neighbours
+
+    async def resources(self, db: Queries, compute_id: int) -> list[str]:
+        return [name for each in self._all for name in await each.resources(db, compute_id)]
+
+    async def busy(self, db: Queries, queue: JobQueue, compute_id: int) -> bool:
+        """Whether a job works on what hangs on the instance: its power stays as it is."""
+        names = await self.resources(db, compute_id)
+        return bool(names) and await queue.busy(db, *names)
+
+    async def objection(self, db: Queries, compute_id: int, memory: int) -> str | None:
+        for each in self._all:
+            reason = await each.objection(db, compute_id, memory)
+            if reason is not None:
+                return reason
+        return None
+
+    async def went_off(self, db: Queries, services: Services, compute_id: int) -> None:
+        for each in self._all:
+            await each.went_off(db, services, compute_id)
+
+    async def left(self, db: Queries, services: Services, compute_id: int) -> None:
+        for each in self._all:
+            await each.left(db, services, compute_id)

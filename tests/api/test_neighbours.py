@@ -1,0 +1,86 @@
+"""What becomes of what hangs on an instance, when that is rebuilt, cloned and deleted."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from roost.app.groups import GROUPS
+from roost.app.roost import Roost
+from roost.resources.reverse_dns import queries as reverse_names
+from roost.resources.reverse_dns.neighbour import NamesOfAddresses
+from roost.resources.volumes.attachments import VolumeAttachments
+from tests.support.client import Client, Json, until
+from tests.support.instances import INSTANCES, settled
+from tests.support.volumes import VOLUMES, made_volume, plugged, powered, running_instance
+
+pytestmark = pytest.mark.spec("A volumes 9", "B compute 4", "B networking 4")
+
+Look = Callable[[Roost, Client, Json], Awaitable[object]]
+"""What an instance has of a neighbour."""
+
+
+async def _volumes(roost: Roost, client: Client, instance: Json) -> object:
+    found = (await client.get(f"{INSTANCES}/{instance['id']}/volumes"))["data"]
+    return [(row["label"], await plugged(roost, row["id"])) for row in found]
+
+
+async def _names(roost: Roost, _client: Client, instance: Json) -> object:
+    return await reverse_names.find_name(roost.store, instance["ipv4"][0], instance["id"])
+
+
+LOOKS: dict[type, Look] = {VolumeAttachments: _volumes, NamesOfAddresses: _names}
+
+
+@pytest.fixture
+async def instance(roost: Roost, client: Client) -> Json:
+    """One that runs, with one of every neighbour."""
+    row = await running_instance(client)
+    await made_volume(client, compute_id=row["id"])
+    async with roost.store.transaction() as db:
+        await reverse_names.set_name(db, row["ipv4"][0], row["id"], "host.example")
+    return row
+
+
+async def seen(roost: Roost, client: Client, instance: Json) -> list[object]:
+    return [await look(roost, client, instance) for look in LOOKS.values()]
+
+
+def test_every_neighbour_is_here() -> None:
+    assert {type(each) for each in GROUPS.neighbours} == LOOKS.keys()
+
+
+async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
+    before = await seen(roost, client, instance)
+    assert before == [[("data", instance["id"])], "host.example"]
+    body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
+    await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
+    await until(
+        lambda: client.get(f"{INSTANCES}/{instance['id']}"),
+        lambda row: row["status"] == "running",
+    )
+    assert await seen(roost, client, instance) == before
+
+
+async def test_a_clone_begins_without_them(roost: Roost, client: Client, instance: Json) -> None:
+    before = await seen(roost, client, instance)
+    await powered(client, instance["id"], "shutdown")
+    body = {"type": "g1-standard-4", "region": "us-lake"}
+    clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
+    for each in (clone, instance):
+        await settled(client, each["id"])
+    assert await seen(roost, client, clone) == [[], None]
+    await powered(client, instance["id"], "boot")
+    assert await seen(roost, client, instance) == before
+
+
+async def test_a_deleted_instance_lets_go_of_them(
+    roost: Roost, client: Client, instance: Json
+) -> None:
+    path = f"{INSTANCES}/{instance['id']}"
+    (volume,) = (await client.get(f"{path}/volumes"))["data"]
+    await client.delete(path)
+    await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
+    row = await client.get(f"{VOLUMES}/{volume['id']}")
+    assert (row["status"], row["compute_id"]) == ("active", None)
+    assert await plugged(roost, volume["id"]) is None
+    assert await _names(roost, client, instance) is None
