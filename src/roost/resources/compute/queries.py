@@ -164,8 +164,10 @@ async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
     return None if row is None else InstanceFacts(**row)
 
 
-async def in_region(db: Queries, region: str) -> list[InstanceFacts]:
-    rows = await db.fetch(f"{_FACTS} where region = $1 order by id", region)
+async def in_region(db: Queries, region: str, after: int, limit: int) -> list[InstanceFacts]:
+    """The next ones of the region, by id."""
+    sql = f"{_FACTS} where region = $1 and id > $2 order by id limit $3"
+    rows = await db.fetch(sql, region, after, limit)
     return [InstanceFacts(**row) for row in rows]
 
 

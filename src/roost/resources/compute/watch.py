@@ -22,9 +22,8 @@ from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.drift import power_differs
 from roost.resources.compute.engine import InstanceEngine, InstanceState
 from roost.resources.compute.entity import resource_of
-from roost.resources.compute.examine import Examination
+from roost.resources.compute.fsck import Instances
 from roost.resources.compute.guest import InstanceEngines
-from roost.resources.compute.power import follow_power
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
@@ -82,13 +81,11 @@ async def _set_right(
 ) -> None:
     """Not while a job works on a volume of the instance: it would miss a boot."""
     installation = Installation(run.store, run.tools.services)
-    examination = Examination(installation, region, engine, compute_id)
-    case = await examination.look()
-    if case is None or case.row is None or case.guest is None or case.drift.kind != "power":
-        return
+    instances = Instances(installation, region, engine, served=True)
     with suppress(ChangedError):
-        async with examination.holding(case) as db:
-            await follow_power(db, installation.services, case.row, case.guest)
+        case = await instances.examine(compute_id)
+        if case is not None and case.drift.kind == "power":
+            await instances.mend(case)
 
 
 async def went_off(db: Queries, queue: JobQueue, compute_id: int) -> None:
