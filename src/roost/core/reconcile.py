@@ -13,7 +13,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from roost.core.engine import EngineError
-from roost.core.fsck import ChangedError, Finding, Installation, unrepairable
+from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.jobs.queue import JobQueue
 from roost.store import Queries
 
@@ -26,6 +26,13 @@ Key = TypeVar("Key", int, str)
 Rows = TypeVar("Rows")
 Seen = TypeVar("Seen")
 Drift = TypeVar("Drift")
+
+
+class ChangedError(UnrepairableError):
+    """What was looked at is not so any more, or a job works on it."""
+
+    def __init__(self) -> None:
+        super().__init__("it has changed meanwhile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +104,12 @@ class Reconciler(ABC, Generic[Key, Rows, Seen, Drift]):
     async def _suspects(self) -> AsyncIterator[Key]:
         """What the engine has is listed before rows, as a row is there before that."""
         held = await self.held()
-        nobodys, after, full = set(held), None, True
-        while full:
-            page = await self.page(held, after, PAGE)
+        nobodys, after = set(held), None
+        while page := await self.page(held, after, PAGE):
             for after, suspect in page.items():
                 nobodys.discard(after)
                 if suspect:
                     yield after
-            full = len(page) == PAGE
         for key in sorted(nobodys):
             yield key
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from roost.core.events import log
-from roost.core.fsck import ChangedError, Finding, Installation, UnrepairableError
-from roost.core.reconcile import Case, Reconciler, check_regions
+from roost.core.fsck import Finding, Installation, UnrepairableError
+from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import engine_queries, jobs, making, queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts

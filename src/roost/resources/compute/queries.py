@@ -233,9 +233,10 @@ async def begin_boot(
     )
 
 
-async def ipv4_by_id(db: Queries) -> dict[int, list[str]]:
-    """The IPv4 addresses that each instance shows."""
-    rows = await db.fetch("select id, ipv4 from compute_instance")
+async def ipv4_by_id(db: Queries, after: int, limit: int) -> dict[int, list[str]]:
+    """The IPv4 addresses that the next instances show."""
+    sql = "select id, ipv4 from compute_instance where id > $1 order by id limit $2"
+    rows = await db.fetch(sql, after, limit)
     return {row["id"]: row["ipv4"] for row in rows}
 
 

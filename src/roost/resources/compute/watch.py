@@ -11,7 +11,8 @@ from datetime import timedelta
 import structlog
 
 from roost.core.engine import EngineError
-from roost.core.fsck import ChangedError, Installation
+from roost.core.fsck import Installation
+from roost.core.reconcile import ChangedError
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run

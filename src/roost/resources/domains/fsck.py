@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from roost.core.fsck import ChangedError, Finding, Installation
-from roost.core.reconcile import Case, Reconciler
+from roost.core.fsck import Finding, Installation
+from roost.core.reconcile import Case, ChangedError, Reconciler
 from roost.resources.domains import jobs, queries, rules
 from roost.resources.domains.dns import Dns
 from roost.resources.domains.drift import differences

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from roost.core.events import log
-from roost.core.fsck import ChangedError, Finding, Installation, UnrepairableError
-from roost.core.reconcile import Case, Reconciler, check_regions
+from roost.core.fsck import Finding, Installation, UnrepairableError
+from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.compute.entity import resource_of as compute_resource

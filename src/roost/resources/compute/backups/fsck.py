@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from roost.core.fsck import ChangedError, Finding, Installation, UnrepairableError
-from roost.core.reconcile import Case, Reconciler, check_regions
+from roost.core.fsck import Finding, Installation, UnrepairableError
+from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries
 from roost.resources.compute.backups.engine import BackupEngine, BackupState
