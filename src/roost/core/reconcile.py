@@ -94,15 +94,18 @@ class Reconciler(ABC, Generic[Key, Rows, Seen, Drift]):
     async def findings(self, what: str) -> AsyncIterator[Finding]:
         """All differences of `what`, such as `region us-lake: its volumes`."""
         try:
-            async for key in self._suspects():
+            async for key in self.suspects():
                 case = await self.confirmed(key)
                 if case is not None:
                     yield Finding(self.describe(case), partial(self._repair, key))
         except EngineError as error:
             yield unrepairable(f"{what} cannot be seen", str(error))
 
-    async def _suspects(self) -> AsyncIterator[Key]:
-        """What the engine has is listed before rows, as a row is there before that."""
+    async def suspects(self) -> AsyncIterator[Key]:
+        """What deserves a close look.
+
+        What the engine has is listed before rows, as a row is there before that.
+        """
         held = await self.held()
         nobodys, after = set(held), None
         while page := await self.page(held, after, PAGE):

@@ -1,6 +1,5 @@
 """SQL of compute instances."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -171,10 +170,15 @@ async def in_region(db: Queries, region: str, after: int, limit: int) -> list[In
     return [InstanceFacts(**row) for row in rows]
 
 
-async def statuses(db: Queries, region: str, ids: Sequence[int]) -> dict[int, InstanceStatus]:
-    """Of those of the instances that are in the region."""
+async def statuses(db: Queries, region: str, after: int, limit: int) -> dict[int, InstanceStatus]:
+    """Of the next instances of the region, by id."""
     rows = await db.fetch(
-        "select id, status from compute_instance where id = any($2) and region = $1", region, ids
+        """
+        select id, status from compute_instance where region = $1 and id > $2 order by id limit $3
+        """,
+        region,
+        after,
+        limit,
     )
     return {row["id"]: row["status"] for row in rows}
 
