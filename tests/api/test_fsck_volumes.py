@@ -210,7 +210,7 @@ async def test_a_slot_of_somebody_else(volumes: VolumeStage) -> None:
 
 
 async def test_an_engine_that_does_not_answer(volumes: VolumeStage) -> None:
-    await volumes.volume()
+    await small(volumes)
     async with failing(volumes.stage.roost, "volume_inspect", "no power"):
         lines = await fsck(volumes.stage, repair=True)
     assert lines == [

@@ -11,6 +11,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import open_roost
+from roost.core import reconcile
 from roost.core.events.log import Actor
 from roost.jobs.run import Run, Tools
 from roost.jobs.verdicts import Verdict, again, next_step
@@ -177,7 +178,7 @@ async def test_nothing_is_locked_while_the_engine_is_asked(
 
 
 async def test_guests_are_looked_at_in_pages(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "_PAGE", 2)
+    monkeypatch.setattr(reconcile, "PAGE", 2)
     well = await stage.instance("running", "running")
     off = [await stage.instance("running", "offline") for _ in range(4)]
     await look(stage)

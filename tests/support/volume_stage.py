@@ -78,4 +78,4 @@ class VolumeStage:
         await self.stage.roost.store.execute(sql, volume_id, *values)
 
     async def slots(self, volume_id: int) -> int:
-        return len(await slots.volume_slots(self.stage.roost.store, volume_id))
+        return len(await slots.volume_slots(self.stage.roost.store, [volume_id]))

@@ -4,26 +4,17 @@ A check belongs to the resource group that knows the rows; the composition root 
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from roost.services import Services
-from roost.store import Queries, Store
+from roost.store import Store
 
 Service = TypeVar("Service")
-Rows = TypeVar("Rows")
 
 
 class UnrepairableError(Exception):
     """Drift that only a person can mend; the text says why."""
-
-
-class ChangedError(UnrepairableError):
-    """What was looked at is not so any more, or a job works on it."""
-
-    def __init__(self) -> None:
-        super().__init__("it has changed meanwhile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +42,6 @@ class Finding:
 
 Check: TypeAlias = Callable[[Installation], AsyncIterator[Finding]]
 """Finds drift and changes nothing. What a job is working on is not drift."""
-
-
-@asynccontextmanager
-async def unchanged(
-    store: Store, read: Callable[[Queries], Awaitable[Rows | None]], rows: Rows
-) -> AsyncIterator[Queries]:
-    """A transaction in which `read` finds, and locks, the same rows as before. Else ChangedError.
-
-    So a data plane is asked between two looks at the rows, while nothing is locked. Their versions
-    are compared too: what was changed and changed back is not the same.
-    """
-    async with store.transaction() as db:
-        if await read(db) != rows:
-            raise ChangedError
-        yield db
 
 
 def unrepairable(text: str, why: str) -> Finding:

@@ -49,9 +49,9 @@ async def held_by(db: Queries, compute_id: int) -> list[Allocated]:
     return [_allocated(row) for row in await queries.held_by(db, compute_id)]
 
 
-async def all_held(db: Queries) -> dict[int, list[str]]:
-    """The addresses of every instance that holds any."""
-    return await queries.all_held(db)
+async def all_held(db: Queries, after: int = 0, last: int | None = None) -> dict[int, list[str]]:
+    """The addresses of every instance that holds any, or of those with ids `after` to `last`."""
+    return await queries.all_held(db, after, last)
 
 
 async def take_back(db: Queries, address: str, account_id: int, compute_id: int) -> bool:

@@ -148,12 +148,15 @@ async def fills(db: Queries) -> dict[str, str]:
     return {row["pool"]: row["next"] for row in rows}
 
 
-async def all_held(db: Queries) -> dict[int, list[str]]:
+async def all_held(db: Queries, after: int, last: int | None) -> dict[int, list[str]]:
     rows = await db.fetch(
         """
         select compute_id, array_agg(host(address)) as addresses
-        from ip_address where compute_id is not null group by compute_id
-        """
+        from ip_address where compute_id > $1 and ($2::bigint is null or compute_id <= $2)
+        group by compute_id
+        """,
+        after,
+        last,
     )
     return {row["compute_id"]: row["addresses"] for row in rows}
 

@@ -47,9 +47,9 @@ def compare(
     return _compare_size(row, guest) or _compare_disks(disks, guest.disks)
 
 
-def power_differs(status: InstanceStatus, guest: InstanceState) -> bool:
+def power_differs(status: InstanceStatus, guest: InstanceState | None) -> bool:
     """Whether a guest is on or off while its row says otherwise."""
-    return status in _POWERED and status != guest.power
+    return status in _POWERED and guest is not None and status != guest.power
 
 
 def awaits_boot(drift: Drift, guest: InstanceState | None) -> bool:

@@ -1,192 +1,183 @@
 """`roost fsck` of instances and their disks: every row against its guest, and back."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from typing import TypeAlias
 
-from roost.core.engine import EngineError
 from roost.core.events import log
-from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
-from roost.jobs.queue import JobQueue
+from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import engine_queries, jobs, making, queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.drift import DriftKind, awaits_boot, compare
+from roost.resources.compute.drift import Drift, DriftKind, awaits_boot, compare
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, InstanceState
-from roost.resources.compute.examine import Case, Examination
+from roost.resources.compute.entity import resource_of
+from roost.resources.compute.lifecycle import clone_queries
 from roost.resources.compute.power import follow_power
 from roost.resources.compute.queries import InstanceFacts
-from roost.services import Services
 from roost.store import Queries
-
-_ROUNDS = 20
-"""One repair may show the next difference: a status that is set may lack its guest, or a disk."""
 
 
 async def check_instances(installation: Installation) -> AsyncIterator[Finding]:
     """Guests and rows of all regions."""
     engines = installation.get(Engines).by_region(INSTANCE_PLANE)
-    for region, engine in engines.items():
-        try:
-            async for finding in _check_region(installation, region, engine):
-                yield finding
-        except EngineError as error:
-            yield unrepairable(f"region {region}: its instances cannot be seen", str(error))
-    for region in await engine_queries.regions_in_use(installation.store):
-        if region not in engines:
-            text = f"region {region}: it has instances, but is not in the catalogue"
-            yield unrepairable(text, "add it to the catalogue")
-
-
-async def _check_region(
-    installation: Installation, region: str, engine: InstanceEngine
-) -> AsyncIterator[Finding]:
-    """Guests are listed before rows: a row is there before its guest."""
-    guests = {guest.id: guest for guest in await engine.list()}
-    rows = {row.id: row for row in await queries.in_region(installation.store, region)}
-    owned = await disks.in_region(installation.store, region)
-    for compute_id in sorted({*guests, *rows}):
-        row, held = rows.get(compute_id), owned.get(compute_id, [])
-        if compare(row, held, guests.get(compute_id)) is None:
-            continue
-        examination = Examination(installation, region, engine, compute_id)
-        case = await examination.confirmed()
-        if case is not None and not awaits_boot(case.drift, case.guest):
-            text = f"instance {compute_id} of region {region} {case.drift.text}"
-            yield Finding(text, partial(_repair, examination))
-
-
-async def _repair(examination: Examination) -> str:
-    done: list[str] = []
-    for _ in range(_ROUNDS):
-        case = await examination.confirmed()
-        if case is None or awaits_boot(case.drift, case.guest):
-            break
-        done.append(await _REMEDIES[case.drift.kind](_Mending(examination, case)))
-    return ", ".join(done) or "it is well by now"
+    regions = {region: Instances(installation, region, each) for region, each in engines.items()}
+    used = await engine_queries.regions_in_use(installation.store)
+    async for finding in check_regions(regions, "instances", used):
+        yield finding
 
 
 @dataclass(frozen=True, slots=True)
-class _Mending:
-    """What a remedy works with. It asks the engine for something only while it holds no rows."""
+class Rows:
+    """What the database says; without a row the guest is nobody's."""
 
-    examination: Examination
-    case: Case
-
-    @property
-    def compute_id(self) -> int:
-        return self.examination.compute_id
+    row: InstanceFacts | None
+    disks: tuple[DiskFacts, ...]
 
     @property
-    def engine(self) -> InstanceEngine:
-        return self.examination.engine
-
-    @property
-    def services(self) -> Services:
-        return self.examination.installation.services
-
-    @property
-    def queue(self) -> JobQueue:
-        return self.services.get(JobQueue)
-
-    @property
-    def row(self) -> InstanceFacts:
-        assert self.case.row is not None
-        return self.case.row
-
-    @property
-    def guest(self) -> InstanceState:
-        assert self.case.guest is not None
-        return self.case.guest
-
-    @property
-    def disk(self) -> DiskFacts:
-        return next(disk for disk in self.case.rows.disks if disk.id == self.case.drift.disk_id)
-
-    @property
-    def nobody(self) -> log.Actor:
-        return log.Actor(self.row.account_id, None)
-
-    def holding(self) -> AbstractAsyncContextManager[Queries]:
-        """A transaction that holds the rows. Raises ChangedError."""
-        return self.examination.holding(self.case)
+    def known(self) -> InstanceFacts:
+        """Of a difference of which the row is a part."""
+        assert self.row is not None
+        return self.row
 
 
-async def _delete_guest(mending: _Mending) -> str:
-    await mending.engine.delete(mending.compute_id)
+_Case: TypeAlias = Case[int, Rows, InstanceState, Drift]
+
+
+@dataclass(frozen=True, slots=True)
+class Instances(Reconciler[int, Rows, InstanceState, Drift]):
+    """Those of a region, each with its guest."""
+
+    region: str
+    engine: InstanceEngine
+    served: bool = False
+    """Whether guests that are off with their host are booted now; else that is no difference."""
+
+    async def held(self) -> Mapping[int, InstanceState | None]:
+        return {guest.id: guest for guest in await self.engine.list()}
+
+    async def page(
+        self, held: Mapping[int, InstanceState | None], after: int | None, limit: int
+    ) -> Mapping[int, bool]:
+        store = self.installation.store
+        rows = await queries.in_region(store, self.region, after or 0, limit)
+        owned = await disks.of_instances(store, [row.id for row in rows])
+        return {row.id: bool(compare(row, owned.get(row.id, ()), held.get(row.id))) for row in rows}
+
+    async def read(self, db: Queries, key: int) -> Rows:
+        """ChangedError also while the instance is needed as it is."""
+        row = await queries.lock_any(db, key)
+        if row is None or row.region != self.region:
+            return Rows(None, ())
+        neighbours, queue = self.installation.get(Neighbours), self.queue
+        is_busy = await queue.busy(db, resource_of(key)) or await neighbours.busy(db, queue, key)
+        if is_busy or await clone_queries.clones(db, key):
+            raise ChangedError
+        return Rows(row, tuple(await disks.of_instance(db, key)))
+
+    async def look(self, key: int, rows: Rows) -> _Case | None:
+        guest = await self.engine.inspect(key)
+        drift = compare(rows.row, rows.disks, guest)
+        if drift is None or (awaits_boot(drift, guest) and not self.served):
+            return None
+        return Case(key, rows, guest, drift)
+
+    def describe(self, case: _Case) -> str:
+        return f"instance {case.key} of region {self.region} {case.drift.text}"
+
+    async def mend(self, case: _Case) -> str:
+        return await _REMEDIES[case.drift.kind](self, case)
+
+
+async def _delete_guest(instances: Instances, case: _Case) -> str:
+    await instances.engine.delete(case.key)
     return "deleted the guest"
 
 
-async def _settle(mending: _Mending) -> str:
+async def _settle(instances: Instances, case: _Case) -> str:
     """A lost deletion is taken up again; any other status becomes what the guest is."""
-    row, guest = mending.row, mending.case.guest
-    async with mending.holding() as db:
+    row, guest = case.rows.known, case.seen
+    async with instances.holding(case) as db:
         if row.status == "deleting":
-            await jobs.enqueue_power(mending.queue, db, jobs.DELETE, row, mending.nobody)
+            await jobs.enqueue_power(instances.queue, db, jobs.DELETE, row, _nobody(row))
             return "a job deletes it"
         status = "offline" if guest is None else guest.power
-        await queries.set_status(db, row.id, status, mending.queue.clock.now())
+        await queries.set_status(db, row.id, status, instances.queue.clock.now())
         await disks.settle(db, row.id)
     return f"set its status to {status}"
 
 
-async def _switch_off(mending: _Mending) -> str:
+async def _switch_off(instances: Instances, case: _Case) -> str:
     """Nothing empty takes the place of what is lost, which its owner may still get back."""
-    row, now = mending.row, mending.queue.clock.now()
+    row, now = case.rows.known, instances.queue.clock.now()
     if row.status != "running":
         raise UnrepairableError("put its disks back, or rebuild or delete it")
-    async with mending.holding() as db:
+    async with instances.holding(case) as db:
         await queries.set_status(db, row.id, "offline", now)
-        await mending.services.get(Neighbours).went_off(db, mending.services, row.id)
+        services = instances.installation.services
+        await services.get(Neighbours).went_off(db, services, row.id)
     return "set its status to offline"
 
 
-async def _make_disk(mending: _Mending) -> str:
+async def _make_disk(instances: Instances, case: _Case) -> str:
     """Only a swap held nothing."""
-    if mending.row.status == "running":
+    disk = _disk(case)
+    if case.rows.known.status == "running":
         raise UnrepairableError("what it held is lost when the instance stops")
-    if mending.disk.filesystem != "swap":
+    if disk.filesystem != "swap":
         raise UnrepairableError("put it back, or delete it")
-    setups = await making.make(mending.services, mending.engine, [mending.disk])
-    async with mending.holding() as db:
-        await disks.set_made(db, setups, mending.queue.clock.now())
+    setups = await making.make(instances.installation.services, instances.engine, [disk])
+    async with instances.holding(case) as db:
+        await disks.set_made(db, setups, instances.queue.clock.now())
     return "made it again"
 
 
-async def _delete_disk(mending: _Mending) -> str:
-    assert mending.case.drift.disk_id is not None
-    await mending.engine.disks.delete(mending.compute_id, mending.case.drift.disk_id)
+async def _delete_disk(instances: Instances, case: _Case) -> str:
+    assert case.drift.disk_id is not None
+    await instances.engine.disks.delete(case.key, case.drift.disk_id)
     return "deleted it"
 
 
-async def _fit_disk(mending: _Mending) -> str:
+async def _fit_disk(instances: Instances, case: _Case) -> str:
     """What is on a disk is never cut off."""
-    disk = mending.disk
-    [size] = [state.size for state in mending.guest.disks if state.id == disk.id]
+    disk, guest = _disk(case), case.seen
+    assert guest is not None
+    [size] = [state.size for state in guest.disks if state.id == disk.id]
     if size <= disk.size:
-        await mending.engine.disks.resize(disk.spec)
+        await instances.engine.disks.resize(disk.spec)
         return f"made it {disk.size} MB large"
-    async with mending.holding() as db:
+    async with instances.holding(case) as db:
         await disks.set_size(db, disk.id, size)
     return f"set its size to {size} MB"
 
 
-async def _follow_power(mending: _Mending) -> str:
-    async with mending.holding() as db:
-        return await follow_power(db, mending.services, mending.row, mending.guest)
+async def _follow_power(instances: Instances, case: _Case) -> str:
+    assert case.seen is not None
+    async with instances.holding(case) as db:
+        services = instances.installation.services
+        return await follow_power(db, services, case.rows.known, case.seen)
 
 
-async def _restart(mending: _Mending) -> str:
+async def _restart(instances: Instances, case: _Case) -> str:
     """A guest gets its size when it starts."""
-    async with mending.holding() as db:
-        await jobs.enqueue_boot(mending.queue, db, jobs.REBOOT, mending.row, mending.nobody)
+    row = case.rows.known
+    async with instances.holding(case) as db:
+        await jobs.enqueue_boot(instances.queue, db, jobs.REBOOT, row, _nobody(row))
     return "a job reboots it"
 
 
-_REMEDIES: dict[DriftKind, Callable[[_Mending], Awaitable[str]]] = {
+def _disk(case: _Case) -> DiskFacts:
+    return next(disk for disk in case.rows.disks if disk.id == case.drift.disk_id)
+
+
+def _nobody(row: InstanceFacts) -> log.Actor:
+    return log.Actor(row.account_id, None)
+
+
+_REMEDIES: dict[DriftKind, Callable[[Instances, _Case], Awaitable[str]]] = {
     "orphan": _delete_guest,
     "remains": _delete_guest,
     "stuck": _settle,

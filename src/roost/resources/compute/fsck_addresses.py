@@ -1,10 +1,11 @@
 """`roost fsck` of addresses: what instances show against what they hold."""
 
-from collections.abc import AsyncIterator
-from functools import partial
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from roost.core.fsck import Finding, Installation
-from roost.jobs.queue import JobQueue
+from roost.core.reconcile import Case, ChangedError, Reconciler
 from roost.resources.addresses import allocation
 from roost.resources.compute import queries
 from roost.resources.compute.entity import resource_of
@@ -14,46 +15,68 @@ from roost.store import Queries
 
 async def check_addresses(installation: Installation) -> AsyncIterator[Finding]:
     """IPv4 addresses of all instances, also of those that are gone."""
-    held = await allocation.all_held(installation.store)
-    shown = await queries.ipv4_by_id(installation.store)
-    for compute_id in sorted({*held, *shown}):
-        if sorted(held.get(compute_id, [])) == sorted(shown.get(compute_id, [])):
-            continue
-        async with installation.store.transaction() as db:
-            row = await queries.lock_any(db, compute_id)
-            text = await _compare(db, installation.get(JobQueue), compute_id, row)
-        if text is not None:
-            yield Finding(text, partial(_repair, installation, compute_id))
+    async for finding in _Addresses(installation).findings("the addresses of instances"):
+        yield finding
 
 
-async def _compare(
-    db: Queries, queue: JobQueue, compute_id: int, row: InstanceFacts | None
-) -> str | None:
-    """The difference in words; None when there is none, or a job works on the instance."""
-    held = await _held(db, compute_id)
-    if row is None:
-        gone = f"instance {compute_id} does not exist, but holds {', '.join(held)}"
-        return gone if held else None
-    if sorted(held) == sorted(row.ipv4) or await queue.busy(db, resource_of(compute_id)):
-        return None
-    return f"instance {compute_id} shows {_words(row.ipv4)}, but holds {_words(held)}"
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    row: InstanceFacts | None
+    held: list[str]
 
 
-async def _repair(installation: Installation, compute_id: int) -> str:
-    """An address that is shown and free goes back to its instance: the guest uses it."""
-    queue = installation.get(JobQueue)
-    async with installation.store.transaction() as db:
-        row = await queries.lock_any(db, compute_id)
-        if await _compare(db, queue, compute_id, row) is None:
-            return "it is well by now"
+_Case: TypeAlias = Case[int, _Rows, None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Addresses(Reconciler[int, _Rows, None, str]):
+    """No engine has a part in it."""
+
+    async def held(self) -> Mapping[int, None]:
+        return {}
+
+    async def page(
+        self, held: Mapping[int, None], after: int | None, limit: int
+    ) -> Mapping[int, bool]:
+        """With the addresses of instances between those of the page."""
+        store, first = self.installation.store, after or 0
+        shown = await queries.ipv4_by_id(store, first, limit)
+        last = max(shown) if len(shown) == limit else None
+        owned = await allocation.all_held(store, first, last)
+        keys = sorted({*shown, *owned})
+        return {key: sorted(shown.get(key, [])) != sorted(owned.get(key, [])) for key in keys}
+
+    async def read(self, db: Queries, key: int) -> _Rows:
+        row = await queries.lock_any(db, key)
+        if row is not None and await self.queue.busy(db, resource_of(key)):
+            raise ChangedError
+        return _Rows(row, await _held(db, key))
+
+    async def look(self, key: int, rows: _Rows) -> _Case | None:
+        row, held = rows.row, rows.held
+        if sorted(held) == sorted([] if row is None else row.ipv4):
+            return None
         if row is None:
-            await allocation.release(db, compute_id, queue.clock.now())
-            return "released them"
-        for address in set(row.ipv4) - set(await _held(db, compute_id)):
-            await allocation.take_back(db, address, row.account_id, compute_id)
-        held = await _held(db, compute_id)
-        await queries.set_ipv4(db, compute_id, held)
-    return f"it shows and holds {_words(held)}"
+            text = f"instance {key} does not exist, but holds {_words(held)}"
+        else:
+            text = f"instance {key} shows {_words(row.ipv4)}, but holds {_words(held)}"
+        return Case(key, rows, None, text)
+
+    def describe(self, case: _Case) -> str:
+        return case.drift
+
+    async def mend(self, case: _Case) -> str:
+        """An address that is shown and free goes back to its instance: the guest uses it."""
+        row = case.rows.row
+        async with self.holding(case) as db:
+            if row is None:
+                await allocation.release(db, case.key, self.queue.clock.now())
+                return "released them"
+            for address in set(row.ipv4) - set(case.rows.held):
+                await allocation.take_back(db, address, row.account_id, row.id)
+            held = await _held(db, row.id)
+            await queries.set_ipv4(db, row.id, held)
+        return f"it shows and holds {_words(held)}"
 
 
 async def _held(db: Queries, compute_id: int) -> list[str]:

@@ -1,6 +1,5 @@
 """SQL of compute instances."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -164,15 +163,22 @@ async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
     return None if row is None else InstanceFacts(**row)
 
 
-async def in_region(db: Queries, region: str) -> list[InstanceFacts]:
-    rows = await db.fetch(f"{_FACTS} where region = $1 order by id", region)
+async def in_region(db: Queries, region: str, after: int, limit: int) -> list[InstanceFacts]:
+    """The next ones of the region, by id."""
+    sql = f"{_FACTS} where region = $1 and id > $2 order by id limit $3"
+    rows = await db.fetch(sql, region, after, limit)
     return [InstanceFacts(**row) for row in rows]
 
 
-async def statuses(db: Queries, region: str, ids: Sequence[int]) -> dict[int, InstanceStatus]:
-    """Of those of the instances that are in the region."""
+async def statuses(db: Queries, region: str, after: int, limit: int) -> dict[int, InstanceStatus]:
+    """Of the next instances of the region, by id."""
     rows = await db.fetch(
-        "select id, status from compute_instance where id = any($2) and region = $1", region, ids
+        """
+        select id, status from compute_instance where region = $1 and id > $2 order by id limit $3
+        """,
+        region,
+        after,
+        limit,
     )
     return {row["id"]: row["status"] for row in rows}
 
@@ -231,9 +237,10 @@ async def begin_boot(
     )
 
 
-async def ipv4_by_id(db: Queries) -> dict[int, list[str]]:
-    """The IPv4 addresses that each instance shows."""
-    rows = await db.fetch("select id, ipv4 from compute_instance")
+async def ipv4_by_id(db: Queries, after: int, limit: int) -> dict[int, list[str]]:
+    """The IPv4 addresses that the next instances show."""
+    sql = "select id, ipv4 from compute_instance where id > $1 order by id limit $2"
+    rows = await db.fetch(sql, after, limit)
     return {row["id"]: row["ipv4"] for row in rows}
 
 

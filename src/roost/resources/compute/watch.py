@@ -4,15 +4,17 @@ Engines tell of guests as they go off, and then that one is looked at. Every min
 worker starts, all are, as nobody may have been there to be told.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
 
 from roost.core.engine import EngineError
-from roost.core.fsck import ChangedError, Installation
+from roost.core.fsck import Installation
 from roost.core.planes import Engines
+from roost.core.reconcile import ChangedError
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
@@ -21,14 +23,12 @@ from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import queries
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.drift import power_differs
-from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, InstanceState
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceState
 from roost.resources.compute.entity import resource_of
-from roost.resources.compute.examine import Examination
-from roost.resources.compute.power import follow_power
+from roost.resources.compute.fsck import Instances
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
-_PAGE = 1000
 _BUSY_POLL = 0.5
 _BUSY_LIMIT = timedelta(minutes=1)
 """After that the watch of all instances takes over."""
@@ -43,24 +43,34 @@ class WatchArgs(JobArgs):
 
 async def look(run: Run[WatchArgs]) -> Verdict:
     """Set right every instance whose guest's power is not what its status says."""
+    installation = Installation(run.store, run.tools.services)
     for region, engine in run.get(Engines).by_region(INSTANCE_PLANE).items():
+        powers = _Powers(installation, region, engine, served=True)
         try:
-            guests = await engine.list()
-            for start in range(0, len(guests), _PAGE):
-                await _look_at_page(run, region, engine, guests[start : start + _PAGE])
+            async for compute_id in powers.suspects():
+                await powers.set_right(compute_id)
         except EngineError as error:
             _log.warning("compute_watch_failed", region=region, reason=str(error))
     return next_step()
 
 
-async def _look_at_page(
-    run: Run[WatchArgs], region: str, engine: InstanceEngine, guests: Sequence[InstanceState]
-) -> None:
-    """Only the rows of guests that there are."""
-    found = await queries.statuses(run.store, region, [guest.id for guest in guests])
-    for guest in guests:
-        if guest.id in found and power_differs(found[guest.id], guest):
-            await _set_right(run, region, engine, guest.id)
+@dataclass(frozen=True, slots=True)
+class _Powers(Instances):
+    """Of guests only whether they are on."""
+
+    async def page(
+        self, held: Mapping[int, InstanceState | None], after: int | None, limit: int
+    ) -> Mapping[int, bool]:
+        store = self.installation.store
+        found = await queries.statuses(store, self.region, after or 0, limit)
+        return {key: power_differs(status, held.get(key)) for key, status in found.items()}
+
+    async def set_right(self, compute_id: int) -> None:
+        """Not while a job works on a volume of the instance: it would miss a boot."""
+        with suppress(ChangedError):
+            case = await self.examine(compute_id)
+            if case is not None and case.drift.kind == "power":
+                await self.mend(case)
 
 
 async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
@@ -73,22 +83,9 @@ async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
         late = run.clock.now() - run.job.created > _BUSY_LIMIT
         return next_step() if late else again(_BUSY_POLL)
     engine = run.get(Engines).holding(INSTANCE_PLANE, row)
-    await _set_right(run, row.region, engine, compute_id)
-    return next_step()
-
-
-async def _set_right(
-    run: Run[JobArgs], region: str, engine: InstanceEngine, compute_id: int
-) -> None:
-    """Not while a job works on a volume of the instance: it would miss a boot."""
     installation = Installation(run.store, run.tools.services)
-    examination = Examination(installation, region, engine, compute_id)
-    case = await examination.look()
-    if case is None or case.row is None or case.guest is None or case.drift.kind != "power":
-        return
-    with suppress(ChangedError):
-        async with examination.holding(case) as db:
-            await follow_power(db, installation.services, case.row, case.guest)
+    await _Powers(installation, row.region, engine, served=True).set_right(compute_id)
+    return next_step()
 
 
 async def went_off(db: Queries, queue: JobQueue, compute_id: int) -> None:

@@ -1,13 +1,11 @@
 """`roost fsck` of domains: every zone, record by record, and zones that nobody has."""
 
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from typing import TypeAlias
 
-from roost.core.engine import EngineError
-from roost.core.fsck import ChangedError, Finding, Installation, unchanged, unrepairable
-from roost.jobs.queue import JobQueue
+from roost.core.fsck import Finding, Installation
+from roost.core.reconcile import Case, ChangedError, Reconciler
 from roost.resources.domains import jobs, queries, rules
 from roost.resources.domains.dns import Dns
 from roost.resources.domains.drift import differences
@@ -23,84 +21,67 @@ _TOLD = 10
 
 
 async def check_zones(installation: Installation) -> AsyncIterator[Finding]:
-    """Zones are listed before rows: a row is there before its zone."""
-    try:
-        heads = await installation.get(Dns).engine.zones()
-        held = {head.name.removesuffix("."): head.owner for head in heads}
-        own = {zone for zone, owner in held.items() if owner.startswith(owner_of_any())}
-        for zone in sorted({*own, *await queries.zones(installation.store)}):
-            case = await _confirmed(installation, zone)
-            if case is not None:
-                yield Finding(case.text, partial(_repair, installation, zone, held.get(zone)))
-    except EngineError as error:
-        yield unrepairable("the zones of domains cannot be seen", str(error))
+    """Zones and domains of all accounts."""
+    zones = _Zones(installation, installation.get(Dns))
+    async for finding in zones.findings("the zones of domains"):
+        yield finding
 
 
-def owner_of_any() -> str:
-    """What the owners of all domains' zones begin with."""
-    return owner_of(0).removesuffix("0")
+def is_of_a_domain(owner: str) -> bool:
+    """Whether the owner of a zone is a domain, perhaps one that is gone."""
+    return owner.startswith(owner_of(0).removesuffix("0"))
+
+
+_Case: TypeAlias = Case[str, DomainFacts | None, Zone, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """The domain. Whatever changes it or its records changes its serial too."""
+class _Zones(Reconciler[str, DomainFacts | None, Zone, list[str]]):
+    """Whatever changes a domain or its records changes its serial too."""
 
-    facts: DomainFacts | None
+    dns: Dns
 
+    async def held(self) -> Mapping[str, Zone | None]:
+        heads = await self.dns.engine.zones()
+        return {each.name.removesuffix("."): None for each in heads if is_of_a_domain(each.owner)}
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """What is wrong as long as the rows do not change."""
+    async def page(
+        self, held: Mapping[str, Zone | None], after: str | None, limit: int
+    ) -> Mapping[str, bool]:
+        """Every record of every zone is looked at."""
+        zones = await queries.zones(self.installation.store, after or "", limit)
+        return dict.fromkeys(zones, True)
 
-    rows: _Rows
-    text: str
+    async def read(self, db: Queries, key: str) -> DomainFacts | None:
+        facts = await queries.lock_zone(db, key)
+        if await self.queue.busy(db, resource_of(key)):
+            raise ChangedError
+        return facts
 
+    async def look(self, key: str, rows: DomainFacts | None) -> _Case | None:
+        found = await self.dns.engine.inspect(absolute("", key))
+        if rows is not None:
+            told = differences(await zone_of(self.installation.store, rows, self.dns), found)
+        elif found is not None and is_of_a_domain(found.owner):
+            told = ["nobody has it, but the name server does"]
+        else:
+            told = []
+        return Case(key, rows, found, told) if told else None
 
-async def _confirmed(installation: Installation, zone: str) -> _Case | None:
-    """None when all is well, or a job works on it."""
-    store, read = installation.store, partial(_read, installation, zone)
-    async with store.transaction() as db:
-        rows = await read(db)
-    if rows is None:
-        return None
-    dns = installation.get(Dns)
-    found = await dns.engine.inspect(absolute("", zone))
-    wanted = None if rows.facts is None else await zone_of(store, rows.facts, dns)
-    told = _differences(wanted, found)
-    with suppress(ChangedError):
-        if told:
-            async with unchanged(store, read, rows):
-                told = told[:_TOLD] + [f"{len(told) - _TOLD} more"] * (len(told) > _TOLD)
-                return _Case(rows, f"zone {zone}: {', '.join(told)}")
-    return None
+    def describe(self, case: _Case) -> str:
+        told = case.drift[:_TOLD]
+        more = len(case.drift) - len(told)
+        return f"zone {case.key}: {', '.join(told + [f'{more} more'] * bool(more))}"
 
-
-async def _read(installation: Installation, zone: str, db: Queries) -> _Rows | None:
-    """The row, locked; None while a job is at it."""
-    facts = await queries.lock_zone(db, zone)
-    if await installation.get(JobQueue).busy(db, resource_of(zone)):
-        return None
-    return _Rows(facts)
-
-
-def _differences(wanted: Zone | None, found: Zone | None) -> list[str]:
-    if wanted is not None:
-        return differences(wanted, found)
-    orphan = found is not None and found.owner.startswith(owner_of_any())
-    return ["nobody has it, but the name server does"] if orphan else []
-
-
-async def _repair(installation: Installation, zone: str, owner: str | None) -> str:
-    """A new serial makes secondaries follow, whatever they have transferred."""
-    case = await _confirmed(installation, zone)
-    if case is None:
-        return "it is well by now"
-    facts, queue = case.rows.facts, installation.get(JobQueue)
-    if facts is None:
-        await installation.get(Dns).engine.delete_zone(absolute("", zone), owner)
-        return "deleted it"
-    async with unchanged(installation.store, partial(_read, installation, zone), case.rows) as db:
-        serial = rules.next_serial(facts.serial, queue.clock.now())
-        await queries.set_serial(db, facts.id, serial)
-        await jobs.enqueue_sync(queue, db, facts)
-    return "a job puts it again"
+    async def mend(self, case: _Case) -> str:
+        """A new serial makes secondaries follow, whatever they have transferred."""
+        facts = case.rows
+        if facts is None:
+            owner = None if case.seen is None else case.seen.owner
+            await self.dns.engine.delete_zone(absolute("", case.key), owner)
+            return "deleted it"
+        async with self.holding(case) as db:
+            serial = rules.next_serial(facts.serial, self.queue.clock.now())
+            await queries.set_serial(db, facts.id, serial)
+            await jobs.enqueue_sync(self.queue, db, facts)
+        return "a job puts it again"

@@ -194,9 +194,10 @@ async def lock_zone(db: Queries, zone: str) -> DomainFacts | None:
     return None if row is None else _facts(row)
 
 
-async def zones(db: Queries) -> list[str]:
-    """The names of all zones."""
-    return [row["zone"] for row in await db.fetch("select zone from domain order by zone")]
+async def zones(db: Queries, after: str, limit: int) -> list[str]:
+    """The next names of zones, in the order of the database."""
+    sql = "select zone from domain where zone > $1 order by zone limit $2"
+    return [row["zone"] for row in await db.fetch(sql, after, limit)]
 
 
 _UPDATE = Statement(

@@ -66,12 +66,21 @@ async def list_of(db: Queries, ticket_id: int) -> list[Attachment]:
     return [Attachment(**row) for row in rows]
 
 
-async def list_all(db: Queries) -> list[Attachment]:
+async def last_id(db: Queries) -> int:
+    found: int = await db.fetchval("select coalesce(max(id), 0) from ticket_attachment")
+    return found
+
+
+async def list_all(db: Queries, after: int, last: int, limit: int) -> list[Attachment]:
+    """The next ones of all accounts, by id, which is at most `last`."""
     rows = await db.fetch(
         """
         select id, ticket_id, key, name, size, created, created_by from ticket_attachment
-        order by id
-        """
+        where id > $1 and id <= $2 order by id limit $3
+        """,
+        after,
+        last,
+        limit,
     )
     return [Attachment(**row) for row in rows]
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.core.reconcile import PAGE
 from roost.resources.support import file_queries
 from roost.resources.support.engine import (
     AttachmentStore,
@@ -18,20 +19,22 @@ _IN_FLIGHT = 600.0
 
 
 async def check_attachments(installation: Installation) -> AsyncIterator[Finding]:
-    """Rows are read before files, so that a new one is no surprise."""
+    """Of rows that are there before files are listed, so that a new one is no surprise."""
     store = installation.get(SupportServices).attachments
-    rows = await file_queries.list_all(installation.store)
+    after, last = 0, await file_queries.last_id(installation.store)
     try:
         files = {file.key: file for file in await store.list()}
     except AttachmentStoreError as error:
         yield unrepairable("the attachments of tickets cannot be seen", str(error))
         return
-    for row in rows:
-        problem = _problem(row, files.get(row.key))
-        if problem is not None:
-            name = f"attachment {row.id} ({row.name!r}) of ticket {row.ticket_id}"
-            yield unrepairable(f"{name} {problem}", f"restore {row.key} from a backup")
-    for key in sorted(files.keys() - {row.key for row in rows}):
+    while rows := await file_queries.list_all(installation.store, after, last, PAGE):
+        after = rows[-1].id
+        for row in rows:
+            problem = _problem(row, files.pop(row.key, None))
+            if problem is not None:
+                name = f"attachment {row.id} ({row.name!r}) of ticket {row.ticket_id}"
+                yield unrepairable(f"{name} {problem}", f"restore {row.key} from a backup")
+    for key in sorted(files):
         if files[key].age > _IN_FLIGHT:
             text = f"the file {key} belongs to no attachment of a ticket"
             yield Finding(text, partial(_delete, installation, store, key))

@@ -1,170 +1,181 @@
 """`roost fsck` of volumes: every row against its data, and against the guest that has it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from typing import TypeAlias
 
-from roost.core.engine import EngineError
 from roost.core.events import log
-from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
-from roost.jobs.queue import JobQueue
-from roost.resources.volumes import jobs, queries, state_queries
+from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
+from roost.resources.compute import queries as computes
+from roost.resources.compute.configs import slot_queries as slots
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.entity import resource_of as compute_resource
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.volumes import attaching, jobs, queries, state_queries
 from roost.resources.volumes.args import VolumeArgs
-from roost.resources.volumes.drift import DriftKind
+from roost.resources.volumes.drift import Drift, DriftKind, compare
 from roost.resources.volumes.effects import take_from_instance
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine, VolumeState
-from roost.resources.volumes.examine import Case, Examination
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
-
-_ROUNDS = 3
-"""One repair may show the next difference: a volume that rests may have the wrong size."""
 
 
 async def check_volumes(installation: Installation) -> AsyncIterator[Finding]:
     """Data and rows of all regions."""
     engines = installation.get(Engines).by_region(VOLUME_PLANE)
-    for region, engine in engines.items():
-        try:
-            async for finding in _check_region(installation, region, engine):
-                yield finding
-        except EngineError as error:
-            yield unrepairable(f"region {region}: its volumes cannot be seen", str(error))
-    for region in await queries.regions_in_use(installation.store):
-        if region not in engines:
-            text = f"region {region}: it has volumes, but is not in the catalogue"
-            yield unrepairable(text, "add it to the catalogue")
-
-
-async def _check_region(
-    installation: Installation, region: str, engine: VolumeEngine
-) -> AsyncIterator[Finding]:
-    """Data are listed before rows: a row is there before its data."""
-    held = {state.id for state in await engine.list()}
-    rows = {row.id for row in await queries.in_region(installation.store, region)}
-    for volume_id in sorted(held | rows):
-        examination = Examination(installation, region, engine, volume_id)
-        case = await examination.confirmed()
-        if case is not None:
-            text = f"volume {volume_id} of region {region} {case.drift.text}"
-            yield Finding(text, partial(_repair, examination))
-
-
-async def _repair(examination: Examination) -> str:
-    done: list[str] = []
-    for _ in range(_ROUNDS):
-        case = await examination.confirmed()
-        if case is None:
-            break
-        done.append(await _REMEDIES[case.drift.kind](_Mending(examination, case)))
-    return ", ".join(done) or "it is well by now"
+    regions = {region: _Volumes(installation, region, each) for region, each in engines.items()}
+    used = await queries.regions_in_use(installation.store)
+    async for finding in check_regions(regions, "volumes", used):
+        yield finding
 
 
 @dataclass(frozen=True, slots=True)
-class _Mending:
-    """What a remedy works with. It asks the engine for something only while it holds no rows."""
+class _Rows:
+    """What the database says; without a row the data are nobody's."""
 
-    examination: Examination
-    case: Case
-
-    @property
-    def volume_id(self) -> int:
-        return self.examination.volume_id
-
-    @property
-    def engine(self) -> VolumeEngine:
-        return self.examination.engine
+    row: VolumeFacts | None
+    instance: InstanceFacts | None
+    """To which the volume is attached."""
+    boots_with: bool
+    """Whether the instance's guest has the volume while it runs."""
 
     @property
-    def queue(self) -> JobQueue:
-        return self.examination.installation.get(JobQueue)
-
-    @property
-    def row(self) -> VolumeFacts:
-        assert self.case.row is not None
-        return self.case.row
-
-    @property
-    def state(self) -> VolumeState:
-        assert self.case.state is not None
-        return self.case.state
-
-    def holding(self) -> AbstractAsyncContextManager[Queries]:
-        """A transaction that holds the rows. Raises ChangedError."""
-        return self.examination.holding(self.case)
+    def known(self) -> VolumeFacts:
+        """Of a difference of which the row is a part."""
+        assert self.row is not None
+        return self.row
 
 
-async def _delete_data(mending: _Mending) -> str:
-    await _take_from_guest(mending)
-    await mending.engine.delete(mending.volume_id)
+_Case: TypeAlias = Case[int, _Rows, VolumeState, Drift]
+
+
+@dataclass(frozen=True, slots=True)
+class _Volumes(Reconciler[int, _Rows, VolumeState, Drift]):
+    region: str
+    engine: VolumeEngine
+
+    async def held(self) -> Mapping[int, VolumeState | None]:
+        return {state.id: state for state in await self.engine.list()}
+
+    async def page(
+        self, held: Mapping[int, VolumeState | None], after: int | None, limit: int
+    ) -> Mapping[int, bool]:
+        """As if all guests ran."""
+        store = self.installation.store
+        rows = await queries.in_region(store, self.region, after or 0, limit)
+        return {row.id: bool(compare(row, held.get(row.id), row.compute_id)) for row in rows}
+
+    async def read(self, db: Queries, key: int) -> _Rows:
+        instance = await _lock_instance(db, key)
+        row = await queries.lock_any(db, key)
+        if row is None or row.region != self.region:
+            return _Rows(None, None, False)
+        resources = await attaching.resources(db, key)
+        if instance is not None:
+            resources.append(compute_resource(instance.id))
+        if row.compute_id != (instance and instance.id) or await self.queue.busy(db, *resources):
+            raise ChangedError
+        return _Rows(row, instance, await _boots_with(db, row, instance))
+
+    async def look(self, key: int, rows: _Rows) -> _Case | None:
+        state = await self.engine.inspect(key)
+        drift = compare(rows.row, state, await self._owner(rows))
+        return None if drift is None else Case(key, rows, state, drift)
+
+    async def _owner(self, rows: _Rows) -> int | None:
+        if rows.instance is None or not rows.boots_with:
+            return None
+        engine = self.installation.get(Engines).holding(INSTANCE_PLANE, rows.instance)
+        guest = await engine.inspect(rows.instance.id)
+        return rows.instance.id if guest is not None and guest.power == "running" else None
+
+    def describe(self, case: _Case) -> str:
+        return f"volume {case.key} of region {self.region} {case.drift.text}"
+
+    async def mend(self, case: _Case) -> str:
+        return await _REMEDIES[case.drift.kind](self, case)
+
+
+async def _lock_instance(db: Queries, volume_id: int) -> InstanceFacts | None:
+    found = await queries.find(db, volume_id)
+    if found is None or found.compute_id is None:
+        return None
+    return await computes.lock_any(db, found.compute_id)
+
+
+async def _boots_with(db: Queries, row: VolumeFacts, instance: InstanceFacts | None) -> bool:
+    """Configs change while a guest runs: one that none names by now may be in it or not."""
+    if instance is None or not row.made:
+        return False
+    return await slots.boots_with(db, instance.id, row.id, unnamed=not row.persist_across_boots)
+
+
+async def _delete_data(volumes: _Volumes, case: _Case) -> str:
+    await _take_away(volumes, case)
+    await volumes.engine.delete(case.key)
     return "deleted the data"
 
 
-async def _abandon(mending: _Mending) -> str:
+async def _abandon(volumes: _Volumes, case: _Case) -> str:
     """A creation that nobody goes on with ends like one that failed."""
-    row, now = mending.row, mending.queue.clock.now()
-    async with mending.holding() as db:
+    row, now = case.rows.known, volumes.queue.clock.now()
+    async with volumes.holding(case) as db:
         if row.compute_id is not None:
             await take_from_instance(db, row.id, row.compute_id, now)
         await state_queries.set_deleting(db, row.id)
-        await _enqueue_delete(db, mending)
-    return "a job deletes it"
+        return await _enqueue_delete(db, volumes, row)
 
 
-async def _delete(mending: _Mending) -> str:
-    async with mending.holding() as db:
-        await _enqueue_delete(db, mending)
-    return "a job deletes it"
+async def _delete(volumes: _Volumes, case: _Case) -> str:
+    async with volumes.holding(case) as db:
+        return await _enqueue_delete(db, volumes, case.rows.known)
 
 
-async def _enqueue_delete(db: Queries, mending: _Mending) -> None:
-    row = mending.row
+async def _enqueue_delete(db: Queries, volumes: _Volumes, row: VolumeFacts) -> str:
     actor, args = log.Actor(row.account_id, None), VolumeArgs(volume_id=row.id)
-    await jobs.enqueue(mending.queue, db, jobs.DELETE, args, row.label, actor)
+    await jobs.enqueue(volumes.queue, db, jobs.DELETE, args, row.label, actor)
+    return "a job deletes it"
 
 
-async def _settle(mending: _Mending) -> str:
-    now = mending.queue.clock.now()
-    async with mending.holding() as db:
-        await state_queries.set_status(db, mending.volume_id, "active", now)
+async def _settle(volumes: _Volumes, case: _Case) -> str:
+    now = volumes.queue.clock.now()
+    async with volumes.holding(case) as db:
+        await state_queries.set_status(db, case.key, "active", now)
     return "set its status to active"
 
 
-async def _lament(mending: _Mending) -> str:
+async def _lament(volumes: _Volumes, case: _Case) -> str:
     raise UnrepairableError("put the data back, or delete the volume")
 
 
-async def _fit(mending: _Mending) -> str:
+async def _fit(volumes: _Volumes, case: _Case) -> str:
     """Data never shrink."""
-    row, state = mending.row, mending.state
+    row, state = case.rows.known, case.seen
+    assert state is not None
     if state.size < row.size:
-        await mending.engine.resize(row.spec)
+        await volumes.engine.resize(row.spec)
         return f"made them {row.size} GiB"
-    async with mending.holding() as db:
+    async with volumes.holding(case) as db:
         await state_queries.set_size(db, row.id, state.size)
     return f"set its size to {state.size} GiB"
 
 
-async def _take_away(mending: _Mending) -> str:
-    await _take_from_guest(mending)
+async def _take_away(volumes: _Volumes, case: _Case) -> str:
+    if case.seen is not None and case.seen.compute_id is not None:
+        await volumes.engine.unplug(case.key, case.seen.compute_id)
     return "took it from there"
 
 
-async def _plug(mending: _Mending) -> str:
-    assert mending.case.owner is not None
-    await mending.engine.plug(mending.volume_id, mending.row.label, mending.case.owner)
+async def _plug(volumes: _Volumes, case: _Case) -> str:
+    row = case.rows.known
+    assert row.compute_id is not None
+    await volumes.engine.plug(row.id, row.label, row.compute_id)
     return "plugged it in"
 
 
-async def _take_from_guest(mending: _Mending) -> None:
-    guest = mending.state.compute_id
-    if guest is not None:
-        await mending.engine.unplug(mending.volume_id, guest)
-
-
-_REMEDIES: dict[DriftKind, Callable[[_Mending], Awaitable[str]]] = {
+_REMEDIES: dict[DriftKind, Callable[[_Volumes, _Case], Awaitable[str]]] = {
     "orphan": _delete_data,
     "creating": _abandon,
     "deleting": _delete,

@@ -128,8 +128,11 @@ async def lock_any(db: Queries, volume_id: int) -> VolumeFacts | None:
     return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", volume_id))
 
 
-async def in_region(db: Queries, region: str) -> list[VolumeFacts]:
-    rows = await db.fetch(f"{_FACTS} where region = $1 order by id", region)
+async def in_region(db: Queries, region: str | None, after: int, limit: int) -> list[VolumeFacts]:
+    """The next ones of the region, or of all, by id."""
+    scope = "($1::text is null or region = $1)"
+    sql = f"{_FACTS} where {scope} and id > $2 order by id limit $3"
+    rows = await db.fetch(sql, region, after, limit)
     return [VolumeFacts(**row) for row in rows]
 
 

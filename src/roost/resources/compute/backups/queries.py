@@ -214,7 +214,14 @@ async def forget(db: Queries, compute_id: int) -> None:
     await db.execute("delete from compute_backup where compute_id = $1", compute_id)
 
 
-async def in_region(db: Queries, region: str) -> dict[int, BackupStatus]:
-    """The status of each backup."""
-    rows = await db.fetch("select id, status from compute_backup where region = $1", region)
+async def in_region(db: Queries, region: str, after: int, limit: int) -> dict[int, BackupStatus]:
+    """The status of the next ones of the region, by id."""
+    rows = await db.fetch(
+        """
+        select id, status from compute_backup where region = $1 and id > $2 order by id limit $3
+        """,
+        region,
+        after,
+        limit,
+    )
     return {row["id"]: row["status"] for row in rows}

@@ -1,5 +1,6 @@
 """SQL of volumes in the slots of configs, for the group of volumes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roost.resources.compute.engine import SLOTS
@@ -69,15 +70,14 @@ async def boots_with(db: Queries, compute_id: int, volume_id: int, unnamed: bool
     return has
 
 
-async def volume_slots(db: Queries, volume_id: int | None = None) -> list[VolumeSlot]:
-    """Slots that name the volume, or any."""
+async def volume_slots(db: Queries, volume_ids: Sequence[int]) -> list[VolumeSlot]:
+    """Slots that name any of the volumes."""
     rows = await db.fetch(
         """
         select c.compute_id, d.config_id, d.volume_id
         from compute_config_device d join compute_config c on c.id = d.config_id
-        where d.volume_id is not null and ($1::bigint is null or d.volume_id = $1)
-        order by d.volume_id, d.config_id
+        where d.volume_id = any($1) order by d.volume_id, d.config_id
         """,
-        volume_id,
+        volume_ids,
     )
     return [VolumeSlot(**row) for row in rows]

@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -122,14 +122,10 @@ async def of_instance(db: Queries, compute_id: int) -> list[DiskFacts]:
     return [DiskFacts(**row) for row in rows]
 
 
-async def in_region(db: Queries, region: str) -> dict[int, list[DiskFacts]]:
-    """All disks of the region's instances, by instance."""
+async def of_instances(db: Queries, compute_ids: Sequence[int]) -> dict[int, list[DiskFacts]]:
+    """All disks of the instances, by instance."""
     rows = await db.fetch(
-        f"""
-        select {_COLUMNS} from compute_disk
-        where compute_id in (select id from compute_instance where region = $1) order by id
-        """,
-        region,
+        f"select {_COLUMNS} from compute_disk where compute_id = any($1) order by id", compute_ids
     )
     found: dict[int, list[DiskFacts]] = {}
     for row in rows:
