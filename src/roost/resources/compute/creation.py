@@ -1,5 +1,6 @@
 """Making an instance: its rows, its addresses, and the job that makes its disks."""
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 from roost.core.access import give_to_creator
@@ -37,7 +38,7 @@ async def create(context: Context, body: CreateInstance) -> str:
     """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
     await use_tags(context, body.tags)
     keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
-    new, record = await place(context, body)
+    new, record = await place(context, _properties(body))
     compute_id = new["id"]
     if body.image is not None:
         setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
@@ -55,11 +56,41 @@ async def create(context: Context, body: CreateInstance) -> str:
     return record
 
 
-async def place(context: Context, body: CreateInstance) -> tuple[queries.NewInstance, str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Properties:
+    """What a new instance is to be, whoever asks for it."""
+
+    type: str
+    region: str
+    image: str | None
+    label: str | None
+    tags: list[str]
+    group: str
+    backups_enabled: bool
+    private_ip: bool
+    user_data: str | None
+    """As it is asked for, in base64."""
+
+
+def _properties(body: CreateInstance) -> Properties:
+    return Properties(
+        type=body.type,
+        region=body.region,
+        image=body.image,
+        label=body.label,
+        tags=body.tags,
+        group=body.group,
+        backups_enabled=body.backups_enabled,
+        private_ip=body.private_ip,
+        user_data=body.metadata.user_data if body.metadata else None,
+    )
+
+
+async def place(context: Context, wanted: Properties) -> tuple[queries.NewInstance, str]:
     """The row of a new instance, which is its creator's and has its addresses; and its record."""
     compute_id = await queries.next_id(context.db)
-    new = _row(context, body, compute_id, await _allocate(context, body, compute_id))
-    record = await _insert(context, body, new)
+    new = _row(context, wanted, compute_id, await _allocate(context, wanted, compute_id))
+    record = await _insert(context, wanted.label, new)
     await give_to_creator(context, COMPUTE.name, compute_id)
     return new, record
 
@@ -82,9 +113,9 @@ async def _enqueue(context: Context, kind: JobKind[A], args: A, new: queries.New
     )
 
 
-async def _insert(context: Context, body: CreateInstance, new: queries.NewInstance) -> str:
+async def _insert(context: Context, label: str | None, new: queries.NewInstance) -> str:
     record = await queries.insert(context.db, new)
-    if record is None and body.label is None:
+    if record is None and label is None:
         # Somebody gave another instance the very name that this one would get by default.
         new["label"] = rules.default_label(new["id"], new["host_uuid"])
         record = await queries.insert(context.db, new)
@@ -94,22 +125,22 @@ async def _insert(context: Context, body: CreateInstance, new: queries.NewInstan
 
 
 def _row(
-    context: Context, body: CreateInstance, compute_id: int, ipv4: list[str]
+    context: Context, wanted: Properties, compute_id: int, ipv4: list[str]
 ) -> queries.NewInstance:
     catalog = context.get(Catalog)
-    plan = catalog.type(body.type)
-    network = catalog.ipv6_network(body.region)
+    plan = catalog.type(wanted.type)
+    network = catalog.ipv6_network(wanted.region)
     mac = rules.mac_address(compute_id)
-    user_data = body.metadata.user_data if body.metadata else None
+    user_data = wanted.user_data
     return {
         "id": compute_id,
         "account_id": context.account_id,
-        "label": body.label or rules.default_label(compute_id),
-        "group": body.group,
-        "tags": body.tags,
-        "region": body.region,
-        "image": body.image,
-        "type": body.type,
+        "label": wanted.label or rules.default_label(compute_id),
+        "group": wanted.group,
+        "tags": wanted.tags,
+        "region": wanted.region,
+        "image": wanted.image,
+        "type": wanted.type,
         "status": "provisioning",
         "now": context.clock.seconds(),
         "ipv4": ipv4,
@@ -121,8 +152,8 @@ def _row(
         "transfer": plan.transfer,
         "alerts": default_alerts(plan.vcpus),
         "host_uuid": new_uuid(),
-        "backups_enabled": body.backups_enabled,
-        "engine": context.get(Engines).of(INSTANCE_PLANE, body.region).name,
+        "backups_enabled": wanted.backups_enabled,
+        "engine": context.get(Engines).of(INSTANCE_PLANE, wanted.region).name,
         "user_data": context.get(Box).seal(user_data.encode()) if user_data else None,
     }
 
@@ -138,14 +169,14 @@ def default_alerts(vcpus: int) -> Alerts:
     }
 
 
-async def _allocate(context: Context, body: CreateInstance, compute_id: int) -> list[str]:
+async def _allocate(context: Context, new: Properties, compute_id: int) -> list[str]:
     """A public address and, if wanted, a private one."""
-    wanted = (True, False) if body.private_ip else (True,)
+    wanted = (True, False) if new.private_ip else (True,)
     addresses = []
     for public in wanted:
         try:
             held = await allocation.allocate(
-                context.db, body.region, public, context.account_id, compute_id
+                context.db, new.region, public, context.account_id, compute_id
             )
         except allocation.PoolExhaustedError:
             raise invalid("The region has no free IPv4 address", "region") from None

@@ -5,8 +5,7 @@ from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.errors import invalid, not_found
 from roost.resources.compute import queries as instances
-from roost.resources.compute.bodies import CreateInstance, Metadata
-from roost.resources.compute.creation import place
+from roost.resources.compute.creation import Properties, place
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
 from roost.resources.compute.lifecycle.user_data import check_user_data
@@ -68,7 +67,7 @@ async def create(
     context: Context, source: InstanceFacts, body: CloneInstance, tags: list[str]
 ) -> InstanceFacts:
     """A new instance without disks."""
-    wanted = CreateInstance.model_construct(
+    wanted = Properties(
         type=str(body.type),
         region=source.region,
         image=source.image,
@@ -77,7 +76,7 @@ async def create(
         group=body.group or "",
         backups_enabled=body.backups_enabled,
         private_ip=body.private_ip,
-        metadata=_metadata(context, source, body),
+        user_data=_user_data(context, source, body),
     )
     new, _ = await place(context, wanted)
     facts = await instances.find(context.db, new["id"])
@@ -85,9 +84,8 @@ async def create(
     return facts
 
 
-def _metadata(context: Context, source: InstanceFacts, body: CloneInstance) -> Metadata | None:
-    """User data that are given, else those of the source."""
-    if body.metadata is not None or source.user_data is None:
-        return body.metadata
-    text = context.get(Box).open(source.user_data).decode()
-    return Metadata.model_construct(user_data=text)
+def _user_data(context: Context, source: InstanceFacts, body: CloneInstance) -> str | None:
+    """Those that are given, else those of the source."""
+    if body.metadata is not None:
+        return body.metadata.user_data
+    return None if source.user_data is None else context.get(Box).open(source.user_data).decode()
