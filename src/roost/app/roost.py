@@ -22,11 +22,11 @@ from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresse
 from roost.app.support import open_support
 from roost.clock import Clock
 from roost.core.catalog import Catalog, load, sync
-from roost.core.causes import Causes
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
 from roost.core.limits.capacity import Promises
 from roost.core.neighbours import Neighbours
+from roost.core.notices import Causes
 from roost.core.planes import Binding, Engine, Engines
 from roost.engines.qemu.images.store import ImageStore
 from roost.jobs.environment import Environment, WorkerSettings

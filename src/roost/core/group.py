@@ -6,12 +6,12 @@ from itertools import chain
 from types import ModuleType
 from typing import TypeAlias, TypeVar
 
-from roost.core.causes import Cause
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
 from roost.core.limits.capacity import Promise
 from roost.core.limits.kinds import LimitGroup
 from roost.core.neighbours import Neighbour
+from roost.core.notices import Cause
 from roost.core.planes import Engine, Plane
 from roost.core.retention import Retention
 from roost.jobs.kinds import AnyKind

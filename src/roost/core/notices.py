@@ -1,9 +1,15 @@
-"""The notification record (reference: Notification)."""
+"""Notifications (reference: Notification), and why accounts have them.
 
+A group declares its causes in its `notices.py` and its manifest. They are asked each time, so that
+nothing is out of date.
+"""
+
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from typing_extensions import TypedDict
 
+from roost.core.context import Context
 from roost.core.formats import Timestamp, UriReference, example
 
 NotificationType = Literal[
@@ -75,3 +81,20 @@ class NotificationRow(TypedDict):
     """When what it is about begins or began (UTC); null when there is no such time."""
     until: Timestamp | None
     """When that ends (UTC); null when unknown."""
+
+
+Cause = Callable[[Context], Awaitable[list[NotificationRow]]]
+"""What one cause has to say to the caller's account now, in a stable order."""
+_SEVERITIES = ("critical", "major", "minor")
+
+
+class Causes:
+    """All causes of an installation."""
+
+    def __init__(self, *causes: Cause) -> None:
+        self._causes = causes
+
+    async def notifications(self, context: Context) -> list[NotificationRow]:
+        """The most pressing first."""
+        rows = [row for cause in self._causes for row in await cause(context)]
+        return sorted(rows, key=lambda row: _SEVERITIES.index(row["severity"]))

@@ -1,7 +1,6 @@
 """What the API offers: the account's notifications (spec B, Account)."""
 
-from roost.core.causes import Causes
-from roost.core.notices import NotificationRow
+from roost.core.notices import Causes, NotificationRow
 from roost.store.paging import page_of
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
