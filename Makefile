@@ -4,6 +4,8 @@ PYTHON := $(shell for p in /usr/bin/python3 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 # Where the system has no Python 3.11, uv brings one.
 export UV_PYTHON := $(or $(PYTHON),3.11)
+# Where none is kept on disk, each command compiles all that it imports, for a second or two.
+unexport PYTHONDONTWRITEBYTECODE
 SETUP := $(or $(PYTHON),python3) scripts/setup.py
 UV := $(shell command -v uv || echo .boot/bin/uv)
 BOOT := $(filter .boot/bin/uv,$(UV))
