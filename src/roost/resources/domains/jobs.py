@@ -18,7 +18,7 @@ from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.domains import importing, queries, record_queries, rules, transfers
 from roost.resources.domains.dns import Dns, parse_server, related
 from roost.resources.domains.engine import NoZoneError, RejectedError, ZoneChange
@@ -82,11 +82,7 @@ async def serve_records(run: Run[ZoneArgs]) -> Verdict:
             await dns.engine.put_rrsets(_change(pending, dns))
         except NoZoneError:
             return await _put_zone(run, facts)
-
-    async def write(db: Queries) -> None:
-        await record_queries.forget_changes(db, facts.id, facts.serial)
-
-    return next_step(write)
+    return next_step(writing(record_queries.forget_changes, facts.id, facts.serial))
 
 
 def _change(pending: record_queries.Pending, dns: Dns) -> ZoneChange:
@@ -111,12 +107,7 @@ async def fetch_zone(run: Run[ImportArgs]) -> Verdict:
     await run.progress(60)
     if parsed.refusals:
         raise Fatal("Not imported: " + "; ".join(parsed.refusals))
-    now = run.clock.now()
-
-    async def write(db: Queries) -> None:
-        await importing.keep(db, facts, parsed, now)
-
-    return next_step(write)
+    return next_step(writing(importing.keep, facts, parsed, run.clock.now()))
 
 
 async def withdraw(run: Run[ZoneArgs]) -> Verdict:

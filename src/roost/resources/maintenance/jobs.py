@@ -17,7 +17,7 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
-from roost.jobs.verdicts import Verdict, done, next_step
+from roost.jobs.verdicts import Verdict, done, next_step, writing
 from roost.resources.compute import queries as computes
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.entity import COMPUTE, resource_of
@@ -50,11 +50,8 @@ async def _leave(run: Run[MaintenanceArgs]) -> Verdict:
     facts = await computes.find(run.store, run.args.compute_id)
     if facts is None or facts.status != "running":
         return done()
-
-    async def write(db: Queries) -> None:
-        await computes.set_status(db, facts.id, _STATUSES[run.args.type], run.clock.now())
-
-    return next_step(write)
+    status = _STATUSES[run.args.type]
+    return next_step(writing(computes.set_status, facts.id, status, run.clock.now()))
 
 
 async def _on_enqueued(db: Queries, job: Job, args: MaintenanceArgs) -> None:
