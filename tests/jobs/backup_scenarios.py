@@ -114,7 +114,7 @@ async def _newest_job(stage: Stage, compute_id: int) -> int:
 async def _enqueue(stage: Stage, kind: JobKind[A], args: A) -> int:
     instance, roost = await stage.row(args.compute_id), stage.roost
     async with roost.store.transaction() as db:
-        job = await log.start(
+        job = await log.start_with(
             roost.queue,
             db,
             kind,

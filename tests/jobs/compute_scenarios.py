@@ -117,7 +117,7 @@ async def begin_create(environment: Environment, booted: bool) -> InstanceCase:
     compute_id = await stage.instance("provisioning", made=False)
     row = await stage.row(compute_id)
     async with environment.store.transaction() as db:
-        job = await log.start(
+        job = await log.start_with(
             environment.queue,
             db,
             CREATE,

@@ -31,6 +31,19 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
+class Starter:
+    """Who has a job done, in which transaction, where there is no context: in jobs and `fsck`."""
+
+    queue: JobQueue
+    db: Queries
+    actor: Actor
+
+    @classmethod
+    def of(cls, by: "Context | Starter") -> "Starter":
+        return by if isinstance(by, Starter) else cls(by.get(JobQueue), by.db, Actor.of(by))
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """What users are told."""
 
@@ -65,6 +78,32 @@ async def add(
 
 
 async def start(
+    by: Context | Starter,
+    kind: JobKind[Args],
+    args: Args,
+    entity: Entity,
+    secondary: Entity | None = None,
+    *,
+    action: str | None = None,
+    message: str = "",
+    size: int | None = None,
+) -> None:
+    """Enqueue a job with the event that shows how far it is.
+
+    `action` is the event's where it is not that of the kind. The event joins the job that waits
+    already where the kind says so.
+    """
+    starter = Starter.of(by)
+    queue, db, actor = starter.queue, starter.db, starter.actor
+    event = Event(action or kind.event or kind.name, entity, secondary, message, size)
+    insert = _insert_of(queue, actor, event)
+    if kind.joined:
+        await queue.enqueue_once(db, kind, args, account_id=actor.account_id, event=insert)
+    else:
+        await queue.enqueue(db, kind, args, account_id=actor.account_id, event=insert)
+
+
+async def start_with(
     queue: JobQueue,
     db: Queries,
     kind: JobKind[Args],

@@ -102,7 +102,7 @@ async def _enqueue(context: Context, kind: JobKind[A], args: A, new: queries.New
         COMPUTE.entity(args.compute_id, new["label"]),
         IMAGE.entity(image, image) if image else None,
     )
-    await log.start(
+    await log.start_with(
         context.get(JobQueue),
         context.db,
         kind,

@@ -227,4 +227,4 @@ async def enqueue_power(
     )
     event = log.Event(action or kind.name, entity, second, message)
     resource = resource_of(facts.id)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)
+    await log.start_with(queue, db, kind, args, resource=resource, actor=actor, event=event)

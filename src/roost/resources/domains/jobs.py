@@ -170,7 +170,7 @@ async def enqueue(
     """Enqueue a job of a domain's zone, with its event."""
     args, resource = ZoneArgs(zone=facts.zone, domain_id=facts.id), resource_of(facts.zone)
     event = _event(action, facts)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)
+    await log.start_with(queue, db, kind, args, resource=resource, actor=actor, event=event)
 
 
 async def enqueue_records(
@@ -187,7 +187,7 @@ async def enqueue_import(
 ) -> None:
     args = ImportArgs(zone=facts.zone, domain_id=facts.id, remote_nameserver=remote)
     resource, event = resource_of(facts.zone), _event(IMPORT.name, facts)
-    await log.start(queue, db, IMPORT, args, resource=resource, actor=actor, event=event)
+    await log.start_with(queue, db, IMPORT, args, resource=resource, actor=actor, event=event)
 
 
 def _event(action: str, facts: DomainFacts) -> log.Event:

@@ -126,7 +126,7 @@ async def enqueue(
     db: Queries, queue: JobQueue, row: Maintenance, facts: computes.InstanceFacts
 ) -> None:
     """Have a job do it as soon as the instance is free."""
-    await log.start(
+    await log.start_with(
         queue,
         db,
         RUN,

@@ -150,4 +150,4 @@ async def _enqueue(
 ) -> None:
     event = log.Event(kind.name, COMPUTE.entity(instance.id, instance.label))
     resource = resource_of(instance.id)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)
+    await log.start_with(queue, db, kind, args, resource=resource, actor=actor, event=event)

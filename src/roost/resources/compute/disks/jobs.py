@@ -114,4 +114,4 @@ async def enqueue(
         disk_entity(instance.id, disk.id, disk.label),
     )
     resource = resource_of(instance.id)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)
+    await log.start_with(queue, db, kind, args, resource=resource, actor=actor, event=event)

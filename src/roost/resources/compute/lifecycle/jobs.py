@@ -156,7 +156,7 @@ async def _enqueue(
     size: int | None = None,
 ) -> None:
     entity = COMPUTE.entity(instance.id, instance.label)
-    await log.start(
+    await log.start_with(
         context.get(JobQueue),
         context.db,
         kind,
