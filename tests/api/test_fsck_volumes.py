@@ -175,7 +175,7 @@ async def test_what_a_job_works_on_is_left_alone(volumes: VolumeStage) -> None:
     async with volumes.stage.roost.store.transaction() as db:
         account_id = await db.fetchval("select min(id) from account")
         args = ResizeArgs(volume_id=volume_id, size=60)
-        by = log.Starter(volumes.stage.roost.queue, db, log.Actor(account_id, None))
+        by = log.Starter(volumes.stage.roost.queue, db, account_id)
         await log.start(by, jobs.RESIZE, args, VOLUME.entity(volume_id, "label"))
     assert await fsck(volumes.stage, repair=True) == ["clean"]
     row = await volumes.row(volume_id)

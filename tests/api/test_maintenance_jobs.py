@@ -7,13 +7,13 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from roost.core.events.log import Actor
+from roost.core.events.log import Starter
 from roost.jobs.kinds import JobArgs
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run, Tools
 from roost.resources.compute import watch
 from roost.resources.compute.entity import resource_of
-from roost.resources.compute.jobs import SHUTDOWN, enqueue_power
+from roost.resources.compute.jobs import SHUTDOWN, start_power
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.maintenance import jobs, planning, queries
 from roost.resources.volumes.args import AttachmentArgs
@@ -97,7 +97,7 @@ async def test_it_waits_for_what_is_on_its_way(stage: Stage) -> None:
     await plan(stage, compute_id)
     row = await stage.row(compute_id)
     async with stage.roost.store.transaction() as db:
-        await enqueue_power(stage.roost.queue, db, SHUTDOWN, row, Actor(row.account_id, None))
+        await start_power(Starter(stage.roost.queue, db, row.account_id), SHUTDOWN, row)
     await minute(stage)
     assert await queued(stage, compute_id) == ["compute_shutdown", "maintenance_run"]
 

@@ -103,8 +103,7 @@ Prepare = Callable[[VolumeStage, Environment], Awaitable[tuple[int, int]]]
 async def enqueue(environment: Environment, kind: JobKind[Args], args: Args) -> int:
     async with environment.store.transaction() as db:
         account_id = await db.fetchval("select min(id) from account")
-        actor = log.Actor(account_id, "somebody")
-        by = log.Starter(environment.queue, db, actor)
+        by = log.Starter(environment.queue, db, account_id, "somebody")
         await log.start(by, kind, args, VOLUME.entity(args.volume_id, "label"))
         resource = resource_of(args.volume_id)
         job_id: int = await db.fetchval("select max(id) from job where resource = $1", resource)

@@ -32,15 +32,22 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """Who has a job done, in which transaction, where there is no context: in jobs and `fsck`."""
+    """What starts a job where there is no context: in other jobs, and in `roost fsck`."""
 
     queue: JobQueue
     db: Queries
-    actor: Actor
+    account_id: int
+    username: str | None = None
 
     @classmethod
     def of(cls, by: "Context | Starter") -> "Starter":
-        return by if isinstance(by, Starter) else cls(by.get(JobQueue), by.db, Actor.of(by))
+        if isinstance(by, Starter):
+            return by
+        return cls(by.get(JobQueue), by.db, by.account_id, by.identity.username)
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.account_id, self.username)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +101,13 @@ async def start(
     already where the kind says so.
     """
     starter = Starter.of(by)
-    queue, db, actor = starter.queue, starter.db, starter.actor
+    queue, db, account_id = starter.queue, starter.db, starter.account_id
     event = Event(action or kind.event or kind.name, entity, secondary, message, size)
-    insert = _insert_of(queue, actor, event)
+    insert = _insert_of(queue, starter.actor, event)
     if kind.joined:
-        await queue.enqueue_once(db, kind, args, account_id=actor.account_id, event=insert)
+        await queue.enqueue_once(db, kind, args, account_id=account_id, event=insert)
     else:
-        await queue.enqueue(db, kind, args, account_id=actor.account_id, event=insert)
+        await queue.enqueue(db, kind, args, account_id=account_id, event=insert)
 
 
 async def start_with(

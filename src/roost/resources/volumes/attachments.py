@@ -105,5 +105,5 @@ async def _plug_or_tell(
         await _tell(db, "volume_attach", volume, queue.clock.now())
         return
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
-    by = log.Starter(queue, db, log.Actor(volume.account_id, None))
+    by = log.Starter(queue, db, volume.account_id)
     await log.start(by, jobs.ATTACH, args, VOLUME.of(volume), COMPUTE.of(instance))

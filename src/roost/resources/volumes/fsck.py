@@ -135,7 +135,7 @@ async def _delete(volumes: _Volumes, case: _Case) -> str:
 
 
 async def _enqueue_delete(db: Queries, volumes: _Volumes, row: VolumeFacts) -> str:
-    by = log.Starter(volumes.queue, db, log.Actor(row.account_id, None))
+    by = log.Starter(volumes.queue, db, row.account_id)
     await log.start(by, jobs.DELETE, VolumeArgs(volume_id=row.id), VOLUME.of(row))
     return "a job deletes it"
 
