@@ -55,7 +55,6 @@ class JobQueue:
         *,
         account_id: int,
         event: EventInsert,
-        resource: str | None = None,
     ) -> None:
         """Add a job unless the same one is queued: that does the work of both, and its end is
         the end of both events.
@@ -64,7 +63,7 @@ class JobQueue:
         the caller has held since before this call: a job that is taken from the queue meanwhile
         sees what the caller commits.
         """
-        new = self._new(kind, args, account_id, resource)
+        new = self._new(kind, args, account_id)
         job = await queries.insert_once(conn, new, event)
         if job is not None:
             await self._announce(conn, kind, job)

@@ -11,7 +11,6 @@ from roost.core.entities.records import Entity
 from roost.core.events import queries
 from roost.jobs.kinds import JobArgs, JobKind
 from roost.jobs.model import Job
-from roost.jobs.queries import EventInsert
 from roost.jobs.queue import JobQueue
 from roost.store import Queries
 
@@ -59,7 +58,7 @@ class Event:
     secondary: Entity | None = None
     message: str = ""
     size: int | None = None
-    """MB that a job copies, from which users are told its rate."""
+    """MB, from which users are told the rate of a job."""
 
 
 async def notify(
@@ -97,66 +96,16 @@ async def start(
 ) -> None:
     """Enqueue a job with the event that shows how far it is.
 
-    `action` is the event's where it is not that of the kind. The event joins the job that waits
-    already where the kind says so.
+    `action` is the event's where it is not that of the kind; `size`: MB that the job copies.
     """
     starter = Starter.of(by)
     queue, db, account_id = starter.queue, starter.db, starter.account_id
-    event = Event(action or kind.event or kind.name, entity, secondary, message, size)
-    insert = _insert_of(queue, starter.actor, event)
+    told = Event(action or kind.event or kind.name, entity, secondary, message, size)
+    event = queries.with_job(_row(queue.clock.now(), starter.actor, told, "scheduled"))
     if kind.joined:
-        await queue.enqueue_once(db, kind, args, account_id=account_id, event=insert)
+        await queue.enqueue_once(db, kind, args, account_id=account_id, event=event)
     else:
-        await queue.enqueue(db, kind, args, account_id=account_id, event=insert)
-
-
-async def start_with(
-    queue: JobQueue,
-    db: Queries,
-    kind: JobKind[Args],
-    args: Args,
-    *,
-    resource: str,
-    actor: Actor,
-    event: Event,
-) -> Job:
-    """Enqueue a job with the event that shows how far it is."""
-    return await queue.enqueue(
-        db,
-        kind,
-        args,
-        resource=resource,
-        account_id=actor.account_id,
-        event=_insert_of(queue, actor, event),
-    )
-
-
-async def start_once(
-    queue: JobQueue,
-    db: Queries,
-    kind: JobKind[Args],
-    args: Args,
-    *,
-    resource: str,
-    actor: Actor,
-    event: Event,
-) -> None:
-    """The same, but the event joins the job that waits already, if one does.
-
-    See `JobQueue.enqueue_once`.
-    """
-    await queue.enqueue_once(
-        db,
-        kind,
-        args,
-        resource=resource,
-        account_id=actor.account_id,
-        event=_insert_of(queue, actor, event),
-    )
-
-
-def _insert_of(queue: JobQueue, actor: Actor, event: Event) -> EventInsert:
-    return queries.with_job(_row(queue.clock.now(), actor, event, "scheduled"))
+        await queue.enqueue(db, kind, args, account_id=account_id, event=event)
 
 
 def _row(
