@@ -25,12 +25,19 @@ _EVENTS = frozenset(
     if isinstance(endpoint, Endpoint)
     for action in endpoint.events
 )
-_NAMED_AT_START = {"dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"}
-"""Their jobs do what several actions ask for."""
+_OTHER_ACTIONS = {
+    *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
+    "compute_power_check",
+}
+"""Kinds that do what several actions ask for, which `log.start` is told; and one without events."""
+_OTHERS = {CHECK.name: "power:8", NAMES.name: RESOURCE}
+"""A guest's power is looked at beside jobs on its instance; all names are one resource."""
 
 
 def _works_on(kind: JobKind[Args]) -> str | None:
     """What the kind's arguments say that a job works on."""
+    if kind.name in _OTHERS:
+        return _OTHERS[kind.name]
     for args, resource in (
         (VolumeArgs, volumes.resource_of(7)),
         (InstanceArgs, compute.resource_of(8)),
@@ -38,7 +45,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
     ):
         if issubclass(kind.args, args):
             return resource
-    return RESOURCE if kind.name == NAMES.name else None
+    return None
 
 
 def _declared(kind: JobKind[Args]) -> str | None:
@@ -48,14 +55,13 @@ def _declared(kind: JobKind[Args]) -> str | None:
 
 @pytest.mark.parametrize("kind", GROUPS.jobs, ids=lambda kind: kind.name)
 def test_a_kind_names_the_resource_that_its_arguments_name(kind: AnyKind) -> None:
-    """The check of a guest's power is the exception: it gives way to jobs on the instance."""
-    assert _declared(kind) == (None if kind is CHECK else _works_on(kind))
+    assert _declared(kind) == _works_on(kind)
 
 
 def test_the_events_of_jobs_are_those_of_endpoints() -> None:
     actions = {kind.name: kind.event or kind.name for kind in GROUPS.jobs if kind.resource}
     unknown = {name for name, action in actions.items() if action not in _EVENTS}
-    assert unknown == _NAMED_AT_START
+    assert unknown == _OTHER_ACTIONS
 
 
 def test_only_kinds_with_a_resource_are_joined() -> None:
