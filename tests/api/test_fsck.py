@@ -8,11 +8,11 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
-from roost.core.events.log import Actor
+from roost.core.events.log import Starter
 from roost.resources.addresses import allocation
 from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import Power
-from roost.resources.compute.jobs import BOOT, enqueue_power
+from roost.resources.compute.jobs import BOOT, start_power
 from tests.support.client import until
 from tests.support.server import simulated
 from tests.support.stage import Stage
@@ -251,7 +251,7 @@ async def test_what_a_job_works_on_is_left_alone(stage: Stage) -> None:
     compute_id = await stage.instance("running", watchdog=True)
     row = await stage.row(compute_id)
     async with stage.roost.store.transaction() as db:
-        await enqueue_power(stage.roost.queue, db, BOOT, row, Actor(row.account_id, None))
+        await start_power(Starter(stage.roost.queue, db, row.account_id), BOOT, row)
     await stage.change(compute_id, "ipv4 = '{}'")
     assert await fsck(stage, repair=True) == ["clean"]
     assert await stage.status(compute_id) == "booting"

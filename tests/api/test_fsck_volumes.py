@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from roost.app.roost import open_roost
-from roost.core.events.log import Actor
+from roost.core.events import log
 from roost.resources.volumes import jobs
 from roost.resources.volumes.args import ResizeArgs
 from roost.resources.volumes.engine import VolumeSpec
+from roost.resources.volumes.entity import VOLUME
 from tests.api.test_fsck import fsck, work
 from tests.support.server import simulated
 from tests.support.stage import Stage
@@ -174,8 +175,8 @@ async def test_what_a_job_works_on_is_left_alone(volumes: VolumeStage) -> None:
     async with volumes.stage.roost.store.transaction() as db:
         account_id = await db.fetchval("select min(id) from account")
         args = ResizeArgs(volume_id=volume_id, size=60)
-        queue = volumes.stage.roost.queue
-        await jobs.enqueue(queue, db, jobs.RESIZE, args, "label", Actor(account_id, None))
+        by = log.Starter(volumes.stage.roost.queue, db, account_id)
+        await log.start(by, jobs.RESIZE, args, VOLUME.entity(volume_id, "label"))
     assert await fsck(volumes.stage, repair=True) == ["clean"]
     row = await volumes.row(volume_id)
     assert row is not None

@@ -9,10 +9,10 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
-from roost.core.events.log import Actor
+from roost.core.events.log import Starter
 from roost.jobs.kinds import JobKind
 from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.jobs import BOOT, DELETE, REBOOT, enqueue_power
+from roost.resources.compute.jobs import BOOT, DELETE, REBOOT, start_power
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.support.server import simulated
 from tests.support.stage import Stage
@@ -30,7 +30,7 @@ async def change(stage: Stage, kind: JobKind[InstanceArgs], compute_id: int) -> 
     """Run a job on an instance; returns what its owner is told when it fails."""
     row, queue = await stage.row(compute_id), stage.roost.queue
     async with stage.roost.store.transaction() as db:
-        await enqueue_power(queue, db, kind, row, Actor(row.account_id, None))
+        await start_power(Starter(queue, db, row.account_id), kind, row)
     async with asyncio.timeout(20):
         await finish_jobs(stage)
     message: str | None = await stage.roost.store.fetchval(

@@ -7,19 +7,17 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from roost.core.events.log import Actor
+from roost.core.events.log import Starter
 from roost.jobs.kinds import JobArgs
-from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run, Tools
 from roost.resources.compute import watch
 from roost.resources.compute.entity import resource_of
-from roost.resources.compute.jobs import SHUTDOWN, enqueue_power
+from roost.resources.compute.jobs import SHUTDOWN, start_power
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.maintenance import jobs, planning, queries
 from roost.resources.volumes.args import AttachmentArgs
 from roost.resources.volumes.entity import resource_of as volume_resource
 from roost.resources.volumes.jobs import DETACH
-from roost.store import Queries
 from tests.support.client import Answer, Client, Contract, until
 from tests.support.lab import running_lab
 from tests.support.server import RunningRoost, running_roost, simulated
@@ -97,7 +95,7 @@ async def test_it_waits_for_what_is_on_its_way(stage: Stage) -> None:
     await plan(stage, compute_id)
     row = await stage.row(compute_id)
     async with stage.roost.store.transaction() as db:
-        await enqueue_power(stage.roost.queue, db, SHUTDOWN, row, Actor(row.account_id, None))
+        await start_power(Starter(stage.roost.queue, db, row.account_id), SHUTDOWN, row)
     await minute(stage)
     assert await queued(stage, compute_id) == ["compute_shutdown", "maintenance_run"]
 
@@ -120,17 +118,15 @@ async def test_one_that_fails_does_not_stop_the_later_ones(
 ) -> None:
     broken, other = [await stage.instance("running", "running") for _ in range(2)]
     planned = [await plan(stage, compute_id) for compute_id in (broken, other)]
-    enqueue = jobs.enqueue
+    start_run = jobs.start_run
 
-    async def fail_once(
-        db: Queries, queue: JobQueue, row: queries.Maintenance, facts: InstanceFacts
-    ) -> None:
-        await enqueue(db, queue, row, facts)
+    async def fail_once(by: Starter, row: queries.Maintenance, facts: InstanceFacts) -> None:
+        await start_run(by, row, facts)
         if facts.id == broken:
             raise RuntimeError("broken row")
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "enqueue", fail_once)
+        patch.setattr(jobs, "start_run", fail_once)
         await minute(stage)
     assert [await queued(stage, one) for one in (broken, other)] == [[], ["maintenance_run"]]
     assert [await status(stage, one) for one in planned] == ["pending", "started"]

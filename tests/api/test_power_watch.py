@@ -12,14 +12,14 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.app.roost import open_roost
 from roost.core import reconcile
-from roost.core.events.log import Actor
+from roost.core.events.log import Starter
 from roost.jobs.run import Run, Tools
 from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import watch
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.engine import InstanceState
 from roost.resources.compute.entity import resource_of
-from roost.resources.compute.jobs import BOOT, SHUTDOWN, enqueue_power
+from roost.resources.compute.jobs import BOOT, SHUTDOWN, start_power
 from roost.settings import Settings
 from tests.support.client import until
 from tests.support.server import running_roost, simulated
@@ -148,7 +148,7 @@ async def test_what_a_job_works_on_is_left_alone(stage: Stage) -> None:
     compute_id = await stage.instance("running", "offline")
     row = await stage.row(compute_id)
     async with stage.roost.store.transaction() as db:
-        await enqueue_power(stage.roost.queue, db, SHUTDOWN, row, Actor(row.account_id, None))
+        await start_power(Starter(stage.roost.queue, db, row.account_id), SHUTDOWN, row)
     await stage.change(compute_id, "status = 'running'")
     await look(stage)
     assert await stage.status(compute_id) == "running"
@@ -239,7 +239,7 @@ async def test_a_crash_is_noticed_at_once(settings: Settings) -> None:
         assert await stage.roost.store.fetchval(jobs) == 1
         row = await stage.row(other)
         async with stage.roost.store.transaction() as db:
-            await enqueue_power(stage.roost.queue, db, SHUTDOWN, row, Actor(row.account_id, None))
+            await start_power(Starter(stage.roost.queue, db, row.account_id), SHUTDOWN, row)
         await until(lambda: stage.status(other), lambda status: status == "offline")
         assert await stage.roost.store.fetchval(jobs) == 1
 
@@ -249,7 +249,7 @@ async def test_a_guest_that_dies_while_it_boots_is_looked_at_afterwards(stage: S
     row = await stage.row(compute_id)
     roost = stage.roost
     async with roost.store.transaction() as db:
-        await enqueue_power(roost.queue, db, BOOT, row, Actor(row.account_id, None))
+        await start_power(Starter(roost.queue, db, row.account_id), BOOT, row)
         await watch.went_off(db, roost.queue, compute_id)
         await watch.went_off(db, roost.queue, compute_id)
     [job_id] = [

@@ -14,8 +14,8 @@ from roost.resources.compute.backups.saved import DISKS
 from roost.resources.compute.backups.schedule import DUE, DueArgs
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import Power
-from roost.resources.compute.entity import COMPUTE, resource_of
-from tests.jobs.compute_scenarios import check_event, check_traces, finish_jobs
+from roost.resources.compute.entity import COMPUTE
+from tests.jobs.compute_scenarios import check_event, check_traces, finish_jobs, newest_job
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage
 
@@ -88,10 +88,8 @@ async def _begin_backup(stage: Stage, compute_id: int) -> int:
     roost = stage.roost
     instance = await stage.row(compute_id)
     async with roost.store.transaction() as db:
-        actor = log.Actor(instance.account_id, "somebody")
-        return await changes.begin(
-            roost.queue, db, instance, stage.engine().name, actor, "snapshot", "label"
-        )
+        by = log.Starter(roost.queue, db, instance.account_id, "somebody")
+        return await changes.begin(by, instance, stage.engine().name, "snapshot", "label")
 
 
 async def saved_backup(stage: Stage, compute_id: int) -> int:
@@ -104,26 +102,12 @@ async def saved_backup(stage: Stage, compute_id: int) -> int:
     return backup_id
 
 
-async def _newest_job(stage: Stage, compute_id: int) -> int:
-    job_id: int = await stage.roost.store.fetchval(
-        "select max(id) from job where resource = $1", resource_of(compute_id)
-    )
-    return job_id
-
-
 async def _enqueue(stage: Stage, kind: JobKind[A], args: A) -> int:
     instance, roost = await stage.row(args.compute_id), stage.roost
     async with roost.store.transaction() as db:
-        job = await log.start(
-            roost.queue,
-            db,
-            kind,
-            args,
-            resource=resource_of(instance.id),
-            actor=log.Actor(instance.account_id, "somebody"),
-            event=log.Event(kind.name, COMPUTE.entity(instance.id, instance.label)),
-        )
-    return job.id
+        by = log.Starter(roost.queue, db, instance.account_id, "somebody")
+        await log.start(by, kind, args, COMPUTE.of(instance))
+        return await newest_job(db, instance.id)
 
 
 async def begin_snapshot(environment: Environment) -> BackupCase:
@@ -135,7 +119,7 @@ async def begin_snapshot(environment: Environment) -> BackupCase:
     return BackupCase(
         stage,
         compute_id,
-        await _newest_job(stage, compute_id),
+        await newest_job(stage.roost.store, compute_id),
         done=partial(_expect, stage, compute_id, ["successful"]),
         failed=partial(_expect, stage, compute_id, *_KEPT),
     )

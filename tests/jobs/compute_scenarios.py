@@ -18,11 +18,12 @@ from roost.resources.compute.jobs import (
     DELETE,
     REBOOT,
     SHUTDOWN,
-    enqueue_power,
+    start_power,
 )
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.turns import FIRST, Turn
 from roost.resources.compute.watch import CHECK, WATCH, WatchArgs, went_off
+from roost.store import Queries
 from tests.jobs.harness import Scenario
 from tests.support.client import until
 from tests.support.stage import REGION, Stage
@@ -112,22 +113,24 @@ async def finish_jobs(stage: Stage) -> None:
     await task
 
 
+async def newest_job(db: Queries, compute_id: int) -> int:
+    job_id: int = await db.fetchval(
+        "select max(id) from job where resource = $1", resource_of(compute_id)
+    )
+    return job_id
+
+
 async def begin_create(environment: Environment, booted: bool) -> InstanceCase:
     stage = environment.services.get(Stage)
     compute_id = await stage.instance("provisioning", made=False)
     row = await stage.row(compute_id)
     async with environment.store.transaction() as db:
-        job = await log.start(
-            environment.queue,
-            db,
-            CREATE,
-            CreateArgs(compute_id=compute_id, booted=booted),
-            resource=resource_of(compute_id),
-            actor=log.Actor(row.account_id, "somebody"),
-            event=log.Event(CREATE.name, COMPUTE.entity(compute_id, row.label)),
-        )
+        by = log.Starter(environment.queue, db, row.account_id, "somebody")
+        args = CreateArgs(compute_id=compute_id, booted=booted)
+        await log.start(by, CREATE, args, COMPUTE.of(row))
+        job_id = await newest_job(db, compute_id)
     done: Outcome = ("running", "running") if booted else ("offline", "offline")
-    return InstanceCase(stage, compute_id, job.id, done, (("offline", None),))
+    return InstanceCase(stage, compute_id, job_id, done, (("offline", None),))
 
 
 async def begin_power(
@@ -143,11 +146,9 @@ async def begin_power(
     compute_id = await stage.instance(status, power, made=power is not None)
     row = await stage.row(compute_id)
     async with environment.store.transaction() as db:
-        actor = log.Actor(row.account_id, "somebody")
-        await enqueue_power(environment.queue, db, kind, row, actor, turn=turn)
-        job_id = await db.fetchval(
-            "select max(id) from job where resource = $1", resource_of(row.id)
-        )
+        by = log.Starter(environment.queue, db, row.account_id, "somebody")
+        await start_power(by, kind, row, turn=turn)
+        job_id = await newest_job(db, row.id)
     return InstanceCase(stage, compute_id, job_id, done, failed)
 
 

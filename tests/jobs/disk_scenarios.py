@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from roost.core.events import log
 from roost.jobs import Environment, JobKind
 from roost.resources.compute.disks import jobs, queries
+from roost.resources.compute.disks.entity import disk_entity
 from roost.resources.compute.disks.queries import DiskFacts, NewDisk
 from roost.resources.compute.disks.records import DiskStatus
 from roost.resources.compute.disks.steps import CloneArgs, DiskArgs, ResizeArgs
-from roost.resources.compute.entity import resource_of
-from tests.jobs.compute_scenarios import check_event, check_traces
+from roost.resources.compute.entity import COMPUTE
+from tests.jobs.compute_scenarios import check_event, check_traces, newest_job
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage
 
@@ -60,11 +62,10 @@ async def _enqueue(
 ) -> int:
     instance = await stage.row(args.compute_id)
     async with environment.store.transaction() as db:
-        await jobs.enqueue(environment.queue, db, kind, args, instance, disk)
-        job_id: int = await db.fetchval(
-            "select max(id) from job where resource = $1", resource_of(instance.id)
-        )
-    return job_id
+        by = log.Starter(environment.queue, db, instance.account_id)
+        second = disk_entity(instance.id, disk.id, disk.label)
+        await log.start(by, kind, args, COMPUTE.of(instance), second)
+        return await newest_job(db, instance.id)
 
 
 async def _new_disk(stage: Stage, compute_id: int, label: str) -> DiskFacts:

@@ -191,8 +191,8 @@ async def _served(stage: Stage) -> DomainFacts:
 
 async def _enqueue(stage: Stage, kind: JobKind[jobs.ZoneArgs], facts: DomainFacts) -> None:
     async with stage.roost.store.transaction() as db:
-        actor = log.Actor(facts.account_id, "somebody")
-        await jobs.enqueue(stage.roost.queue, db, kind, facts, actor, "dns_zone_update")
+        by = log.Starter(stage.roost.queue, db, facts.account_id, "somebody")
+        await jobs.start(by, kind, facts, "dns_zone_update")
 
 
 async def begin_import(environment: Environment) -> ImportCase:
@@ -209,8 +209,8 @@ async def begin_import(environment: Environment) -> ImportCase:
     await foreign.put_zone(Zone(f"{facts.zone}.", "x", Master(soa, rrsets), ("127.0.0.1",)))
     host, port = foreign.listening[0]
     async with stage.roost.store.transaction() as db:
-        actor = log.Actor(facts.account_id, "somebody")
-        await jobs.enqueue_import(stage.roost.queue, db, facts, actor, f"{host}:{port}")
+        by = log.Starter(stage.roost.queue, db, facts.account_id, "somebody")
+        await jobs.start_import(by, facts, f"{host}:{port}")
     job_id = await _enqueued(stage, facts)
     return ImportCase(stage, facts, job_id, ["192.0.2.7"], foreign, directory)
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
+from roost.core.events.log import Starter
 from roost.jobs import Environment, JobArgs
 from roost.resources.compute.engine import Power
 from roost.resources.compute.entity import resource_of
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.maintenance import queries
-from roost.resources.maintenance.jobs import DUE, RUN, enqueue
+from roost.resources.maintenance.jobs import DUE, RUN, start_run
 from roost.resources.maintenance.planning import schedule
 from roost.resources.maintenance.records import MaintenanceType
 from tests.jobs.compute_scenarios import InstanceCase, finish_jobs
@@ -61,7 +62,7 @@ async def begin_run(environment: Environment, type_: MaintenanceType) -> RunCase
     async with environment.store.transaction() as db:
         facts, row = await stage.row(compute_id), await queries.lock(db, maintenance_id)
         assert row is not None
-        await enqueue(db, environment.queue, row, facts)
+        await start_run(Starter(environment.queue, db, row.account_id), row, facts)
         newest = "select max(id) from job where resource = $1"
         job_id = await db.fetchval(newest, resource_of(compute_id))
     return RunCase(stage, compute_id, job_id, _ON, (_ON, _OFF), maintenance_id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from roost.jobs import Job, Write
+from roost.jobs import Job, Write, writing
 from roost.store import Queries
 
 TABLE = """
@@ -21,11 +21,7 @@ async def note(db: Queries, job_id: int, text: str) -> None:
 
 def noting(job: Job, text: str) -> Write:
     """A write that commits together with a step."""
-
-    async def write(db: Queries) -> None:
-        await note(db, job.id, text)
-
-    return write
+    return writing(note, job.id, text)
 
 
 async def notes(db: Queries, job_id: int) -> list[str]:

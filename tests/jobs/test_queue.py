@@ -66,6 +66,15 @@ class _RolledBackError(Exception):
     pass
 
 
+async def test_a_job_works_on_what_its_kind_says(noted: Store) -> None:
+    """Unless it is told otherwise, as by a schedule."""
+    kind = JobKind("k", Nothing, (Step("work", work),), resource=lambda _args: "lamp:1")
+    queue = Bench(noted, kind).queue
+    job = await queue.enqueue(noted, kind, Nothing())
+    other = await queue.enqueue(noted, kind, Nothing(), resource="schedule:k")
+    assert (job.resource, other.resource) == ("lamp:1", "schedule:k")
+
+
 async def test_a_rollback_leaves_nothing(noted: Store) -> None:
     bench = Bench(noted, WORK, listener=NotingListener())
     try:

@@ -13,7 +13,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
 from roost.resources.domains import jobs, queries, record_queries, rules
 from roost.resources.domains.drafts import Draft
-from roost.resources.domains.entity import DOMAIN, resource_of
+from roost.resources.domains.entity import resource_of
 from roost.resources.domains.placing import place
 from roost.resources.domains.queries import DomainFacts, NewDomain
 from roost.store import Queries, Store
@@ -59,8 +59,8 @@ async def edit(db: Queries, queue: JobQueue, domain: DomainFacts, number: int) -
     assert held is not None
     new = place(Draft("A", f"n{number}", target="192.0.2.1"), held.zone)
     await record_queries.insert(db, held.id, new, held.serial + 1, queue.clock.now())
-    actor = log.Actor(held.account_id, "somebody")
-    await jobs.enqueue_records(queue, db, held, actor, "dns_record_create")
+    by = log.Starter(queue, db, held.account_id, "somebody")
+    await jobs.start(by, jobs.RECORD_SYNC, held, "dns_record_create")
 
 
 async def claimed(store: Store, queue: JobQueue) -> Job:
@@ -130,16 +130,8 @@ async def test_a_job_of_another_domain_of_this_name_is_not_joined(
 ) -> None:
     async with noted.transaction() as db:
         await edit(db, queue, domain, 0)
-        other = jobs.ZoneArgs(zone=domain.zone, domain_id=domain.id + 1)
-        await log.start_once(
-            queue,
-            db,
-            jobs.RECORD_SYNC,
-            other,
-            resource=resource_of(domain.zone),
-            actor=log.Actor(domain.account_id, None),
-            event=log.Event("dns_record_create", DOMAIN.entity(other.domain_id, domain.domain)),
-        )
+        by, other = log.Starter(queue, db, domain.account_id), replace(domain, id=domain.id + 1)
+        await jobs.start(by, jobs.RECORD_SYNC, other, "dns_record_create")
     assert await unfinished(noted) == 2
 
 

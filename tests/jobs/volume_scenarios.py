@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from roost.app.fsck import check_all
 from roost.core.events import log
@@ -18,12 +19,13 @@ from roost.resources.volumes.args import (
     ResizeArgs,
     VolumeArgs,
 )
-from roost.resources.volumes.entity import resource_of
-from roost.resources.volumes.jobs import Args
+from roost.resources.volumes.entity import VOLUME, resource_of
 from roost.resources.volumes.records import VolumeStatus
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage
 from tests.support.volume_stage import VolumeStage
+
+Args = TypeVar("Args", bound=VolumeArgs)
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,8 @@ Prepare = Callable[[VolumeStage, Environment], Awaitable[tuple[int, int]]]
 async def enqueue(environment: Environment, kind: JobKind[Args], args: Args) -> int:
     async with environment.store.transaction() as db:
         account_id = await db.fetchval("select min(id) from account")
-        actor = log.Actor(account_id, "somebody")
-        await jobs.enqueue(environment.queue, db, kind, args, "label", actor)
+        by = log.Starter(environment.queue, db, account_id, "somebody")
+        await log.start(by, kind, args, VOLUME.entity(args.volume_id, "label"))
         resource = resource_of(args.volume_id)
         job_id: int = await db.fetchval("select max(id) from job where resource = $1", resource)
     return job_id

@@ -18,7 +18,7 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import AnySchedule, Schedule
-from roost.jobs.verdicts import Fatal, Verdict, Write, again, done, fail, next_step
+from roost.jobs.verdicts import Fatal, Verdict, Write, again, done, fail, next_step, writing
 from roost.jobs.worker import Worker
 from roost.services import Services
 
@@ -52,4 +52,5 @@ __all__ = [
     "done",
     "fail",
     "next_step",
+    "writing",
 ]

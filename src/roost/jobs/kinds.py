@@ -65,6 +65,10 @@ class JobKind(Generic[Args]):
 
     `deadline`: seconds from due time until an alert is raised; the job goes on. They are real
     ones, also where a lab moves the clock.
+    `resource`: what a job works on, such as `compute:100001`. Jobs of one resource run one at a
+    time, first come first served; a job that waits for another attempt keeps its resource.
+    `event`: the action of the event that shows a job, where that is not the kind's name.
+    `joined`: whether an event joins the same job that is queued already (`enqueue_once`).
     `permanent`: exceptions that fail the job at once.
     `per_account`: jobs of this kind that one account runs at the same time; None: as many as its
     share of the slots. Workers that claim at the same moment may pass it.
@@ -76,6 +80,9 @@ class JobKind(Generic[Args]):
     steps: tuple[Step[Args], ...]
     deadline: float = 3600.0
     retry: Retry = Retry()
+    resource: Callable[[Args], str] | None = None
+    event: str | None = None
+    joined: bool = False
     permanent: tuple[type[Exception], ...] = ()
     on_enqueued: Effect[Args] | None = None
     on_done: Effect[Args] | None = None

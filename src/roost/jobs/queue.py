@@ -41,12 +41,8 @@ class JobQueue:
         schedule: str | None = None,
         tick: datetime | None = None,
     ) -> Job:
-        """Add a job, to be run at once or at `run_at`.
-
-        Jobs of one `resource`, such as `compute:100001`, run one at a time, first come first
-        served; a job that waits for another attempt keeps its resource.
-        """
-        new = self._new(kind, args, resource, account_id, run_at)
+        """Add a job, to be run at once or at `run_at`; of its kind's resource unless `resource`."""
+        new = self._new(kind, args, account_id, resource, run_at)
         job = await queries.insert(conn, replace(new, schedule=schedule, tick=tick), event)
         await self._announce(conn, kind, job)
         return job
@@ -57,7 +53,6 @@ class JobQueue:
         kind: JobKind[Args],
         args: Args,
         *,
-        resource: str,
         account_id: int,
         event: EventInsert,
     ) -> None:
@@ -68,7 +63,7 @@ class JobQueue:
         the caller has held since before this call: a job that is taken from the queue meanwhile
         sees what the caller commits.
         """
-        new = self._new(kind, args, resource, account_id)
+        new = self._new(kind, args, account_id)
         job = await queries.insert_once(conn, new, event)
         if job is not None:
             await self._announce(conn, kind, job)
@@ -77,11 +72,13 @@ class JobQueue:
         self,
         kind: JobKind[Args],
         args: Args,
-        resource: str | None,
         account_id: int | None,
+        resource: str | None = None,
         run_at: datetime = AT_ONCE,
     ) -> NewJob:
         now = self.clock.now()
+        if resource is None and kind.resource is not None:
+            resource = kind.resource(args)
         return NewJob(
             kind=kind.name,
             args=args.model_dump_json(),

@@ -2,17 +2,32 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Concatenate, ParamSpec, TypeAlias
 
 from pydantic import JsonValue
 
 from roost.errors import ShownError
 from roost.store import Queries
 
+P = ParamSpec("P")
+
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 Write: TypeAlias = Callable[[Queries], Awaitable[None]]
 """Rows to change in the transaction that commits the step; it uses no other connection."""
+
+
+def writing(
+    statement: Callable[Concatenate[Queries, P], Awaitable[object]],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> Write:
+    """One statement, with all that it needs but the transaction."""
+
+    async def write(db: Queries) -> None:
+        await statement(db, *args, **kwargs)
+
+    return write
 
 
 class Fatal(ShownError):  # noqa: N818 - a verdict, not a mishap

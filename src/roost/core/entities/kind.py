@@ -1,6 +1,7 @@
 """What a resource group declares of its entities, once, in its own `entity.py`."""
 
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import quote
 
 from roost.core.entities.records import Entity
@@ -25,6 +26,19 @@ class EntityKind:
     def entity(self, entity_id: int | str | None = None, label: str | None = None) -> Entity:
         url = self.url(entity_id, label)
         return {"id": entity_id, "label": label, "type": self.name, "url": url}
+
+    def of(self, row: "Labelled") -> Entity:
+        return self.entity(row.id, row.label)
+
+
+class Labelled(Protocol):
+    """A row with a number and a label."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def label(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from roost.core.entities.records import Entity
 from roost.core.events import queries
 from roost.jobs.kinds import JobArgs, JobKind
 from roost.jobs.model import Job
-from roost.jobs.queries import EventInsert
 from roost.jobs.queue import JobQueue
 from roost.store import Queries
 
@@ -31,6 +30,26 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
+class Starter:
+    """What starts a job where there is no context: in other jobs, and in `roost fsck`."""
+
+    queue: JobQueue
+    db: Queries
+    account_id: int
+    username: str | None = None
+
+    @classmethod
+    def of(cls, by: "Context | Starter") -> "Starter":
+        if isinstance(by, Starter):
+            return by
+        return cls(by.get(JobQueue), by.db, by.account_id, by.identity.username)
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.account_id, self.username)
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """What users are told."""
 
@@ -39,7 +58,7 @@ class Event:
     secondary: Entity | None = None
     message: str = ""
     size: int | None = None
-    """MB that a job copies, from which users are told its rate."""
+    """MB, from which users are told the rate of a job."""
 
 
 async def notify(
@@ -65,52 +84,28 @@ async def add(
 
 
 async def start(
-    queue: JobQueue,
-    db: Queries,
+    by: Context | Starter,
     kind: JobKind[Args],
     args: Args,
+    entity: Entity,
+    secondary: Entity | None = None,
     *,
-    resource: str,
-    actor: Actor,
-    event: Event,
-) -> Job:
-    """Enqueue a job with the event that shows how far it is."""
-    return await queue.enqueue(
-        db,
-        kind,
-        args,
-        resource=resource,
-        account_id=actor.account_id,
-        event=_insert_of(queue, actor, event),
-    )
-
-
-async def start_once(
-    queue: JobQueue,
-    db: Queries,
-    kind: JobKind[Args],
-    args: Args,
-    *,
-    resource: str,
-    actor: Actor,
-    event: Event,
+    action: str | None = None,
+    message: str = "",
+    size: int | None = None,
 ) -> None:
-    """The same, but the event joins the job that waits already, if one does.
+    """Enqueue a job with the event that shows how far it is.
 
-    See `JobQueue.enqueue_once`.
+    `action` is the event's where it is not that of the kind; `size`: MB that the job copies.
     """
-    await queue.enqueue_once(
-        db,
-        kind,
-        args,
-        resource=resource,
-        account_id=actor.account_id,
-        event=_insert_of(queue, actor, event),
-    )
-
-
-def _insert_of(queue: JobQueue, actor: Actor, event: Event) -> EventInsert:
-    return queries.with_job(_row(queue.clock.now(), actor, event, "scheduled"))
+    starter = Starter.of(by)
+    queue, db, account_id = starter.queue, starter.db, starter.account_id
+    told = Event(action or kind.event or kind.name, entity, secondary, message, size)
+    event = queries.with_job(_row(queue.clock.now(), starter.actor, told, "scheduled"))
+    if kind.joined:
+        await queue.enqueue_once(db, kind, args, account_id=account_id, event=event)
+    else:
+        await queue.enqueue(db, kind, args, account_id=account_id, event=event)
 
 
 def _row(

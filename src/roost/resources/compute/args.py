@@ -3,6 +3,7 @@
 from typing import Literal
 
 from roost.jobs.turns import TurnArgs
+from roost.resources.compute.entity import resource_of
 
 
 class InstanceArgs(TurnArgs):
@@ -16,6 +17,11 @@ class InstanceArgs(TurnArgs):
     """Whether other work was under way when the job was enqueued."""
     shown: Literal["booting", "offline"] = "booting"
     """The status while a guest boots."""
+
+
+def on_instance(args: InstanceArgs) -> str:
+    """The resource of jobs on an instance."""
+    return resource_of(args.compute_id)
 
 
 class CreateArgs(InstanceArgs):

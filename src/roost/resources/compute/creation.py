@@ -1,7 +1,6 @@
 """Making an instance: its rows, its addresses, and the job that makes its disks."""
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 from roost.core.access import give_to_creator
 from roost.core.catalog import Catalog
@@ -10,8 +9,6 @@ from roost.core.events import log
 from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.ids import new_uuid
-from roost.jobs.kinds import JobKind
-from roost.jobs.queue import JobQueue
 from roost.resources.addresses import allocation
 from roost.resources.compute import queries, rules
 from roost.resources.compute.args import CreateArgs
@@ -19,7 +16,7 @@ from roost.resources.compute.backups import restoring
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
 from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.entity import COMPUTE, resource_of
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.jobs import CREATE
 from roost.resources.compute.limits import check_new, check_vlans
@@ -28,8 +25,6 @@ from roost.resources.compute.records import Alerts
 from roost.resources.images.entity import IMAGE
 from roost.resources.tags.labels import use_tags
 from roost.secrets import Box
-
-A = TypeVar("A", bound=CreateArgs)
 
 LABEL_TAKEN = "Label must be unique among your computes"
 
@@ -47,11 +42,14 @@ async def create(context: Context, body: CreateInstance) -> str:
         await check_vlans(context, body.region, body.interfaces)
     booted = body.booted is not False and (body.image or body.backup_id) is not None
     args = CreateArgs(compute_id=compute_id, username=context.identity.username, booted=booted)
+    entity, image = COMPUTE.entity(compute_id, new["label"]), None
+    if body.image is not None:
+        image = IMAGE.entity(body.image, body.image)
     if body.backup_id is None:
-        await _enqueue(context, CREATE, args, new)
+        await log.start(context, CREATE, args, entity, image)
     else:
         restored = await restoring.place_in_new(context, body.backup_id, new, args)
-        await _enqueue(context, CREATE_FROM_BACKUP, restored, new)
+        await log.start(context, CREATE_FROM_BACKUP, restored, entity, image)
     await check_new(context, body.region)
     return record
 
@@ -93,24 +91,6 @@ async def place(context: Context, wanted: Properties) -> tuple[queries.NewInstan
     record = await _insert(context, wanted.label, new)
     await give_to_creator(context, COMPUTE.name, compute_id)
     return new, record
-
-
-async def _enqueue(context: Context, kind: JobKind[A], args: A, new: queries.NewInstance) -> None:
-    image = new["image"]
-    event = log.Event(
-        CREATE.name,
-        COMPUTE.entity(args.compute_id, new["label"]),
-        IMAGE.entity(image, image) if image else None,
-    )
-    await log.start(
-        context.get(JobQueue),
-        context.db,
-        kind,
-        args,
-        resource=resource_of(args.compute_id),
-        actor=log.Actor.of(context),
-        event=event,
-    )
 
 
 async def _insert(context: Context, label: str | None, new: queries.NewInstance) -> str:

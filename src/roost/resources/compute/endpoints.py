@@ -4,16 +4,14 @@ from asyncpg import UniqueViolationError
 
 from roost.core.events import log
 from roost.errors import invalid
-from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import creation, jobs, queries
-from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import changes as backups
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
 from roost.resources.compute.configs import choice
 from roost.resources.compute.configs.queries import ConfigName
 from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.compute.jobs import enqueue_power
+from roost.resources.compute.jobs import start_power
 from roost.resources.compute.locks import lock, lock_turn
 from roost.resources.compute.queries import INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow, InstanceStatus
@@ -118,10 +116,9 @@ async def delete_instance(call: Call) -> None:
         return
     if facts.status in ("cloning", "restoring"):
         raise invalid(BUSY)
-    queue = call.get(JobQueue)
-    await queue.preempt(call.db, resource_of(facts.id), "The instance was deleted.")
+    await call.get(JobQueue).preempt(call.db, resource_of(facts.id), "The instance was deleted.")
     await queries.set_status(call.db, facts.id, "deleting", call.clock.now())
-    await enqueue_power(queue, call.db, jobs.DELETE, facts, log.Actor.of(call))
+    await start_power(call, jobs.DELETE, facts)
 
 
 @endpoint(
@@ -142,7 +139,7 @@ async def boot_instance(call: Call, body: BootInstance) -> None:
     config = await _config(call, facts, body.config_id, turn)
     if facts.status == "running" and not turn.queued:
         raise invalid("Compute is already running.")
-    await _power(call, jobs.BOOT, facts, turn, config)
+    await start_power(call, jobs.BOOT, facts, config, turn)
 
 
 @endpoint(
@@ -159,7 +156,7 @@ async def shutdown_instance(call: Call) -> None:
     """
     facts, turn = await lock_turn(call, call.number("computeId"))
     _must_run(facts, turn)
-    await _power(call, jobs.SHUTDOWN, facts, turn)
+    await start_power(call, jobs.SHUTDOWN, facts, turn=turn)
 
 
 @endpoint(
@@ -179,7 +176,7 @@ async def reboot_instance(call: Call, body: BootInstance) -> None:
     facts, turn = await lock_turn(call, call.number("computeId"))
     config = await _config(call, facts, body.config_id, turn)
     _must_run(facts, turn)
-    await _power(call, jobs.REBOOT, facts, turn, config)
+    await start_power(call, jobs.REBOOT, facts, config, turn)
 
 
 async def _view(call: Call, compute_id: int) -> bytes:
@@ -199,14 +196,3 @@ async def _config(
     if config_id is None and turn.queued and facts.status in _MAKING:
         return await choice.find_default(call.db, facts)
     return await choice.choose(call.db, facts, config_id)
-
-
-async def _power(
-    call: Call,
-    kind: JobKind[InstanceArgs],
-    facts: InstanceFacts,
-    turn: Turn,
-    config: ConfigName | None = None,
-) -> None:
-    queue, actor = call.get(JobQueue), log.Actor.of(call)
-    await enqueue_power(queue, call.db, kind, facts, actor, config=config, turn=turn)

@@ -102,7 +102,8 @@ async def _settle(instances: Instances, case: _Case) -> str:
     row, guest = case.rows.known, case.seen
     async with instances.holding(case) as db:
         if row.status == "deleting":
-            await jobs.enqueue_power(instances.queue, db, jobs.DELETE, row, _nobody(row))
+            by = log.Starter(instances.queue, db, row.account_id)
+            await jobs.start_power(by, jobs.DELETE, row)
             return "a job deletes it"
         status = "offline" if guest is None else guest.power
         await queries.set_status(db, row.id, status, instances.queue.clock.now())
@@ -165,16 +166,13 @@ async def _restart(instances: Instances, case: _Case) -> str:
     """A guest gets its size when it starts."""
     row = case.rows.known
     async with instances.holding(case) as db:
-        await jobs.enqueue_boot(instances.queue, db, jobs.REBOOT, row, _nobody(row))
+        by = log.Starter(instances.queue, db, row.account_id)
+        await jobs.start_boot(by, jobs.REBOOT, row)
     return "a job reboots it"
 
 
 def _disk(case: _Case) -> DiskFacts:
     return next(disk for disk in case.rows.disks if disk.id == case.drift.disk_id)
-
-
-def _nobody(row: InstanceFacts) -> log.Actor:
-    return log.Actor(row.account_id, None)
 
 
 _REMEDIES: dict[DriftKind, Callable[[Instances, _Case], Awaitable[str]]] = {

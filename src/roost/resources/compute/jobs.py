@@ -13,6 +13,7 @@ compute_delete     deleting         gone       offline
 
 from typing import Literal
 
+from roost.core.context import Context
 from roost.core.events import log
 from roost.jobs.kinds import Effect, JobKind, Step
 from roost.jobs.model import Job
@@ -20,7 +21,7 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, done, next_step
 from roost.resources.compute import queries, turns
-from roost.resources.compute.args import CreateArgs, InstanceArgs
+from roost.resources.compute.args import CreateArgs, InstanceArgs, on_instance
 from roost.resources.compute.configs import choice
 from roost.resources.compute.configs.entity import config_entity
 from roost.resources.compute.configs.queries import ConfigName
@@ -63,9 +64,9 @@ async def settle(run: Run[CreateArgs], shown: Shown = "booting") -> Verdict:
         waiting = await turns.jobs_on(db, run.tools.services, facts.id)
         others = [job for job in waiting if job.id != run.job.id]
         if run.args.booted and not any(job.kind in (BOOT.name, SHUTDOWN.name) for job in others):
-            actor = log.Actor(facts.account_id, run.args.username)
+            by = log.Starter(queue, db, facts.account_id, run.args.username)
             turn = Turn.behind(others, resource_of(facts.id))
-            await enqueue_boot(queue, db, BOOT, facts, actor, turn=turn, shown=shown)
+            await start_boot(by, BOOT, facts, turn=turn, shown=shown)
 
     return next_step(write)
 
@@ -127,6 +128,7 @@ async def _undelete(db: Queries, job: Job, args: InstanceArgs) -> None:
 CREATE = JobKind(
     "compute_create",
     CreateArgs,
+    resource=on_instance,
     steps=(
         Step("make", make, undo=remove, timeout=900),
         Step("settle", settle),
@@ -137,6 +139,7 @@ CREATE = JobKind(
 BOOT = JobKind(
     "compute_boot",
     InstanceArgs,
+    resource=on_instance,
     steps=(
         Step(BEGIN, begin(_unless_running, _begins_boot("booting"))),
         Step("make", make_ready, undo=unmake, timeout=900),
@@ -150,6 +153,7 @@ BOOT = JobKind(
 SHUTDOWN = JobKind(
     "compute_shutdown",
     InstanceArgs,
+    resource=on_instance,
     steps=(
         Step(BEGIN, begin(_unless_off, _begins("shutting_down"))),
         Step("stop", stop, undo=start, timeout=2 * GRACE),
@@ -162,6 +166,7 @@ SHUTDOWN = JobKind(
 REBOOT = JobKind(
     "compute_reboot",
     InstanceArgs,
+    resource=on_instance,
     steps=(
         Step(BEGIN, begin(_if_running, _begins_boot("rebooting"))),
         Step("stop", stop, undo=cut, timeout=2 * GRACE),
@@ -175,6 +180,7 @@ REBOOT = JobKind(
 DELETE = JobKind(
     "compute_delete",
     InstanceArgs,
+    resource=on_instance,
     steps=(Step("remove", remove, undo=keep, timeout=120), Step("forget", forget)),
     on_failed=_undelete,
 )
@@ -182,49 +188,42 @@ DELETE = JobKind(
 KINDS = (CREATE, BOOT, SHUTDOWN, REBOOT, DELETE)
 
 
-async def enqueue_boot(
-    queue: JobQueue,
-    db: Queries,
+async def start_boot(
+    by: Context | log.Starter,
     kind: JobKind[InstanceArgs],
     facts: InstanceFacts,
-    actor: log.Actor,
-    action: str | None = None,
-    message: str = "",
     turn: Turn = FIRST,
     shown: Shown = "booting",
+    action: str | None = None,
+    message: str = "",
 ) -> None:
-    """Enqueue BOOT or REBOOT with the only config, else the last booted."""
-    chosen = await choice.find_default(db, facts)
-    await enqueue_power(queue, db, kind, facts, actor, action, chosen, message, turn, shown)
+    """Start BOOT or REBOOT with the only config, else the last booted."""
+    config = await choice.find_default(by.db, facts)
+    await start_power(by, kind, facts, config, turn, shown, action, message)
 
 
-async def enqueue_power(
-    queue: JobQueue,
-    db: Queries,
+async def start_power(
+    by: Context | log.Starter,
     kind: JobKind[InstanceArgs],
     facts: InstanceFacts,
-    actor: log.Actor,
-    action: str | None = None,
     config: ConfigName | None = None,
-    message: str = "",
     turn: Turn = FIRST,
     shown: Shown = "booting",
+    action: str | None = None,
+    message: str = "",
 ) -> None:
-    """Enqueue a job that changes an instance's power, with its event.
+    """Start a job that changes an instance's power.
 
-    `action` is the event's, when it is not the kind's name; `config` is what is to be booted;
-    `message` is what the event says of the reason; `shown` is the status meanwhile.
+    `config` is what is to be booted, `shown` the status meanwhile; `action` and `message` are the
+    event's.
     """
-    entity = COMPUTE.entity(facts.id, facts.label)
     second = None if config is None else config_entity(facts.id, config)
     args = InstanceArgs(
         compute_id=facts.id,
-        username=actor.username,
+        username=log.Starter.of(by).username,
         config_id=None if config is None else config.id,
         queued=turn.queued,
         after=turn.after,
         shown=shown,
     )
-    event = log.Event(action or kind.name, entity, second, message)
-    resource = resource_of(facts.id)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)
+    await log.start(by, kind, args, COMPUTE.of(facts), second, action=action, message=message)

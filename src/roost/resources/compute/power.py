@@ -11,7 +11,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceState
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.jobs import BOOT, enqueue_boot
+from roost.resources.compute.jobs import BOOT, start_boot
 from roost.resources.compute.metrics import ComputeMetrics
 from roost.resources.compute.queries import InstanceFacts
 from roost.services import Services
@@ -54,13 +54,13 @@ async def follow_power(
 
 
 async def _tries(db: Queries, services: Services, row: InstanceFacts) -> int:
-    entity, since = COMPUTE.entity(row.id, row.label), services.get(JobQueue).clock.now() - _PERIOD
+    entity, since = COMPUTE.of(row), services.get(JobQueue).clock.now() - _PERIOD
     return await events.count_since(db, row.account_id, entity, _WATCHDOG, since)
 
 
 async def _boot(db: Queries, services: Services, row: InstanceFacts, action: str, why: str) -> str:
-    queue, actor = services.get(JobQueue), log.Actor(row.account_id, None)
-    await enqueue_boot(queue, db, BOOT, row, actor, action=action, message=why)
+    by = log.Starter(services.get(JobQueue), db, row.account_id)
+    await start_boot(by, BOOT, row, action=action, message=why)
     services.get(ComputeMetrics).rebooted(row.region, action)
     _log.info("guest_booted_again", instance=row.id, region=row.region, action=action, reason=why)
     return "it is booted again"
@@ -70,7 +70,6 @@ async def _leave_off(db: Queries, services: Services, row: InstanceFacts, why: s
     now, actor = services.get(JobQueue).clock.now(), log.Actor(row.account_id, None)
     await queries.set_status(db, row.id, "offline", now)
     await services.get(Neighbours).went_off(db, services, row.id)
-    entity = COMPUTE.entity(row.id, row.label)
-    await log.add(db, now, actor, "compute_shutdown", entity, message=why)
+    await log.add(db, now, actor, "compute_shutdown", COMPUTE.of(row), message=why)
     _log.warning("guest_left_off", instance=row.id, region=row.region, reason=why)
     return "set its status to offline"

@@ -3,7 +3,7 @@
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, again, next_step
+from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.addresses import allocation
 from roost.resources.compute import making, queries
 from roost.resources.compute.args import InstanceArgs
@@ -44,11 +44,7 @@ async def make(run: Run[InstanceArgs]) -> Verdict:
     setups = await _make(run)
     if setups is None:
         return again(IMAGE_POLL)
-
-    async def write(db: Queries) -> None:
-        await disks.set_made(db, setups, run.clock.now())
-
-    return next_step(write)
+    return next_step(writing(disks.set_made, setups, run.clock.now()))
 
 
 async def make_ready(run: Run[InstanceArgs]) -> Verdict:
@@ -58,7 +54,7 @@ async def make_ready(run: Run[InstanceArgs]) -> Verdict:
         return again(IMAGE_POLL)
 
     async def write(db: Queries) -> None:
-        await go_off(run, db)
+        await go_off(db, run)
         if setups:
             await disks.set_made(db, setups, run.clock.now())
 
@@ -74,7 +70,7 @@ async def _make(run: Run[InstanceArgs]) -> dict[int, bytes | None] | None:
     return await making.make(run.tools.services, engine_of(run, facts), unmade)
 
 
-async def go_off(run: Run[InstanceArgs], db: Queries) -> None:
+async def go_off(db: Queries, run: Run[InstanceArgs]) -> None:
     """What goes when a guest goes off."""
     await queries.lock_any(db, run.args.compute_id)
     await run.get(Neighbours).went_off(db, run.tools.services, run.args.compute_id)
@@ -87,11 +83,7 @@ async def remove(run: Run[InstanceArgs]) -> Verdict:
     await engine.delete(facts.id)
     for backup_id in await backups.ids_of(run.store, facts.id):
         await engine.backups.delete(backup_id)
-
-    async def write(db: Queries) -> None:
-        await disks.set_lost(db, facts.id)
-
-    return next_step(write)
+    return next_step(writing(disks.set_lost, facts.id))
 
 
 async def keep(run: Run[InstanceArgs]) -> Verdict:
@@ -107,7 +99,7 @@ async def keep(run: Run[InstanceArgs]) -> Verdict:
     async def write(db: Queries) -> None:
         await disks.set_lost(db, facts.id, kept)
         await backups.delete(db, gone)
-        await go_off(run, db)
+        await go_off(db, run)
 
     return next_step(write)
 
@@ -154,11 +146,7 @@ async def stop(run: Run[InstanceArgs]) -> Verdict:
     """Ask the guest to power off, and pull the plug after a while."""
     facts = await facts_of(run)
     await engine_of(run, facts).stop(facts.id, GRACE)
-
-    async def write(db: Queries) -> None:
-        await go_off(run, db)
-
-    return next_step(write)
+    return next_step(writing(go_off, run))
 
 
 async def cut(run: Run[InstanceArgs]) -> Verdict:

@@ -15,7 +15,7 @@ from roost.jobs.queries import Waiting
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
-from roost.jobs.verdicts import Verdict, next_step
+from roost.jobs.verdicts import Verdict, next_step, writing
 from roost.resources.compute import queries
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.entity import resource_of
@@ -91,7 +91,7 @@ def begin(look: Look, show: Begin[A]) -> Action[A]:
         if waits or facts is None:
             return waits or next_step()
         ended = look(facts)
-        return ended or next_step(lambda db: show(db, run))
+        return ended or next_step(writing(show, run))
 
     return act
 

@@ -90,12 +90,15 @@ async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
 
 async def went_off(db: Queries, queue: JobQueue, compute_id: int) -> None:
     """A guest's engine has told that it is off: have a look, unless it was to go off."""
-    row = await queries.find(db, compute_id)
-    resource = f"power:{compute_id}"
-    if row is None or row.status in _GOING_OFF or await queue.busy(db, resource):
+    row, args = await queries.find(db, compute_id), InstanceArgs(compute_id=compute_id)
+    if row is None or row.status in _GOING_OFF or await queue.busy(db, _on_power(args)):
         return
-    args = InstanceArgs(compute_id=compute_id)
-    await queue.enqueue(db, CHECK, args, resource=resource, account_id=row.account_id)
+    await queue.enqueue(db, CHECK, args, account_id=row.account_id)
+
+
+def _on_power(args: InstanceArgs) -> str:
+    """Not the instance, as the check gives way to jobs on that."""
+    return f"power:{args.compute_id}"
 
 
 WATCH = JobKind(
@@ -107,7 +110,11 @@ WATCH = JobKind(
 )
 
 CHECK = JobKind(
-    "compute_power_check", InstanceArgs, steps=(Step("look", look_at_one),), retry=Retry(attempts=2)
+    "compute_power_check",
+    InstanceArgs,
+    resource=_on_power,
+    steps=(Step("look", look_at_one),),
+    retry=Retry(attempts=2),
 )
 
 KINDS = (WATCH, CHECK)

@@ -2,10 +2,8 @@
 
 from roost.core.access import give_to_creator
 from roost.core.context import Context
-from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import invalid
-from roost.jobs.queue import JobQueue
 from roost.resources.domains import jobs, queries, record_queries, rules
 from roost.resources.domains.bodies import CreateDomain
 from roost.resources.domains.dns import Dns
@@ -25,7 +23,7 @@ async def create(context: Context, body: CreateDomain) -> DomainFacts:
     serial = rules.next_serial(0, context.clock.now())
     new = NewDomain(account_id=context.account_id, serial=serial, **body.model_dump())
     facts = await insert(context, new)
-    await enqueue_sync(context, facts, "dns_zone_create")
+    await jobs.start(context, jobs.ZONE_SYNC, facts, "dns_zone_create")
     await check_limits(context, queries.LIMIT)
     return facts
 
@@ -43,7 +41,7 @@ async def clone(context: Context, source: DomainFacts, domain: str, held: list[s
     new = NewDomain(account_id=context.account_id, domain=domain, serial=serial, **columns)
     facts = await insert(context, new)
     await record_queries.copy_all(context.db, source.id, facts.id, context.clock.now())
-    await enqueue_sync(context, facts, "dns_zone_create")
+    await jobs.start(context, jobs.ZONE_SYNC, facts, "dns_zone_create")
     await check_limits(context, queries.LIMIT)
     return facts
 
@@ -93,8 +91,3 @@ def check_idle(facts: DomainFacts) -> None:
     """Raises 400 while the records are still to come."""
     if facts.importing:
         raise invalid("The domain is being imported.")
-
-
-async def enqueue_sync(context: Context, facts: DomainFacts, action: str) -> None:
-    queue, actor = context.get(JobQueue), log.Actor.of(context)
-    await jobs.enqueue(queue, context.db, jobs.ZONE_SYNC, facts, actor, action)

@@ -1,6 +1,5 @@
 """What the API offers: domains (spec B, Domains)."""
 
-from roost.core.events import log
 from roost.errors import Problem, invalid_fields, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import creation, imports, jobs, queries, record_queries, rules
@@ -125,14 +124,10 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
         await creation.claim(call, body.domain, before.id)
     serial = _serial_after(before, body, call)
     after = await queries.update(call.db, before, body, serial, call.clock.now())
-    queue = call.get(JobQueue)
     if renamed:
-        await jobs.enqueue_sync(queue, call.db, before)
-    actor = log.Actor.of(call)
-    if serial == before.serial:
-        await jobs.enqueue_records(queue, call.db, after, actor, "dns_zone_update")
-    else:
-        await jobs.enqueue(queue, call.db, jobs.ZONE_SYNC, after, actor, "dns_zone_update")
+        await jobs.sync_silently(call.get(JobQueue), call.db, before)
+    kind = jobs.RECORD_SYNC if serial == before.serial else jobs.ZONE_SYNC
+    await jobs.start(call, kind, after, "dns_zone_update")
     return await _view(call, after.id)
 
 
@@ -143,11 +138,9 @@ async def delete_domain(call: Call) -> None:
     The name servers refuse to answer it from then on.
     """
     facts = await lock_domain(call)
-    queue = call.get(JobQueue)
-    await queue.preempt(call.db, resource_of(facts.zone), "The domain was deleted.")
+    await call.get(JobQueue).preempt(call.db, resource_of(facts.zone), "The domain was deleted.")
     await queries.delete(call.db, facts.id)
-    actor = log.Actor.of(call)
-    await jobs.enqueue(queue, call.db, jobs.ZONE_SYNC, facts, actor, "dns_zone_delete")
+    await jobs.start(call, jobs.ZONE_SYNC, facts, "dns_zone_delete")
 
 
 @endpoint(

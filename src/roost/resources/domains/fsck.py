@@ -83,5 +83,5 @@ class _Zones(Reconciler[str, DomainFacts | None, Zone, list[str]]):
         async with self.holding(case) as db:
             serial = rules.next_serial(facts.serial, self.queue.clock.now())
             await queries.set_serial(db, facts.id, serial)
-            await jobs.enqueue_sync(self.queue, db, facts)
+            await jobs.sync_silently(self.queue, db, facts)
         return "a job puts it again"

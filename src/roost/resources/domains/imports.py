@@ -7,10 +7,8 @@ why an import fails. A server that takes longer is left to a job.
 from dataclasses import dataclass
 
 from roost.core.context import Context
-from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, invalid, invalid_fields
-from roost.jobs.queue import JobQueue
 from roost.resources.domains import creation, importing, jobs, queries, rules
 from roost.resources.domains.at_once import AtOnce
 from roost.resources.domains.bodies import ImportDomain
@@ -53,12 +51,10 @@ async def make(context: Context, found: Found) -> DomainFacts:
             raise invalid(TOO_MANY)
     facts = await creation.insert(context, _new(context, body))
     if parsed is None:
-        remote = body.remote_nameserver or ""
-        queue, actor = context.get(JobQueue), log.Actor.of(context)
-        await jobs.enqueue_import(queue, context.db, facts, actor, remote)
+        await jobs.start_import(context, facts, body.remote_nameserver or "")
     else:
         await importing.keep(context.db, facts, parsed, context.clock.now())
-        await creation.enqueue_sync(context, facts, "dns_zone_import")
+        await jobs.start(context, jobs.ZONE_SYNC, facts, "dns_zone_import")
     await check_limits(context, queries.LIMIT)
     return facts
 

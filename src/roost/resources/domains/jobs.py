@@ -13,12 +13,13 @@ from typing import Final
 
 import orjson
 
+from roost.core.context import Context
 from roost.core.events import log
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.domains import importing, queries, record_queries, rules, transfers
 from roost.resources.domains.dns import Dns, parse_server, related
 from roost.resources.domains.engine import NoZoneError, RejectedError, ZoneChange
@@ -38,6 +39,14 @@ class ZoneArgs(JobArgs):
 
     zone: str
     domain_id: int
+
+
+def _args(facts: DomainFacts) -> ZoneArgs:
+    return ZoneArgs(zone=facts.zone, domain_id=facts.id)
+
+
+def _on_zone(args: ZoneArgs) -> str:
+    return resource_of(args.zone)
 
 
 class ImportArgs(ZoneArgs):
@@ -82,11 +91,7 @@ async def serve_records(run: Run[ZoneArgs]) -> Verdict:
             await dns.engine.put_rrsets(_change(pending, dns))
         except NoZoneError:
             return await _put_zone(run, facts)
-
-    async def write(db: Queries) -> None:
-        await record_queries.forget_changes(db, facts.id, facts.serial)
-
-    return next_step(write)
+    return next_step(writing(record_queries.forget_changes, facts.id, facts.serial))
 
 
 def _change(pending: record_queries.Pending, dns: Dns) -> ZoneChange:
@@ -111,12 +116,7 @@ async def fetch_zone(run: Run[ImportArgs]) -> Verdict:
     await run.progress(60)
     if parsed.refusals:
         raise Fatal("Not imported: " + "; ".join(parsed.refusals))
-    now = run.clock.now()
-
-    async def write(db: Queries) -> None:
-        await importing.keep(db, facts, parsed, now)
-
-    return next_step(write)
+    return next_step(writing(importing.keep, facts, parsed, run.clock.now()))
 
 
 async def withdraw(run: Run[ZoneArgs]) -> Verdict:
@@ -137,6 +137,7 @@ async def _forget(db: Queries, job: Job, args: ZoneArgs) -> None:
 ZONE_SYNC = JobKind(
     "dns_zone_sync",
     ZoneArgs,
+    resource=_on_zone,
     steps=(Step("serve", serve_zone, timeout=120),),
     retry=_RETRY,
     permanent=(RejectedError,),
@@ -146,6 +147,8 @@ ZONE_SYNC = JobKind(
 RECORD_SYNC = JobKind(
     "dns_record_sync",
     ZoneArgs,
+    resource=_on_zone,
+    joined=True,
     steps=(Step("serve", serve_records, timeout=120),),
     retry=_RETRY,
     permanent=(RejectedError,),
@@ -155,6 +158,7 @@ RECORD_SYNC = JobKind(
 IMPORT = JobKind(
     "dns_zone_import",
     ImportArgs,
+    resource=_on_zone,
     steps=(
         Step("fetch", fetch_zone, timeout=180, retry=Retry(attempts=3, base=0.25)),
         Step("serve", serve_zone, undo=withdraw, timeout=120),
@@ -168,47 +172,18 @@ IMPORT = JobKind(
 KINDS = (ZONE_SYNC, RECORD_SYNC, IMPORT)
 
 
-async def enqueue(
-    queue: JobQueue,
-    db: Queries,
-    kind: JobKind[ZoneArgs],
-    facts: DomainFacts,
-    actor: log.Actor,
-    action: str,
+async def start(
+    by: Context | log.Starter, kind: JobKind[ZoneArgs], facts: DomainFacts, action: str
 ) -> None:
-    """Enqueue a job of a domain's zone, with its event."""
-    args, resource = ZoneArgs(zone=facts.zone, domain_id=facts.id), resource_of(facts.zone)
-    event = _event(action, facts)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)
+    """Start ZONE_SYNC or RECORD_SYNC of a domain, which is locked."""
+    await log.start(by, kind, _args(facts), DOMAIN.entity(facts.id, facts.domain), action=action)
 
 
-async def enqueue_records(
-    queue: JobQueue, db: Queries, facts: DomainFacts, actor: log.Actor, action: str
-) -> None:
-    """Have the name server told of edits, of all that wait for it at once. The domain is locked."""
-    args, resource = ZoneArgs(zone=facts.zone, domain_id=facts.id), resource_of(facts.zone)
-    event = _event(action, facts)
-    await log.start_once(queue, db, RECORD_SYNC, args, resource=resource, actor=actor, event=event)
-
-
-async def enqueue_import(
-    queue: JobQueue, db: Queries, facts: DomainFacts, actor: log.Actor, remote: str
-) -> None:
+async def start_import(by: Context | log.Starter, facts: DomainFacts, remote: str) -> None:
     args = ImportArgs(zone=facts.zone, domain_id=facts.id, remote_nameserver=remote)
-    resource, event = resource_of(facts.zone), _event(IMPORT.name, facts)
-    await log.start(queue, db, IMPORT, args, resource=resource, actor=actor, event=event)
+    await log.start(by, IMPORT, args, DOMAIN.entity(facts.id, facts.domain))
 
 
-def _event(action: str, facts: DomainFacts) -> log.Event:
-    return log.Event(action, DOMAIN.entity(facts.id, facts.domain))
-
-
-async def enqueue_sync(queue: JobQueue, db: Queries, facts: DomainFacts) -> None:
+async def sync_silently(queue: JobQueue, db: Queries, facts: DomainFacts) -> None:
     """Make the name server agree, without an event; also on a name that the domain has no more."""
-    await queue.enqueue(
-        db,
-        ZONE_SYNC,
-        ZoneArgs(zone=facts.zone, domain_id=facts.id),
-        resource=resource_of(facts.zone),
-        account_id=facts.account_id,
-    )
+    await queue.enqueue(db, ZONE_SYNC, _args(facts), account_id=facts.account_id)

@@ -3,9 +3,7 @@
 from dataclasses import replace
 from ipaddress import ip_address
 
-from roost.core.events import log
 from roost.errors import invalid, not_found
-from roost.jobs.queue import JobQueue
 from roost.resources.domains import jobs, record_queries, rules
 from roost.resources.domains.coexistence import CNAME_REASON, conflict
 from roost.resources.domains.creation import check_idle
@@ -78,7 +76,7 @@ async def create_record(call: Call, body: CreateRecord) -> str:
     _check_size(facts, new.size)
     serial = rules.next_serial(facts.serial, call.clock.now())
     record = await record_queries.insert(call.db, facts.id, new, serial, call.clock.now())
-    await _enqueue(call, facts, "dns_record_create")
+    await jobs.start(call, jobs.RECORD_SYNC, facts, "dns_record_create")
     return record
 
 
@@ -107,7 +105,7 @@ async def update_record(call: Call, body: UpdateRecord) -> str:
     _check_size(facts, grown)
     record = await record_queries.update(call.db, record_id, new, call.clock.now())
     await _change(call, facts, [before, new], (0, grown))
-    await _enqueue(call, facts, "dns_record_update")
+    await jobs.start(call, jobs.RECORD_SYNC, facts, "dns_record_update")
     return record
 
 
@@ -121,7 +119,7 @@ async def delete_record(call: Call) -> None:
     before = await _find(call, facts)
     await record_queries.delete(call.db, call.number("recordId"))
     await _change(call, facts, [before], (-1, -before.size))
-    await _enqueue(call, facts, "dns_record_delete")
+    await jobs.start(call, jobs.RECORD_SYNC, facts, "dns_record_delete")
 
 
 async def _lock_master(call: Call) -> DomainFacts:
@@ -194,8 +192,3 @@ async def _change(
     now = call.clock.now()
     serial = rules.next_serial(facts.serial, now)
     await record_queries.set_changed(call.db, facts.id, keys, added, serial, now)
-
-
-async def _enqueue(call: Call, facts: DomainFacts, action: str) -> None:
-    queue, actor = call.get(JobQueue), log.Actor.of(call)
-    await jobs.enqueue_records(queue, call.db, facts, actor, action)

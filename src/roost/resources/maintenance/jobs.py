@@ -17,9 +17,9 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
-from roost.jobs.verdicts import Verdict, done, next_step
+from roost.jobs.verdicts import Verdict, done, next_step, writing
 from roost.resources.compute import queries as computes
-from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.args import InstanceArgs, on_instance
 from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import REBOOT
 from roost.resources.compute.records import InstanceStatus
@@ -50,11 +50,8 @@ async def _leave(run: Run[MaintenanceArgs]) -> Verdict:
     facts = await computes.find(run.store, run.args.compute_id)
     if facts is None or facts.status != "running":
         return done()
-
-    async def write(db: Queries) -> None:
-        await computes.set_status(db, facts.id, _STATUSES[run.args.type], run.clock.now())
-
-    return next_step(write)
+    status = _STATUSES[run.args.type]
+    return next_step(writing(computes.set_status, facts.id, status, run.clock.now()))
 
 
 async def _on_enqueued(db: Queries, job: Job, args: MaintenanceArgs) -> None:
@@ -86,6 +83,7 @@ async def _end(
 RUN = JobKind(
     "maintenance_run",
     MaintenanceArgs,
+    resource=on_instance,
     steps=(Step("leave", _leave), *REBOOT.steps[1:]),
     on_enqueued=_on_enqueued,
     on_done=_on_done,
@@ -120,24 +118,15 @@ async def _begin(db: Queries, queue: JobQueue, neighbours: Neighbours, seen: Mai
     # What has started without a job lost it to a deletion that failed, and begins again.
     if row.status == "pending" or (row.status == "started" and not busy):
         if facts.status == "running" or busy:
-            await enqueue(db, queue, row, facts)
+            await start_run(log.Starter(queue, db, row.account_id), row, facts)
         else:
             await queries.set_status(db, row.id, "completed")
 
 
-async def enqueue(
-    db: Queries, queue: JobQueue, row: Maintenance, facts: computes.InstanceFacts
-) -> None:
+async def start_run(by: log.Starter, row: Maintenance, facts: computes.InstanceFacts) -> None:
     """Have a job do it as soon as the instance is free."""
-    await log.start(
-        queue,
-        db,
-        RUN,
-        MaintenanceArgs(compute_id=facts.id, maintenance_id=row.id, type=row.type),
-        resource=resource_of(facts.id),
-        actor=log.Actor(row.account_id, None),
-        event=log.Event(_ACTIONS[row.type], COMPUTE.entity(facts.id, facts.label)),
-    )
+    args = MaintenanceArgs(compute_id=facts.id, maintenance_id=row.id, type=row.type)
+    await log.start(by, RUN, args, COMPUTE.of(facts), action=_ACTIONS[row.type])
 
 
 DUE = JobKind("maintenance_due", JobArgs, steps=(Step("begin", begin_due),), deadline=300)

@@ -7,7 +7,6 @@ from roost.core.entities.queries import labels
 from roost.core.events import log
 from roost.core.grant_queries import Permission, permission
 from roost.errors import forbidden, invalid, not_found
-from roost.jobs.queue import JobQueue
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
 from roost.resources.compute.entity import COMPUTE
@@ -15,7 +14,7 @@ from roost.resources.domains.at_once import AtOnce
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.bodies import UpdateAddress
 from roost.resources.reverse_dns.entity import IP_ADDRESS
-from roost.resources.reverse_dns.jobs import NAMES, RESOURCE, ReverseArgs
+from roost.resources.reverse_dns.jobs import NAMES, ReverseArgs
 from roost.resources.reverse_dns.names import default_name, zone_of
 from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.records import AddressRow
@@ -90,15 +89,7 @@ async def update_address(call: Call, named: Named) -> AddressRow:
         await queries.set_changed(call.db, zone)
     held_by = await labels(call.db, COMPUTE, call.account_id, [named.compute_id])
     instance = COMPUTE.entity(named.compute_id, held_by.get(named.compute_id))
-    await log.start_once(
-        call.get(JobQueue),
-        call.db,
-        NAMES,
-        ReverseArgs(),
-        resource=RESOURCE,
-        actor=log.Actor.of(call),
-        event=log.Event("ipaddress_update", IP_ADDRESS.entity(None, named.address), instance),
-    )
+    await log.start(call, NAMES, ReverseArgs(), IP_ADDRESS.entity(None, named.address), instance)
     return await _find(call, ("read_write",))
 
 

@@ -92,6 +92,9 @@ SYNC = JobKind(
 NAMES = JobKind(
     "reverse_dns_update",
     ReverseArgs,
+    resource=lambda _args: RESOURCE,
+    event="ipaddress_update",
+    joined=True,
     steps=(Step("serve", serve_names, timeout=120),),
     retry=Retry(attempts=60, base=0.25, longest=30.0),
 )

@@ -1,6 +1,7 @@
 """What jobs on volumes are given."""
 
 from roost.jobs.turns import TurnArgs
+from roost.resources.volumes.entity import resource_of
 
 
 class VolumeArgs(TurnArgs):
@@ -9,6 +10,11 @@ class VolumeArgs(TurnArgs):
     volume_id: int
     queued: bool = False
     """Whether other work was under way when the job was enqueued."""
+
+
+def on_volume(args: VolumeArgs) -> str:
+    """The resource of jobs on a volume."""
+    return resource_of(args.volume_id)
 
 
 class CreateArgs(VolumeArgs):

@@ -78,7 +78,7 @@ async def _let_go(db: Queries, volume: VolumeFacts, compute_id: int, now: dateti
 
 async def _tell(db: Queries, action: str, volume: VolumeFacts, now: datetime) -> None:
     actor = log.Actor(volume.account_id, None)
-    await log.add(db, now, actor, action, VOLUME.entity(volume.id, volume.label))
+    await log.add(db, now, actor, action, VOLUME.of(volume))
 
 
 async def _claim(
@@ -105,6 +105,5 @@ async def _plug_or_tell(
         await _tell(db, "volume_attach", volume, queue.clock.now())
         return
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
-    actor = log.Actor(volume.account_id, None)
-    entity = COMPUTE.entity(instance.id, instance.label)
-    await jobs.enqueue(queue, db, jobs.ATTACH, args, volume.label, actor, entity)
+    by = log.Starter(queue, db, volume.account_id)
+    await log.start(by, jobs.ATTACH, args, VOLUME.of(volume), COMPUTE.of(instance))

@@ -4,15 +4,12 @@ from roost.core.access import require
 from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
-from roost.jobs.kinds import JobKind
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import attaching, jobs, limits, locks, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.resources.volumes.bodies import AttachVolume
-from roost.resources.volumes.entity import resource_of
-from roost.resources.volumes.jobs import Args
+from roost.resources.volumes.entity import VOLUME, resource_of
 from roost.resources.volumes.queries import VolumeFacts
 
 
@@ -33,7 +30,7 @@ async def attach(context: Context, volume_id: int, body: AttachVolume) -> None:
     if persists:
         await attaching.name_in_config(context.db, instance, body.config_id, volume.id)
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
-    await _enqueue(context, jobs.ATTACH, args, volume, instance)
+    await log.start(context, jobs.ATTACH, args, VOLUME.of(volume), COMPUTE.of(instance))
 
 
 async def detach(context: Context, volume_id: int) -> None:
@@ -45,7 +42,7 @@ async def detach(context: Context, volume_id: int) -> None:
     if instance is None:
         raise invalid("Volume is not attached.")
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
-    await _enqueue(context, jobs.DETACH, args, volume, instance)
+    await log.start(context, jobs.DETACH, args, VOLUME.of(volume), COMPUTE.of(instance))
 
 
 async def resize(context: Context, volume_id: int, size: int) -> None:
@@ -57,7 +54,7 @@ async def resize(context: Context, volume_id: int, size: int) -> None:
     if size <= volume.size:
         raise invalid("Storage volumes can only be resized up")
     args = ResizeArgs(volume_id=volume.id, size=size, after=turn.after, queued=turn.queued)
-    await _enqueue(context, jobs.RESIZE, args, volume)
+    await log.start(context, jobs.RESIZE, args, VOLUME.of(volume))
     await limits.check_resized(context, volume.region)
 
 
@@ -73,21 +70,10 @@ async def delete(context: Context, volume_id: int) -> None:
     elif not await _is_detaching(context, volume):
         raise invalid("Volume must be detached before it can be deleted.")
     await state_queries.set_deleting(context.db, volume.id)
-    await _enqueue(context, jobs.DELETE, VolumeArgs(volume_id=volume.id, after=turn.after), volume)
+    args = VolumeArgs(volume_id=volume.id, after=turn.after)
+    await log.start(context, jobs.DELETE, args, VOLUME.of(volume))
 
 
 async def _is_detaching(context: Context, volume: VolumeFacts) -> bool:
     found = await context.get(JobQueue).unfinished(context.db, resource_of(volume.id))
     return any(job.kind == jobs.DETACH.name for job in found)
-
-
-async def _enqueue(
-    context: Context,
-    kind: JobKind[Args],
-    args: Args,
-    volume: VolumeFacts,
-    instance: InstanceFacts | None = None,
-) -> None:
-    actor, queue = log.Actor.of(context), context.get(JobQueue)
-    secondary = None if instance is None else COMPUTE.entity(instance.id, instance.label)
-    await jobs.enqueue(queue, context.db, kind, args, volume.label, actor, secondary)

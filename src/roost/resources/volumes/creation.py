@@ -38,16 +38,10 @@ async def create(context: Context, body: CreateVolume) -> str:
     secondary = None
     if instance is not None:
         await attaching.name_in_config(context.db, instance, body.config_id, volume_id)
-        secondary = COMPUTE.entity(instance.id, instance.label)
-    await jobs.enqueue(
-        context.get(JobQueue),
-        context.db,
-        jobs.CREATE,
-        CreateArgs(volume_id=volume_id, compute_id=body.compute_id, after=turn.after),
-        body.label,
-        log.Actor.of(context),
-        secondary,
-    )
+        secondary = COMPUTE.of(instance)
+    args = CreateArgs(volume_id=volume_id, compute_id=body.compute_id, after=turn.after)
+    entity = VOLUME.entity(volume_id, body.label)
+    await log.start(context, jobs.CREATE, args, entity, secondary)
     await limits.check_new(context, region)
     return record
 
@@ -83,16 +77,9 @@ async def clone(context: Context, source: VolumeFacts, turn: Turn, label: str) -
         now=context.clock.seconds(),
     )
     volume_id, record = await _insert(context, new)
-    await jobs.enqueue_about(
-        context.get(JobQueue),
-        context.db,
-        jobs.CLONE,
-        CloneArgs(volume_id=volume_id, source_id=source.id, after=turn.after),
-        log.Actor.of(context),
-        VOLUME.entity(source.id, source.label),
-        VOLUME.entity(volume_id, label),
-        source.size * 1024,
-    )
+    args = CloneArgs(volume_id=volume_id, source_id=source.id, after=turn.after)
+    copy, size = VOLUME.entity(volume_id, label), source.size * 1024
+    await log.start(context, jobs.CLONE, args, VOLUME.of(source), copy, size=size)
     await limits.check_new(context, source.region)
     return record
 

@@ -18,6 +18,7 @@ from roost.resources.volumes.args import VolumeArgs
 from roost.resources.volumes.drift import Drift, DriftKind, compare
 from roost.resources.volumes.effects import take_from_instance
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine, VolumeState
+from roost.resources.volumes.entity import VOLUME
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
 
@@ -134,8 +135,8 @@ async def _delete(volumes: _Volumes, case: _Case) -> str:
 
 
 async def _enqueue_delete(db: Queries, volumes: _Volumes, row: VolumeFacts) -> str:
-    actor, args = log.Actor(row.account_id, None), VolumeArgs(volume_id=row.id)
-    await jobs.enqueue(volumes.queue, db, jobs.DELETE, args, row.label, actor)
+    by = log.Starter(volumes.queue, db, row.account_id)
+    await log.start(by, jobs.DELETE, VolumeArgs(volume_id=row.id), VOLUME.of(row))
     return "a job deletes it"
 
 

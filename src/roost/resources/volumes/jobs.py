@@ -11,12 +11,7 @@ volume_resize  resizing         active     active, with the size that it has; th
 volume_delete  not shown        gone       active again
 """
 
-from typing import TypeVar
-
-from roost.core.entities.records import Entity
-from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
-from roost.jobs.queue import JobQueue
 from roost.jobs.turns import in_turn
 from roost.resources.compute.engine import MountedError
 from roost.resources.volumes import effects, steps
@@ -26,11 +21,8 @@ from roost.resources.volumes.args import (
     CreateArgs,
     ResizeArgs,
     VolumeArgs,
+    on_volume,
 )
-from roost.resources.volumes.entity import VOLUME, resource_of
-from roost.store import Queries
-
-Args = TypeVar("Args", bound=VolumeArgs)
 
 _RETRY = Retry(attempts=4)
 """What a data plane refuses four times it will refuse again; the user waits for an answer."""
@@ -40,6 +32,7 @@ _COPY_SECONDS = 24 * 3600.0
 CREATE = JobKind(
     "volume_create",
     CreateArgs,
+    resource=on_volume,
     steps=(Step("make", steps.make, undo=steps.unmake),),
     retry=_RETRY,
     on_done=effects.is_made,
@@ -49,6 +42,7 @@ CREATE = JobKind(
 CLONE = JobKind(
     "volume_clone",
     CloneArgs,
+    resource=on_volume,
     steps=(Step("copy", in_turn(steps.copy), undo=steps.unmake, timeout=_COPY_SECONDS),),
     deadline=_COPY_SECONDS,
     retry=_RETRY,
@@ -59,6 +53,7 @@ CLONE = JobKind(
 ATTACH = JobKind(
     "volume_attach",
     AttachmentArgs,
+    resource=on_volume,
     steps=(Step("plug", in_turn(steps.plug), undo=steps.unplug),),
     retry=_RETRY,
     on_failed=effects.is_detached,
@@ -67,6 +62,7 @@ ATTACH = JobKind(
 DETACH = JobKind(
     "volume_detach",
     AttachmentArgs,
+    resource=on_volume,
     steps=(Step("unplug", in_turn(steps.unplug), undo=steps.plug_again),),
     retry=_RETRY,
     permanent=(MountedError,),
@@ -76,6 +72,7 @@ DETACH = JobKind(
 RESIZE = JobKind(
     "volume_resize",
     ResizeArgs,
+    resource=on_volume,
     steps=(
         Step("begin", steps.begin_resize, undo=steps.keep_size),
         Step("grow", steps.grow),
@@ -89,39 +86,10 @@ RESIZE = JobKind(
 DELETE = JobKind(
     "volume_delete",
     VolumeArgs,
+    resource=on_volume,
     steps=(Step("remove", in_turn(steps.remove), undo=steps.keep),),
     retry=_RETRY,
     on_failed=effects.reappears,
 )
 
 KINDS = (CREATE, CLONE, ATTACH, DETACH, RESIZE, DELETE)
-
-
-async def enqueue(
-    queue: JobQueue,
-    db: Queries,
-    kind: JobKind[Args],
-    args: Args,
-    label: str,
-    actor: log.Actor,
-    secondary: Entity | None = None,
-) -> None:
-    """Enqueue a job on the volume of `args` and `label`, with its event."""
-    entity = VOLUME.entity(args.volume_id, label)
-    await enqueue_about(queue, db, kind, args, actor, entity, secondary)
-
-
-async def enqueue_about(
-    queue: JobQueue,
-    db: Queries,
-    kind: JobKind[Args],
-    args: Args,
-    actor: log.Actor,
-    entity: Entity,
-    secondary: Entity | None,
-    size: int | None = None,
-) -> None:
-    """The same with an event that is about another entity; `size`: MB that are copied."""
-    event = log.Event(kind.name, entity, secondary, size=size)
-    resource = resource_of(args.volume_id)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from roost.core.planes import Engines
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.compute.configs import slot_queries as slots
 from roost.resources.volumes import effects, queries, state_queries
 from roost.resources.volumes.args import (
@@ -31,11 +31,7 @@ async def make(run: Run[CreateArgs]) -> Verdict:
         await _engine(run, facts).create(facts.spec)
     waits = await awaited(run)
     if waits is not None:
-
-        async def write(db: Queries) -> None:
-            await state_queries.set_made(db, facts.id)
-
-        return replace(waits, write=write)
+        return replace(waits, write=writing(state_queries.set_made, facts.id))
     if run.args.compute_id is not None and facts.compute_id == run.args.compute_id:
         await _plug(run, facts)
     return next_step()
@@ -114,12 +110,9 @@ async def keep_size(run: Run[ResizeArgs]) -> Verdict:
     if facts is None or not facts.made:
         return next_step()
     state = await _engine(run, facts).inspect(facts.id)
-
-    async def write(db: Queries) -> None:
-        if state is not None:
-            await state_queries.set_size(db, facts.id, state.size)
-
-    return next_step(write)
+    if state is None:
+        return next_step()
+    return next_step(writing(state_queries.set_size, facts.id, state.size))
 
 
 async def remove(run: Run[VolumeArgs]) -> Verdict:
@@ -128,11 +121,7 @@ async def remove(run: Run[VolumeArgs]) -> Verdict:
     if facts.compute_id is not None:
         raise Fatal("The volume was not detached.")
     await _engine(run, facts).delete(facts.id)
-
-    async def write(db: Queries) -> None:
-        await effects.forget(db, facts.id)
-
-    return next_step(write)
+    return next_step(writing(effects.forget, facts.id))
 
 
 async def keep(run: Run[VolumeArgs]) -> Verdict:

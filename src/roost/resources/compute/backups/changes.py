@@ -1,15 +1,11 @@
 """Changes of backups: their rules, rows, events and jobs."""
 
-from typing import TypeVar
-
 from roost.core.access import require
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.planes import Engines
 from roost.errors import Problem, invalid, invalid_fields
-from roost.jobs.kinds import JobKind
-from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import jobs, queries, restoring, saved, settings_queries
@@ -20,13 +16,10 @@ from roost.resources.compute.backups.records import BackupType
 from roost.resources.compute.bodies import UpdateSchedule
 from roost.resources.compute.disks import changes as disk_changes
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.entity import COMPUTE, resource_of
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.locks import check_idle
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import FIRST, Turn
-from roost.store import Queries
-
-A = TypeVar("A", bound=InstanceArgs)
 
 
 async def enable(context: Context, instance: InstanceFacts) -> None:
@@ -35,8 +28,7 @@ async def enable(context: Context, instance: InstanceFacts) -> None:
     if region is None or "Backups" not in region.capabilities:
         raise invalid("The region does not offer backups")
     if await settings_queries.enable(context.db, instance.id):
-        entity = COMPUTE.entity(instance.id, instance.label)
-        await log.notify(context, "backups_enable", entity)
+        await log.notify(context, "backups_enable", COMPUTE.of(instance))
 
 
 async def set_schedule(context: Context, instance: InstanceFacts, body: UpdateSchedule) -> bool:
@@ -54,9 +46,7 @@ async def cancel(context: Context, instance: InstanceFacts, turn: Turn) -> None:
     if not await settings_queries.is_enabled(context.db, instance.id):
         raise invalid("Backups are not enabled.")
     args = InstanceArgs(compute_id=instance.id, queued=turn.queued, after=turn.after)
-    await _enqueue(
-        context.get(JobQueue), context.db, jobs.CANCEL, args, instance, log.Actor.of(context)
-    )
+    await log.start(context, jobs.CANCEL, args, COMPUTE.of(instance))
 
 
 async def take_snapshot(context: Context, instance: InstanceFacts, turn: Turn, label: str) -> int:
@@ -66,22 +56,19 @@ async def take_snapshot(context: Context, instance: InstanceFacts, turn: Turn, l
     if not turn.queued and not await saved.saveable(context.db, instance.id):
         raise invalid(saved.NO_DISKS)
     engine = context.get(Engines).holding(INSTANCE_PLANE, instance).name
-    queue, actor = context.get(JobQueue), log.Actor.of(context)
-    return await begin(queue, context.db, instance, engine, actor, "snapshot", label, turn)
+    return await begin(context, instance, engine, "snapshot", label, turn)
 
 
 async def begin(
-    queue: JobQueue,
-    db: Queries,
+    by: Context | log.Starter,
     instance: InstanceFacts,
     engine: str,
-    actor: log.Actor,
     kind: BackupType,
     label: str | None = None,
     turn: Turn = FIRST,
 ) -> int:
     """A new backup's row and job; returns its id."""
-    configs, held = await saved.content(db, instance.id)
+    configs, held = await saved.content(by.db, instance.id)
     new = NewBackup(
         compute_id=instance.id,
         type=kind,
@@ -91,11 +78,12 @@ async def begin(
         configs=configs,
         disks=held,
     )
-    backup_id = await queries.insert(db, new, queue.clock.now())
+    now = log.Starter.of(by).queue.clock.now()
+    backup_id = await queries.insert(by.db, new, now)
     args = BackupArgs(
         compute_id=instance.id, backup_id=backup_id, queued=turn.queued, after=turn.after
     )
-    await _enqueue(queue, db, jobs.SNAPSHOT, args, instance, actor)
+    await log.start(by, jobs.SNAPSHOT, args, COMPUTE.of(instance))
     return backup_id
 
 
@@ -118,9 +106,7 @@ async def restore(context: Context, compute_id: int, backup_id: int, body: Resto
         overwrite=body.overwrite,
         former=target.status,
     )
-    await _enqueue(
-        context.get(JobQueue), context.db, jobs.RESTORE, args, target, log.Actor.of(context)
-    )
+    await log.start(context, jobs.RESTORE, args, COMPUTE.of(target))
 
 
 async def _lock_both(context: Context, source_id: int, target_id: int) -> InstanceFacts:
@@ -138,16 +124,3 @@ async def _lock_both(context: Context, source_id: int, target_id: int) -> Instan
     for instance in found.values():
         await check_idle(context, instance)
     return found[target_id]
-
-
-async def _enqueue(
-    queue: JobQueue,
-    db: Queries,
-    kind: JobKind[A],
-    args: A,
-    instance: InstanceFacts,
-    actor: log.Actor,
-) -> None:
-    event = log.Event(kind.name, COMPUTE.entity(instance.id, instance.label))
-    resource = resource_of(instance.id)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)

@@ -14,7 +14,7 @@ from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.turns import in_turn
 from roost.resources.compute import queries as instances
-from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.args import InstanceArgs, on_instance
 from roost.resources.compute.backups import queries, settings_queries
 from roost.resources.compute.backups.args import (
     BackupArgs,
@@ -93,6 +93,7 @@ async def _not_created(db: Queries, job: Job, args: CreateFromBackupArgs) -> Non
 SNAPSHOT = JobKind(
     "compute_snapshot",
     BackupArgs,
+    resource=on_instance,
     steps=(
         Step("begin", begin),
         Step("save", save, undo=discard, timeout=_COPY_SECONDS),
@@ -106,6 +107,7 @@ SNAPSHOT = JobKind(
 CANCEL = JobKind(
     "backups_cancel",
     InstanceArgs,
+    resource=on_instance,
     steps=(Step("remove", in_turn(remove_all), undo=keep_rest, timeout=600),),
     retry=_RETRY,
     on_enqueued=_disable,
@@ -115,6 +117,7 @@ CANCEL = JobKind(
 RESTORE = JobKind(
     "backups_restore",
     RestoreArgs,
+    resource=on_instance,
     steps=(
         Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
         Step("power_off", power_off, undo=cut_off, timeout=180),
@@ -130,6 +133,8 @@ RESTORE = JobKind(
 CREATE: JobKind[CreateFromBackupArgs] = JobKind(
     "compute_create_from_backup",
     CreateFromBackupArgs,
+    resource=on_instance,
+    event="compute_create",
     steps=(
         Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
         Step("configure", configure),

@@ -43,8 +43,8 @@ async def _begin(run: Run[DueArgs], compute_id: int) -> None:
         busy = await queue.busy(db, resource_of(compute_id))
         if not busy and not await neighbours.busy(db, queue, compute_id):
             engine = run.get(Engines).holding(INSTANCE_PLANE, instance).name
-            actor = log.Actor(instance.account_id, None)
-            await changes.begin(queue, db, instance, engine, actor, "auto")
+            by = log.Starter(queue, db, instance.account_id)
+            await changes.begin(by, instance, engine, "auto")
 
 
 DUE = JobKind(

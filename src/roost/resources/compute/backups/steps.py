@@ -1,10 +1,8 @@
 """Steps of jobs on backups, and what takes them back."""
 
-from functools import partial
-
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
-from roost.jobs.verdicts import Fatal, Verdict, Write, next_step
+from roost.jobs.verdicts import Fatal, Verdict, Write, next_step, writing
 from roost.resources.compute import queries as instances
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.backups import queries, rules, settings_queries
@@ -52,11 +50,7 @@ async def save(run: Run[BackupArgs]) -> Verdict:
     saved = DISKS.validate_json(backup.disks)
     specs = [DiskSpec(d.id, facts.id, d.size, d.filesystem, d.image) for d in saved]
     await engine_of(run, facts).backups.save(backup.id, specs, run.progress)
-
-    async def write(db: Queries) -> None:
-        await queries.set_status(db, backup.id, "needsPostProcessing", run.clock.now())
-
-    return next_step(write)
+    return next_step(writing(queries.set_status, backup.id, "needsPostProcessing", run.clock.now()))
 
 
 async def discard(run: Run[BackupArgs]) -> Verdict:
@@ -69,11 +63,7 @@ async def discard(run: Run[BackupArgs]) -> Verdict:
 
 async def keep(run: Run[BackupArgs]) -> Verdict:
     """The backup is whole; from now on nothing takes it back."""
-
-    async def write(db: Queries) -> None:
-        await queries.set_success(db, run.args.backup_id, run.clock.now())
-
-    return next_step(write)
+    return next_step(writing(queries.set_success, run.args.backup_id, run.clock.now()))
 
 
 async def prune(run: Run[BackupArgs]) -> Verdict:
@@ -81,11 +71,7 @@ async def prune(run: Run[BackupArgs]) -> Verdict:
     facts, outdated = await facts_of(run), await _outdated(run, await _backup(run))
     for backup_id in outdated:
         await engine_of(run, facts).backups.delete(backup_id)
-
-    async def write(db: Queries) -> None:
-        await queries.delete(db, outdated)
-
-    return next_step(write)
+    return next_step(writing(queries.delete, outdated))
 
 
 async def _outdated(run: Run[BackupArgs], backup: BackupFacts) -> list[int]:
@@ -122,11 +108,7 @@ async def _forget_gone(run: Run[InstanceArgs]) -> Write:
     facts = await facts_of(run)
     held = {state.id for state in await engine_of(run, facts).backups.list()}
     gone = [each for each in await queries.ids_of(run.store, facts.id) if each not in held]
-
-    async def write(db: Queries) -> None:
-        await queries.delete(db, gone)
-
-    return write
+    return writing(queries.delete, gone)
 
 
 async def copy(run: Run[CopyArgs]) -> Verdict:
@@ -137,12 +119,8 @@ async def copy(run: Run[CopyArgs]) -> Verdict:
     for number, (saved_id, disk_id) in enumerate(sorted(places.items())):
         part = part_of(run.progress, number, len(places))
         await engine.restore(backup.id, saved_id, new[disk_id].spec, part)
-
-    async def write(db: Queries) -> None:
-        setups = {each: new[each].setup for each in places.values()}
-        await disks.set_made(db, setups, run.clock.now())
-
-    return next_step(write)
+    setups = {each: new[each].setup for each in places.values()}
+    return next_step(writing(disks.set_made, setups, run.clock.now()))
 
 
 async def uncopy(run: Run[CopyArgs]) -> Verdict:
@@ -157,10 +135,10 @@ async def uncopy(run: Run[CopyArgs]) -> Verdict:
 
 async def configure(run: Run[CopyArgs]) -> Verdict:
     """Write the configs that the backup remembers."""
-    return next_step(partial(_configure, run, await _backup(run)))
+    return next_step(writing(_configure, run, await _backup(run)))
 
 
-async def _configure(run: Run[CopyArgs], backup: BackupFacts, db: Queries) -> None:
+async def _configure(db: Queries, run: Run[CopyArgs], backup: BackupFacts) -> None:
     """An instance that remembers no boot gets the config of the last one, else the first."""
     saved, compute_id = copies.CONFIGS.validate_json(backup.configs), run.args.compute_id
     ids = await copies.write(db, compute_id, saved, run.args.disks, run.clock.now())
@@ -175,7 +153,7 @@ async def power_off(run: Run[RestoreArgs]) -> Verdict:
         return next_step()
     facts = await facts_of(run)
     await engine_of(run, facts).stop(facts.id, GRACE)
-    return next_step(partial(go_off, run))
+    return next_step(writing(go_off, run))
 
 
 async def cut_off(run: Run[RestoreArgs]) -> Verdict:
@@ -186,7 +164,7 @@ async def cut_off(run: Run[RestoreArgs]) -> Verdict:
     await engine_of(run, facts).stop(facts.id, 0)
 
     async def write(db: Queries) -> None:
-        await go_off(run, db)
+        await go_off(db, run)
         await instances.set_status(db, facts.id, "offline", run.clock.now())
 
     return next_step(write)
@@ -199,7 +177,7 @@ async def switch(run: Run[RestoreArgs]) -> Verdict:
     async def write(db: Queries) -> None:
         if run.args.overwrite:
             await copies.delete_all(db, run.args.compute_id)
-        await _configure(run, backup, db)
+        await _configure(db, run, backup)
 
     return next_step(write, result={})
 
@@ -213,7 +191,7 @@ async def clear(run: Run[RestoreArgs]) -> Verdict:
     old = [d.id for d in await disks.of_instance(run.store, facts.id) if d.id not in new]
     for disk_id in old:
         await engine_of(run, facts).disks.delete(facts.id, disk_id)
-    return next_step(partial(disks.delete_all, disk_ids=old))
+    return next_step(writing(disks.delete_all, old))
 
 
 async def leave(run: Run[RestoreArgs]) -> Verdict:
@@ -223,4 +201,4 @@ async def leave(run: Run[RestoreArgs]) -> Verdict:
     held = set() if guest is None else {disk.id for disk in guest.disks}
     new = set(run.args.disks.values())
     found = {disk.id for disk in await disks.of_instance(run.store, facts.id)}
-    return next_step(partial(disks.delete_all, disk_ids=found - new - held))
+    return next_step(writing(disks.delete_all, found - new - held))

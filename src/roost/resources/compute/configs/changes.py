@@ -67,7 +67,7 @@ async def delete(context: Context, instance: InstanceFacts, config: ConfigFacts)
 async def notify(
     context: Context, action: str, instance: InstanceFacts, config: ConfigName
 ) -> None:
-    entity = COMPUTE.entity(instance.id, instance.label)
+    entity = COMPUTE.of(instance)
     second = config_entity(instance.id, config)
     await log.notify(context, action, entity, second)
 

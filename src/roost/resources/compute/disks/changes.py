@@ -1,10 +1,12 @@
 """Changes of disks: their rules, rows, events and jobs."""
 
+from typing import TypeVar
+
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
-from roost.jobs.queue import JobQueue
+from roost.jobs.kinds import JobKind
 from roost.resources.compute.disks import jobs, queries, rules
 from roost.resources.compute.disks.bodies import CreateDisk
 from roost.resources.compute.disks.entity import disk_entity
@@ -24,6 +26,8 @@ from roost.resources.compute.turns import Turn
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 
+A = TypeVar("A", bound=DiskArgs)
+
 
 async def create(context: Context, instance: InstanceFacts, turn: Turn, body: CreateDisk) -> int:
     """The new disk's id."""
@@ -41,7 +45,7 @@ async def create(context: Context, instance: InstanceFacts, turn: Turn, body: Cr
     )
     disk = await queries.insert(context.db, new, context.clock.now())
     args = _args(context, disk, turn)
-    await jobs.enqueue(context.get(JobQueue), context.db, jobs.CREATE, args, instance, disk)
+    await _start(context, jobs.CREATE, args, instance, disk)
     return disk.id
 
 
@@ -52,7 +56,7 @@ async def clone(context: Context, instance: InstanceFacts, source: DiskFacts, tu
     new = source.copy_for(instance.id, rules.copy_label(source.label))
     disk = await queries.insert(context.db, new, context.clock.now())
     args = CloneArgs(**_args(context, disk, turn).model_dump(), source_id=source.id)
-    await jobs.enqueue(context.get(JobQueue), context.db, jobs.DUPLICATE, args, instance, disk)
+    await _start(context, jobs.DUPLICATE, args, instance, disk)
     return disk.id
 
 
@@ -63,7 +67,7 @@ async def resize(
     _check_ready(disk, turn)
     await check_space(context, instance, size - disk.size)
     args = ResizeArgs(**_args(context, disk, turn).model_dump(), size=size, former=disk.size)
-    await jobs.enqueue(context.get(JobQueue), context.db, jobs.RESIZE, args, instance, disk)
+    await _start(context, jobs.RESIZE, args, instance, disk)
 
 
 async def delete(context: Context, instance: InstanceFacts, disk: DiskFacts, turn: Turn) -> None:
@@ -73,7 +77,7 @@ async def delete(context: Context, instance: InstanceFacts, disk: DiskFacts, tur
     if not turn.queued:
         await check_unused(context, instance, disk)
     args = _args(context, disk, turn)
-    await jobs.enqueue(context.get(JobQueue), context.db, jobs.DELETE, args, instance, disk)
+    await _start(context, jobs.DELETE, args, instance, disk)
 
 
 async def hash_password(password: str) -> str:
@@ -120,9 +124,8 @@ async def check_unused(context: Context, instance: InstanceFacts, disk: DiskFact
 async def notify(
     context: Context, action: str, instance: InstanceFacts, disk_id: int, label: str
 ) -> None:
-    entity = COMPUTE.entity(instance.id, instance.label)
     second = disk_entity(instance.id, disk_id, label)
-    await log.notify(context, action, entity, second)
+    await log.notify(context, action, COMPUTE.of(instance), second)
 
 
 def _check_ready(disk: DiskFacts, turn: Turn) -> None:
@@ -136,6 +139,13 @@ def _image_label(context: Context, image_id: str | None) -> str:
     image = context.get(Catalog).find_image(image_id or "")
     assert image is not None
     return rules.image_label(image.label)
+
+
+async def _start(
+    context: Context, kind: JobKind[A], args: A, instance: InstanceFacts, disk: DiskFacts
+) -> None:
+    second = disk_entity(instance.id, disk.id, disk.label)
+    await log.start(context, kind, args, COMPUTE.of(instance), second)
 
 
 def _args(context: Context, disk: DiskFacts, turn: Turn) -> DiskArgs:

@@ -7,16 +7,11 @@ disk_resize      not ready        ready        ready, of its former size
 disk_duplicate   not ready        ready        gone; its source stays ready all the time
 """
 
-from typing import TypeVar
-
-from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
-from roost.jobs.queue import JobQueue
 from roost.jobs.turns import in_turn
+from roost.resources.compute.args import on_instance
 from roost.resources.compute.disks import queries
-from roost.resources.compute.disks.entity import disk_entity
-from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.disks.steps import (
     CloneArgs,
     DiskArgs,
@@ -30,11 +25,7 @@ from roost.resources.compute.disks.steps import (
     resize,
     shrink_back,
 )
-from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.compute.queries import InstanceFacts
 from roost.store import Queries
-
-A = TypeVar("A", bound=DiskArgs)
 
 _RETRY = Retry(attempts=3, base=0.25)
 """What an engine refuses it seldom does later."""
@@ -59,6 +50,7 @@ async def _settle(db: Queries, job: Job, args: DiskArgs) -> None:
 CREATE = JobKind(
     "disk_create",
     DiskArgs,
+    resource=on_instance,
     steps=(Step("make", in_turn(make), undo=discard, timeout=900),),
     retry=_RETRY,
     on_failed=_forget,
@@ -67,6 +59,7 @@ CREATE = JobKind(
 DELETE = JobKind(
     "disk_delete",
     DiskArgs,
+    resource=on_instance,
     steps=(Step("remove", in_turn(remove), undo=inspect),),
     retry=_RETRY,
     on_enqueued=_begin_delete,
@@ -77,6 +70,7 @@ DELETE = JobKind(
 RESIZE = JobKind(
     "disk_resize",
     ResizeArgs,
+    resource=on_instance,
     steps=(
         Step("begin", begin_resize),
         Step("resize", resize, undo=shrink_back, timeout=900),
@@ -90,28 +84,10 @@ RESIZE = JobKind(
 DUPLICATE = JobKind(
     "disk_duplicate",
     CloneArgs,
+    resource=on_instance,
     steps=(Step("copy", in_turn(copy), undo=discard, timeout=3600),),
     retry=_RETRY,
     on_failed=_forget,
 )
 
 KINDS = (CREATE, DELETE, RESIZE, DUPLICATE)
-
-
-async def enqueue(
-    queue: JobQueue,
-    db: Queries,
-    kind: JobKind[A],
-    args: A,
-    instance: InstanceFacts,
-    disk: DiskFacts,
-) -> None:
-    """Enqueue a job on a disk, with its event; `args.username` is who wants it."""
-    actor = log.Actor(instance.account_id, args.username)
-    event = log.Event(
-        kind.name,
-        COMPUTE.entity(instance.id, instance.label),
-        disk_entity(instance.id, disk.id, disk.label),
-    )
-    resource = resource_of(instance.id)
-    await log.start(queue, db, kind, args, resource=resource, actor=actor, event=event)

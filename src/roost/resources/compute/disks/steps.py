@@ -2,7 +2,7 @@
 
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
-from roost.jobs.verdicts import Fatal, Verdict, again, next_step
+from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.compute import making
 from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.configs import queries as configs
@@ -53,11 +53,7 @@ async def make(run: Run[DiskArgs]) -> Verdict:
     if making.awaits_image(run.tools.services, facts.region, [disk]):
         return again(IMAGE_POLL)
     setups = await making.make(run.tools.services, engine_of(run, facts), [disk])
-
-    async def write(db: Queries) -> None:
-        await queries.set_made(db, setups, run.clock.now())
-
-    return next_step(write)
+    return next_step(writing(queries.set_made, setups, run.clock.now()))
 
 
 async def copy(run: Run[CloneArgs]) -> Verdict:
@@ -67,11 +63,7 @@ async def copy(run: Run[CloneArgs]) -> Verdict:
     if source is None or not source.made:
         raise Fatal("The disk that was to be copied is gone.")
     await engine_of(run, facts).disks.copy(source.spec, disk.spec, run.progress)
-
-    async def write(db: Queries) -> None:
-        await queries.set_made(db, {disk.id: disk.setup}, run.clock.now())
-
-    return next_step(write)
+    return next_step(writing(queries.set_made, {disk.id: disk.setup}, run.clock.now()))
 
 
 async def discard(run: Run[DiskArgs]) -> Verdict:
@@ -92,12 +84,7 @@ async def inspect(run: Run[DiskArgs]) -> Verdict:
     """See whether anything is left of a disk that was to be deleted."""
     facts = await facts_of(run)
     state = await engine_of(run, facts).disks.inspect(facts.id, run.args.disk_id)
-
-    async def write(db: Queries) -> None:
-        if state is None:
-            await queries.set_unmade(db, run.args.disk_id)
-
-    return next_step(write)
+    return next_step(None if state else writing(queries.set_unmade, run.args.disk_id))
 
 
 async def begin_resize(run: Run[ResizeArgs]) -> Verdict:
@@ -128,8 +115,4 @@ async def shrink_back(run: Run[ResizeArgs]) -> Verdict:
 async def _resize(run: Run[ResizeArgs], size: int) -> Verdict:
     facts, disk = await facts_of(run), await _disk(run)
     await engine_of(run, facts).disks.resize(disk.of_size(size))
-
-    async def write(db: Queries) -> None:
-        await queries.set_size(db, disk.id, size)
-
-    return next_step(write)
+    return next_step(writing(queries.set_size, disk.id, size))

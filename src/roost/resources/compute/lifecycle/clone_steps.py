@@ -1,12 +1,11 @@
 """Steps of cloning, and what takes them back."""
 
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.lifecycle.args import CloneArgs
 from roost.resources.compute.making import part_of
 from roost.resources.compute.steps import engine_of, facts_of
-from roost.store import Queries
 
 
 async def copy(run: Run[CloneArgs]) -> Verdict:
@@ -19,12 +18,8 @@ async def copy(run: Run[CloneArgs]) -> Verdict:
             raise Fatal("A disk that was to be copied is gone.")
         part = part_of(run.progress, number, len(places))
         await engine_of(run, facts).disks.copy(owned[source_id].spec, new[disk_id].spec, part)
-
-    async def write(db: Queries) -> None:
-        setups = {disk_id: new[disk_id].setup for disk_id in places.values()}
-        await disks.set_made(db, setups, run.clock.now())
-
-    return next_step(write)
+    setups = {disk_id: new[disk_id].setup for disk_id in places.values()}
+    return next_step(writing(disks.set_made, setups, run.clock.now()))
 
 
 async def uncopy(run: Run[CloneArgs]) -> Verdict:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from roost.core.context import Context
+from roost.core.events import log
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.compute.configs import copies
 from roost.resources.compute.configs import queries as configs
@@ -11,6 +12,7 @@ from roost.resources.compute.configs.copies import SavedConfig
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.changes import check_space
 from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import clone_queries, clone_targets, jobs, queries, rules
 from roost.resources.compute.lifecycle.args import CloneArgs
 from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
@@ -54,7 +56,8 @@ async def clone(context: Context, compute_id: int, body: CloneInstance) -> int:
     elif content.disks:
         await check_space(context, target, content.size, field=None)
     args = await _place(context, source, target, content, new)
-    await jobs.enqueue_clone(context, args, source, target, content.size)
+    entity, second = COMPUTE.of(source), COMPUTE.of(target)
+    await log.start(context, jobs.CLONE, args, entity, second, size=content.size)
     if new:
         await check_new(context, target.region)
     return target.id

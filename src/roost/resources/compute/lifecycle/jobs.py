@@ -9,17 +9,11 @@ compute_clone     cloning (both)        both as before            as before; a n
 """
 
 from functools import partial
-from typing import TypeVar
 
-from roost.core.context import Context
-from roost.core.entities.records import Entity
-from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
-from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as instances
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.entity import COMPUTE, resource_of
+from roost.resources.compute.args import on_instance
 from roost.resources.compute.jobs import becomes, settle
 from roost.resources.compute.lifecycle import clone_queries, queries
 from roost.resources.compute.lifecycle.args import CloneArgs, RebuildArgs, RescueArgs, ResizeArgs
@@ -35,12 +29,9 @@ from roost.resources.compute.lifecycle.steps import (
     start_again,
     start_rescue,
 )
-from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, cut, make, stop, unmake
 from roost.store import Queries
-
-A = TypeVar("A", bound=InstanceArgs)
 
 _RETRY = Retry(attempts=3)
 """What an engine refuses it seldom does later."""
@@ -74,6 +65,7 @@ async def _end_clone(db: Queries, job: Job, args: CloneArgs) -> None:
 REBUILD = JobKind(
     "compute_rebuild",
     RebuildArgs,
+    resource=on_instance,
     steps=(
         Step("stop", stop, undo=cut, timeout=2 * GRACE),
         Step("clear", clear, undo=keep_rest, timeout=120),
@@ -88,6 +80,7 @@ REBUILD = JobKind(
 RESCUE = JobKind(
     "compute_rescue",
     RescueArgs,
+    resource=on_instance,
     steps=(
         Step("stop", stop, undo=cut, timeout=2 * GRACE),
         Step("start", start_rescue, undo=cut, timeout=120),
@@ -101,6 +94,7 @@ RESCUE = JobKind(
 RESIZE = JobKind(
     "compute_resize",
     ResizeArgs,
+    resource=on_instance,
     steps=(
         Step("stop", stop, undo=start_again, timeout=2 * GRACE),
         Step("grow", grow, undo=shrink_back, timeout=900),
@@ -115,6 +109,7 @@ RESIZE = JobKind(
 CLONE = JobKind(
     "compute_clone",
     CloneArgs,
+    resource=on_instance,  # The target, so that several clones are made at the same time.
     steps=(Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),),
     retry=_RETRY,
     on_enqueued=_begin_clone,
@@ -123,45 +118,3 @@ CLONE = JobKind(
 )
 
 KINDS = (REBUILD, RESCUE, RESIZE, CLONE)
-
-
-async def enqueue(
-    context: Context,
-    kind: JobKind[A],
-    args: A,
-    instance: InstanceFacts,
-    action: str | None = None,
-    message: str = "",
-) -> None:
-    """Enqueue a job on the instance, with its event; `action` when that is not the kind's name."""
-    await _enqueue(context, kind, args, action or kind.name, instance, message=message)
-
-
-async def enqueue_clone(
-    context: Context, args: CloneArgs, source: InstanceFacts, target: InstanceFacts, size: int
-) -> None:
-    """The job is the target's, so that several clones are made at the same time; `size` in MB."""
-    second = COMPUTE.entity(target.id, target.label)
-    await _enqueue(context, CLONE, args, CLONE.name, source, second, size=size)
-
-
-async def _enqueue(
-    context: Context,
-    kind: JobKind[A],
-    args: A,
-    action: str,
-    instance: InstanceFacts,
-    second: Entity | None = None,
-    message: str = "",
-    size: int | None = None,
-) -> None:
-    entity = COMPUTE.entity(instance.id, instance.label)
-    await log.start(
-        context.get(JobQueue),
-        context.db,
-        kind,
-        args,
-        resource=resource_of(args.compute_id),
-        actor=log.Actor.of(context),
-        event=log.Event(action, entity, second, message, size),
-    )

@@ -4,11 +4,13 @@ import base64
 
 from roost.core.catalog import Catalog
 from roost.core.context import Context
+from roost.core.events import log
 from roost.errors import invalid
 from roost.resources.compute.bodies import Metadata
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.changes import check_image
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.args import RebuildArgs
@@ -37,7 +39,7 @@ async def rebuild(context: Context, instance: InstanceFacts, body: RebuildInstan
     await _replace_user_data(context, instance, body.metadata)
     setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
     await give_profile(context, instance.id, Wanted(body.image, specs.disk, swap, setup, ()))
-    await jobs.enqueue(context, jobs.REBUILD, args, instance)
+    await log.start(context, jobs.REBUILD, args, COMPUTE.of(instance))
 
 
 async def _specs(context: Context, instance: InstanceFacts, body: RebuildInstance) -> Specs:

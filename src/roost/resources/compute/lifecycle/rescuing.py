@@ -1,9 +1,11 @@
 """Rescuing: a boot of the rescue system with chosen devices (reference: rescue)."""
 
 from roost.core.context import Context
+from roost.core.events import log
 from roost.errors import Problem, invalid_fields
 from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.lifecycle import jobs, rules
 from roost.resources.compute.lifecycle.args import RescueArgs
 from roost.resources.compute.lifecycle.bodies import RescueDevices
@@ -24,7 +26,8 @@ async def rescue(context: Context, instance: InstanceFacts, devices: RescueDevic
         status="rebooting" if running else "booting",
     )
     action = "compute_reboot" if running else "compute_boot"
-    await jobs.enqueue(context, jobs.RESCUE, args, instance, action, _TOLD)
+    entity = COMPUTE.of(instance)
+    await log.start(context, jobs.RESCUE, args, entity, action=action, message=_TOLD)
 
 
 async def _slots(

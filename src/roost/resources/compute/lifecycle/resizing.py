@@ -49,9 +49,9 @@ async def _resize(
         sizes = {"disk_id": disk.id, "disk_size": size, "disk_former": disk.size}
         args = args.model_copy(update=sizes)
     await set_resize_type(context.db, instance.id, type_id)
-    entity = COMPUTE.entity(instance.id, instance.label)
+    entity = COMPUTE.of(instance)
     await log.notify(context, request, entity)
-    await jobs.enqueue(context, jobs.RESIZE, args, instance, action)
+    await log.start(context, jobs.RESIZE, args, entity, action=action)
     await check_resized(context, instance, context.get(Catalog).type(type_id))
 
 

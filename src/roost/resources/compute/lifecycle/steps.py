@@ -1,9 +1,7 @@
 """Steps of jobs on whole instances, and what takes them back."""
 
-from functools import partial
-
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, again, next_step
+from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.compute import making
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import NoDisksError
@@ -38,7 +36,7 @@ async def keep_rest(run: Run[RebuildArgs]) -> Verdict:
     held = set() if guest is None else {disk.id for disk in guest.disks}
     former = [d for d in await disks.of_instance(run.store, facts.id) if d.id in run.args.disks]
     gone = [disk.id for disk in former if disk.made and disk.id not in held]
-    return next_step(partial(disks.delete_all, disk_ids=gone))
+    return next_step(writing(disks.delete_all, gone))
 
 
 async def start_rescue(run: Run[RescueArgs]) -> Verdict:
@@ -70,7 +68,7 @@ async def shrink_back(run: Run[ResizeArgs]) -> Verdict:
     facts = await facts_of(run)
     state = await engine_of(run, facts).disks.inspect(facts.id, disk_id)
     if state is None or state.size == run.args.disk_former:
-        return next_step(partial(disks.set_size, disk_id=disk_id, size=run.args.disk_former))
+        return next_step(writing(disks.set_size, disk_id, run.args.disk_former))
     return await _resize_disk(run, run.args.disk_former)
 
 
@@ -83,7 +81,7 @@ async def _resize_disk(run: Run[ResizeArgs], size: int) -> Verdict:
     if disk is None:
         raise Fatal("The disk that was to grow is gone.")
     await engine_of(run, facts).disks.resize(disk.of_size(size))
-    return next_step(partial(disks.set_size, disk_id=disk_id, size=size))
+    return next_step(writing(disks.set_size, disk_id, size))
 
 
 async def change_plan(run: Run[ResizeArgs]) -> Verdict:
@@ -96,7 +94,4 @@ async def change_back(run: Run[ResizeArgs]) -> Verdict:
 
 
 def _set_specs(run: Run[ResizeArgs], specs: Specs) -> Verdict:
-    async def write(db: Queries) -> None:
-        await queries.set_specs(db, run.args.compute_id, specs, run.clock.now())
-
-    return next_step(write)
+    return next_step(writing(queries.set_specs, run.args.compute_id, specs, run.clock.now()))

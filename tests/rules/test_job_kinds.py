@@ -1,0 +1,69 @@
+"""What job kinds declare: what their jobs work on, and which event shows them."""
+
+from typing import TypeVar
+
+import pytest
+
+from roost.app.groups import GROUPS
+from roost.jobs.kinds import AnyKind, JobArgs, JobKind
+from roost.resources.compute import entity as compute
+from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute.watch import CHECK
+from roost.resources.domains import entity as domains
+from roost.resources.domains.jobs import ZoneArgs
+from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
+from roost.resources.volumes import entity as volumes
+from roost.resources.volumes.args import VolumeArgs
+from roost.web.registry import Endpoint
+
+Args = TypeVar("Args", bound=JobArgs)
+
+_EVENTS = frozenset(
+    action
+    for module in GROUPS.endpoints
+    for endpoint in vars(module).values()
+    if isinstance(endpoint, Endpoint)
+    for action in endpoint.events
+)
+_OTHER_ACTIONS = {
+    *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
+    "compute_power_check",
+}
+"""Kinds that do what several actions ask for, which `log.start` is told; and one without events."""
+_OTHERS = {CHECK.name: "power:8", NAMES.name: RESOURCE}
+"""A guest's power is looked at beside jobs on its instance; all names are one resource."""
+
+
+def _works_on(kind: JobKind[Args]) -> str | None:
+    """What the kind's arguments say that a job works on."""
+    if kind.name in _OTHERS:
+        return _OTHERS[kind.name]
+    for args, resource in (
+        (VolumeArgs, volumes.resource_of(7)),
+        (InstanceArgs, compute.resource_of(8)),
+        (ZoneArgs, domains.resource_of("example.com")),
+    ):
+        if issubclass(kind.args, args):
+            return resource
+    return None
+
+
+def _declared(kind: JobKind[Args]) -> str | None:
+    args = kind.args.model_construct(volume_id=7, compute_id=8, zone="example.com")
+    return None if kind.resource is None else kind.resource(args)
+
+
+@pytest.mark.parametrize("kind", GROUPS.jobs, ids=lambda kind: kind.name)
+def test_a_kind_names_the_resource_that_its_arguments_name(kind: AnyKind) -> None:
+    assert _declared(kind) == _works_on(kind)
+
+
+def test_the_events_of_jobs_are_those_of_endpoints() -> None:
+    actions = {kind.name: kind.event or kind.name for kind in GROUPS.jobs if kind.resource}
+    unknown = {name for name, action in actions.items() if action not in _EVENTS}
+    assert unknown == _OTHER_ACTIONS
+
+
+def test_only_kinds_with_a_resource_are_joined() -> None:
+    """What is queued already is looked for among the jobs of the resource."""
+    assert [kind.name for kind in GROUPS.jobs if kind.joined and kind.resource is None] == []
