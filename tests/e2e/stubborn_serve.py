@@ -7,8 +7,8 @@ import asyncio
 import contextlib
 import time
 
-from roost.app import engines
 from roost.cli import main
+from roost.engines.simulated import providers
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.resources.compute.engine import InstanceSpec
 from roost.threads import DISK
@@ -29,5 +29,5 @@ class StubbornInstances(SimulatedInstances):
 
 
 if __name__ == "__main__":
-    vars(engines)["SimulatedInstances"] = StubbornInstances
+    vars(providers)["SimulatedInstances"] = StubbornInstances
     main()

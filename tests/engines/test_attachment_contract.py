@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 from obstore.store import S3Store
 
-from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
 from roost.resources.support.engine import (
     AttachmentMissingError,
     AttachmentStore,
     AttachmentStoreError,
 )
-from tests.support.objects import ACCESS_KEY, BUCKET, SECRET_KEY, ObjectServer, object_server
+from tests.support.objects import (
+    ACCESS_KEY,
+    BUCKET,
+    SECRET_KEY,
+    ObjectServer,
+    bucket,
+    object_server,
+)
 
 KEYS = [f"{n:032x}" for n in range(4)]
-
-
-def bucket(
-    url: str, name: str = BUCKET, access_key: str = ACCESS_KEY, secret_key: str = SECRET_KEY
-) -> AttachmentBucket:
-    return AttachmentBucket(name, url, "us-east-1", access_key, secret_key)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import aiohttp
 
+from roost.engines.attachments.bucket import AttachmentBucket
+from roost.resources.support.engine import AttachmentStoreError
+
 BUCKET, ACCESS_KEY, SECRET_KEY = "roost-tests", "roost", "a-secret-key-of-tests"
 
 _WEED = Path(sys.executable).with_name("weed")
@@ -72,15 +75,22 @@ async def object_server(folder: Path) -> AsyncIterator[ObjectServer]:
         await process.wait()
 
 
+def bucket(
+    url: str, name: str = BUCKET, access_key: str = ACCESS_KEY, secret_key: str = SECRET_KEY
+) -> AttachmentBucket:
+    return AttachmentBucket(name, url, "us-east-1", access_key, secret_key)
+
+
 async def _wait_for(server: ObjectServer) -> None:
-    """Until it refuses strangers."""
+    """Until it refuses strangers, and has made the bucket."""
     async with asyncio.timeout(_SECONDS), aiohttp.ClientSession() as session:
         while server.process.returncode is None:
             try:
                 async with session.get(f"{server.url}/{BUCKET}") as answer:
                     if answer.status == 403:
+                        await bucket(server.url).list()
                         return
-            except aiohttp.ClientError:
+            except (aiohttp.ClientError, AttachmentStoreError):
                 pass
             await asyncio.sleep(0.05)
     raise AssertionError("the object server ended")
