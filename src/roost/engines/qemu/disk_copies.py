@@ -31,8 +31,17 @@ async def sink(place: Place, size: int, doing: str) -> AsyncIterator[int]:
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        create = ("qemu-img", "create", "-q", "-f", "qcow2", path.name, str(size))
-        await patiently(lambda: run(doing, *create, cwd=path.parent))
+        # By its descriptor: a program of an interrupted attempt, if one is left, has another file.
+        create = (
+            "qemu-img",
+            "create",
+            "-q",
+            "-f",
+            "qcow2",
+            f"/proc/self/fd/{descriptor}",
+            str(size),
+        )
+        await patiently(lambda: run(doing, *create, files=(descriptor,)))
         yield descriptor
     except BaseException:
         path.unlink(missing_ok=True)
