@@ -10,8 +10,7 @@ from roost.app.fsck import check_all
 from roost.app.roost import open_roost
 from roost.core.events.log import Starter
 from roost.resources.addresses import allocation
-from roost.resources.compute.disks.engine import DiskSpec
-from roost.resources.compute.engine import Power
+from roost.resources.compute.engine import DiskSpec, Power
 from roost.resources.compute.jobs import BOOT, start_power
 from tests.support.client import until
 from tests.support.server import simulated

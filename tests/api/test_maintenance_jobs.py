@@ -10,9 +10,9 @@ import pytest
 from roost.core.events.log import Starter
 from roost.jobs.kinds import JobArgs
 from roost.jobs.run import Run, Tools
-from roost.resources.compute import watch
-from roost.resources.compute.entity import resource_of
+from roost.resources.compute import watch_jobs
 from roost.resources.compute.jobs import SHUTDOWN, start_power
+from roost.resources.compute.locks import resource_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.maintenance import jobs, planning, queries
 from roost.resources.volumes.args import AttachmentArgs
@@ -46,14 +46,14 @@ async def plan(stage: Stage, compute_id: int) -> int:
 async def minute(stage: Stage) -> None:
     """What is due, and the watchdog, as a worker would run them each minute."""
     roost = stage.roost
-    job = await roost.queue.enqueue(roost.store, watch.WATCH, watch.WatchArgs())
+    job = await roost.queue.enqueue(roost.store, watch_jobs.WATCH, watch_jobs.WatchArgs())
 
     async def report(_percent: int) -> None:
         raise AssertionError("they report no progress")
 
     tools = Tools(roost.store, roost.clock, roost.services, report)
     await jobs.begin_due(Run(JobArgs(), job, tools))
-    await watch.look(Run(watch.WatchArgs(), job, tools))
+    await watch_jobs.look(Run(watch_jobs.WatchArgs(), job, tools))
 
 
 async def queued(stage: Stage, compute_id: int) -> list[str]:

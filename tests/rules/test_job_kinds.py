@@ -6,9 +6,9 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind
-from roost.resources.compute import entity as compute
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.watch import CHECK
+from roost.resources.compute import locks as compute
+from roost.resources.compute.locks import InstanceArgs
+from roost.resources.compute.watch_jobs import CHECK
 from roost.resources.domains import entity as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE

@@ -12,15 +12,15 @@ from roost.resources.addresses import allocation
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.rules import default_helpers
-from roost.resources.compute.creation import default_alerts
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceSpec, Power
-from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.specification import specify
+from roost.resources.compute.service import default_alerts
+from roost.resources.compute.steps import specify
 from roost.secrets import Box
 from roost.store import Queries
 

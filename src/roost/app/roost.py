@@ -34,9 +34,9 @@ from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.worker import Worker
-from roost.resources.compute import engine_queries as compute
+from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.metrics import ComputeMetrics
+from roost.resources.compute.power_service import ComputeMetrics
 from roost.resources.domains import engine_queries as domains
 from roost.resources.domains.names import public_suffixes
 from roost.resources.images.imported import ImportedImages

@@ -7,10 +7,10 @@ from datetime import datetime
 from roost.core.engine import EngineError
 from roost.engines.simulated.shelves import DISKS, GUESTS, VOLUMES, Disk, Guest
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.disks.engine import DiskState
 from roost.resources.compute.engine import (
     Counters,
     DiskDevice,
+    DiskState,
     InstanceSpec,
     InstanceState,
     NoDisksError,

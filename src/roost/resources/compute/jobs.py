@@ -20,19 +20,30 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, done, next_step
-from roost.resources.compute import queries, turns
-from roost.resources.compute.args import CreateArgs, InstanceArgs, on_instance
-from roost.resources.compute.configs import choice
-from roost.resources.compute.configs.entity import config_entity
-from roost.resources.compute.configs.queries import ConfigName
+from roost.resources.compute import queries
+from roost.resources.compute.configs.queries import ConfigName, config_entity
+from roost.resources.compute.configs.service import find_default_config
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.locks import (
+    BEGIN,
+    FIRST,
+    Begin,
+    CreateArgs,
+    InstanceArgs,
+    Turn,
+    at_once,
+    begin,
+    begun,
+    facts_of,
+    jobs_on,
+    on_instance,
+    resource_of,
+)
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import (
     GRACE,
     cut,
-    facts_of,
     forget,
     keep,
     make,
@@ -42,7 +53,6 @@ from roost.resources.compute.steps import (
     stop,
     unmake,
 )
-from roost.resources.compute.turns import BEGIN, FIRST, Begin, Turn, at_once, begin, begun
 from roost.store import Queries
 
 Shown = Literal["booting", "offline"]
@@ -61,7 +71,7 @@ async def settle(run: Run[CreateArgs], shown: Shown = "booting") -> Verdict:
     async def write(db: Queries) -> None:
         await queries.lock_any(db, facts.id)
         await queries.set_status(db, facts.id, "offline", run.clock.now())
-        waiting = await turns.jobs_on(db, run.tools.services, facts.id)
+        waiting = await jobs_on(db, run.tools.services, facts.id)
         others = [job for job in waiting if job.id != run.job.id]
         if run.args.booted and not any(job.kind in (BOOT.name, SHUTDOWN.name) for job in others):
             by = log.Starter(queue, db, facts.account_id, run.args.username)
@@ -198,7 +208,7 @@ async def start_boot(
     message: str = "",
 ) -> None:
     """Start BOOT or REBOOT with the only config, else the last booted."""
-    config = await choice.find_default(by.db, facts)
+    config = await find_default_config(by.db, facts)
     await start_power(by, kind, facts, config, turn, shown, action, message)
 
 

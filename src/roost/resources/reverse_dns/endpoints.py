@@ -9,7 +9,7 @@ from roost.core.grant_queries import Permission, permission
 from roost.errors import forbidden, invalid, not_found
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
-from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.domains.at_once import AtOnce
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.bodies import UpdateAddress

@@ -7,7 +7,7 @@ from roost.core.entities.records import Entity
 from roost.core.entities.registry import Entities
 from roost.errors import invalid
 from roost.ids import MAX_ID
-from roost.resources.compute.vlan_queries import has_vlan
+from roost.resources.compute.totals_queries import has_vlan
 from roost.resources.support.bodies import OpenTicket
 
 

@@ -6,14 +6,12 @@ from roost.core.context import Context
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
-from roost.resources.compute.configs import choice
-from roost.resources.compute.configs import slot_queries as slots
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.entity import resource_of as compute_resource
-from roost.resources.compute.locks import check_open
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.turns import BUSY as COMPUTE_BUSY
-from roost.resources.compute.turns import Turn, clones_of
+from roost.resources.compute.configs import queries as slots
+from roost.resources.compute.configs.service import choose_config
+from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
+from roost.resources.compute.locks import Turn, check_open, clones_of
+from roost.resources.compute.locks import resource_of as compute_resource
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import queries, rules
 from roost.resources.volumes.entity import resource_of
 from roost.resources.volumes.queries import VolumeFacts
@@ -112,6 +110,6 @@ async def name_in_config(
 
     Raises 400 when there is no such config, or no slot of it is free.
     """
-    chosen = await choice.choose(db, instance, config_id)
+    chosen = await choose_config(db, instance, config_id)
     if not await slots.add_volume(db, chosen.id, volume_id):
         raise invalid("The config has no free device slot", "config_id")

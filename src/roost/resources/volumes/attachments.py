@@ -8,10 +8,9 @@ from roost.core.neighbours import Neighbour
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.turns import Turn
-from roost.resources.compute.volumes import AttachedVolume, InstanceVolumes
+from roost.resources.compute.locks import Turn
+from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import attaching, jobs, queries, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs
 from roost.resources.volumes.effects import take_from_instance

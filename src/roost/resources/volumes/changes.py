@@ -5,7 +5,7 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.volumes import attaching, jobs, limits, locks, rules, state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.resources.volumes.bodies import AttachVolume

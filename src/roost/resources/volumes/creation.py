@@ -6,9 +6,8 @@ from roost.core.events import log
 from roost.core.planes import Engines
 from roost.errors import invalid, out_of_scope
 from roost.jobs.queue import JobQueue
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.turns import FIRST, Turn
+from roost.resources.compute.locks import FIRST, Turn
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import attaching, jobs, limits, queries
 from roost.resources.volumes.args import CloneArgs, CreateArgs
 from roost.resources.volumes.bodies import CreateVolume

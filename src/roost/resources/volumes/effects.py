@@ -4,7 +4,7 @@ from datetime import datetime
 
 from roost.jobs.model import Job
 from roost.resources.compute import queries as computes
-from roost.resources.compute.configs import slot_queries as slots
+from roost.resources.compute.configs import queries as slots
 from roost.resources.volumes import state_queries
 from roost.resources.volumes.args import AttachmentArgs, ResizeArgs, VolumeArgs
 from roost.store import Queries

@@ -9,9 +9,9 @@ from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import queries as computes
-from roost.resources.compute.configs import slot_queries as slots
+from roost.resources.compute.configs import queries as slots
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.entity import resource_of as compute_resource
+from roost.resources.compute.locks import resource_of as compute_resource
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import attaching, jobs, queries, state_queries
 from roost.resources.volumes.args import VolumeArgs

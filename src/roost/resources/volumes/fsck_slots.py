@@ -6,8 +6,8 @@ from functools import partial
 from roost.core.fsck import Finding, Installation
 from roost.core.reconcile import PAGE
 from roost.resources.compute import queries as computes
-from roost.resources.compute.configs import slot_queries as slots
-from roost.resources.compute.configs.slot_queries import VolumeSlot
+from roost.resources.compute.configs import queries as slots
+from roost.resources.compute.configs.queries import VolumeSlot
 from roost.resources.volumes import queries
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries

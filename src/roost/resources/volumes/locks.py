@@ -8,8 +8,8 @@ from roost.core.context import Context
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
+from roost.resources.compute.locks import Turn
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.turns import Turn
 from roost.resources.volumes import attaching, queries
 from roost.resources.volumes.queries import VolumeFacts
 

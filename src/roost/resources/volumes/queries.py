@@ -8,7 +8,7 @@ from datetime import datetime
 from asyncpg import Record
 
 from roost.core.entities.queries import label_sql
-from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.volumes.engine import VolumeSpec
 from roost.resources.volumes.records import VolumeStatus
 from roost.store import Queries

@@ -6,7 +6,7 @@ from roost.core.planes import Engines
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
-from roost.resources.compute.configs import slot_queries as slots
+from roost.resources.compute.configs import queries as slots
 from roost.resources.volumes import effects, queries, state_queries
 from roost.resources.volumes.args import (
     AttachmentArgs,

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
 from roost.core.catalog import Catalog
 from roost.core.catalog.entries import ImageEntry
@@ -12,21 +12,29 @@ from roost.resources.compute.bodies import (
     Usernames,
     check_stackscript,
 )
-from roost.resources.compute.disks import examples, rules
-from roost.resources.compute.disks.engine import Filesystem
+from roost.resources.compute.disks import rules
+from roost.resources.compute.engine import Filesystem
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.services import Services
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, ShortText, refuse
 
+_CREATE_EXAMPLES: list[JsonValue] = [
+    {"label": "data", "size": 1024},
+    {"label": "more swap", "size": 512, "filesystem": "swap"},
+]
+
+
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
+
+
 Size = Annotated[int, Between(1, rules.MAX_SIZE)]
 
 
 class CreateDisk(Body):
     """POST …/disks. The order of the fields is the order of their errors."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
+    model_config = ConfigDict(json_schema_extra={"examples": _CREATE_EXAMPLES})
 
     image: ShortText | None = None
     """The image to copy onto it; omitted for an empty disk."""
@@ -93,7 +101,7 @@ class CreateDisk(Body):
 class UpdateDisk(Body):
     """PUT …/disks/{diskId}; what is omitted stays as it is."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"label": "data-2"}]})
 
     label: Label | None = None
     """The new name."""
@@ -102,7 +110,7 @@ class UpdateDisk(Body):
 class ResizeDisk(Body):
     """POST …/disks/{diskId}/resize; MB."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"size": 2048}]})
 
     size: Size
     """MB. All disks together must fit the plan; a smaller disk must still hold its files."""
@@ -111,7 +119,9 @@ class ResizeDisk(Body):
 class SetPassword(Body):
     """POST …/disks/{diskId}/password."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.PASSWORD})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"password": "correct-Horse7battery"}]}
+    )
 
     password: RootPassword
     """The new password of root; weak ones are refused."""

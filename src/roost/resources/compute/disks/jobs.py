@@ -10,7 +10,6 @@ disk_duplicate   not ready        ready        gone; its source stays ready all 
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.turns import in_turn
-from roost.resources.compute.args import on_instance
 from roost.resources.compute.disks import queries
 from roost.resources.compute.disks.steps import (
     CloneArgs,
@@ -25,6 +24,7 @@ from roost.resources.compute.disks.steps import (
     resize,
     shrink_back,
 )
+from roost.resources.compute.locks import on_instance
 from roost.store import Queries
 
 _RETRY = Retry(attempts=3, base=0.25)

@@ -1,16 +1,24 @@
 """Steps of jobs on disks, and what takes them back."""
 
+from collections.abc import Sequence
+
+from roost.core.catalog import Catalog
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
-from roost.resources.compute import making
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.disks import queries, rules
 from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.disks.records import SealedSetup
+from roost.resources.compute.engine import InstanceEngine, Progress
+from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.steps import IMAGE_POLL, engine_of, facts_of
+from roost.secrets import Box
+from roost.services import Services
 from roost.store import Queries
+
+IMAGE_POLL = 1.0
+"""Seconds between two looks for an image that is being built."""
+
 
 IN_USE = "The disk is in use: shut the Compute down first."
 
@@ -36,8 +44,7 @@ async def is_used(db: Queries, instance: InstanceFacts, disk_id: int) -> bool:
     """Whether the instance runs with the disk."""
     if instance.status != "running" or instance.config_id is None:
         return False
-    config = await configs.find_boot(db, instance.config_id)
-    return config is not None and any(slot.disk_id == disk_id for slot in config.slots)
+    return await queries.is_in_config(db, instance.config_id, disk_id)
 
 
 async def _disk(run: Run[DiskArgs]) -> DiskFacts:
@@ -50,9 +57,9 @@ async def _disk(run: Run[DiskArgs]) -> DiskFacts:
 async def make(run: Run[DiskArgs]) -> Verdict:
     """Make the disk, from its image or empty."""
     facts, disk = await facts_of(run), await _disk(run)
-    if making.awaits_image(run.tools.services, facts.region, [disk]):
+    if awaits_image(run.tools.services, facts.region, [disk]):
         return again(IMAGE_POLL)
-    setups = await making.make(run.tools.services, engine_of(run, facts), [disk])
+    setups = await make_disks(run.tools.services, engine_of(run, facts), [disk])
     return next_step(writing(queries.set_made, setups, run.clock.now()))
 
 
@@ -116,3 +123,39 @@ async def _resize(run: Run[ResizeArgs], size: int) -> Verdict:
     facts, disk = await facts_of(run), await _disk(run)
     await engine_of(run, facts).disks.resize(disk.of_size(size))
     return next_step(writing(queries.set_size, disk.id, size))
+
+
+def awaits_image(services: Services, region: str, disks: Sequence[DiskFacts]) -> bool:
+    """Whether the image of a disk is on its way to the region, but not there yet."""
+    catalog = services.get(Catalog)
+    return any(disk.image and catalog.awaits_image(region, disk.image) for disk in disks)
+
+
+async def make_disks(
+    services: Services, engine: InstanceEngine, disks: Sequence[DiskFacts]
+) -> dict[int, bytes | None]:
+    """Make disks; returns the setups that their rows are to have from now on, by disk.
+
+    The plain password is forgotten in them.
+    """
+    box, setups = services.get(Box), dict[int, bytes | None]()
+    for disk in disks:
+        await engine.disks.make(disk.spec)
+        setups[disk.id] = await _without_password(box, disk.setup)
+    return setups
+
+
+async def _without_password(box: Box, sealed: bytes | None) -> bytes | None:
+    """The same setup with a hash in place of a plain password."""
+    if sealed is None:
+        return None
+    return (await SealedSetup.unseal(box, sealed).hashed()).seal(box)
+
+
+def part_of(progress: Progress, number: int, count: int) -> Progress:
+    """The progress of one copy of several, as a part of the whole."""
+
+    async def report(percent: int) -> None:
+        await progress((100 * number + percent) // count)
+
+    return report

@@ -13,22 +13,27 @@ from functools import partial
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.resources.compute import queries as instances
-from roost.resources.compute.args import on_instance
 from roost.resources.compute.jobs import becomes, settle
-from roost.resources.compute.lifecycle import clone_queries, queries
-from roost.resources.compute.lifecycle.args import CloneArgs, RebuildArgs, RescueArgs, ResizeArgs
-from roost.resources.compute.lifecycle.clone_steps import copy, uncopy
-from roost.resources.compute.lifecycle.failures import abandon_clone, restore_rows
+from roost.resources.compute.lifecycle import queries
 from roost.resources.compute.lifecycle.steps import (
+    CloneArgs,
+    RebuildArgs,
+    RescueArgs,
+    ResizeArgs,
+    abandon_clone,
     change_back,
     change_plan,
     clear,
+    copy,
     grow,
     keep_rest,
+    restore_rows,
     shrink_back,
     start_again,
     start_rescue,
+    uncopy,
 )
+from roost.resources.compute.locks import on_instance
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, cut, make, stop, unmake
 from roost.store import Queries
@@ -53,13 +58,13 @@ async def _begin_clone(db: Queries, job: Job, args: CloneArgs) -> None:
     former = await instances.find(db, args.compute_id)
     assert former is not None
     status: InstanceStatus = "offline" if args.new else former.status
-    await clone_queries.begin(db, args.source_id, args.compute_id, status, job.created)
+    await queries.begin_clone(db, args.source_id, args.compute_id, status, job.created)
 
 
 async def _end_clone(db: Queries, job: Job, args: CloneArgs) -> None:
-    await clone_queries.lock_both(db, args.source_id, args.compute_id)
+    await queries.lock_both(db, args.source_id, args.compute_id)
     now = job.finished or job.created
-    await clone_queries.end(db, args.source_id, args.compute_id, now)
+    await queries.end_clone(db, args.source_id, args.compute_id, now)
 
 
 REBUILD = JobKind(

@@ -1,23 +1,65 @@
 """Steps of jobs on whole instances, and what takes them back."""
 
+from typing import Literal
+
+from pydantic import Base64Bytes
+
+from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
-from roost.resources.compute import making
+from roost.resources.addresses import allocation
+from roost.resources.compute import queries as instances
+from roost.resources.compute.configs import queries as configs
+from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.steps import IMAGE_POLL, awaits_image, part_of
 from roost.resources.compute.engine import NoDisksError
 from roost.resources.compute.lifecycle import queries
-from roost.resources.compute.lifecycle.args import RebuildArgs, RescueArgs, ResizeArgs
-from roost.resources.compute.lifecycle.plans import Specs
-from roost.resources.compute.specification import specify_rescue
-from roost.resources.compute.steps import IMAGE_POLL, engine_of, facts_of, start
+from roost.resources.compute.lifecycle.rules import Specs
+from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of
+from roost.resources.compute.steps import specify_rescue, start
 from roost.store import Queries
+
+
+class RebuildArgs(CreateArgs):
+    """What the instance consisted of; `user_data` is sealed."""
+
+    disks: list[int]
+    configs: list[int]
+    image: str | None
+    user_data: Base64Bytes | None
+    specs: Specs
+
+
+class RescueArgs(InstanceArgs):
+    slots: tuple[SlotFacts, ...]
+    status: Literal["booting", "rebooting"]
+
+
+class ResizeArgs(CreateArgs):
+    """`booted`: whether it ran. Sizes of the disk that grows, if one does, in MB."""
+
+    specs: Specs
+    former: Specs
+    disk_id: int | None = None
+    disk_size: int = 0
+    disk_former: int = 0
+
+
+class CloneArgs(InstanceArgs):
+    """`compute_id` is the target; `disks`: its new disks by those of the source."""
+
+    source_id: int
+    new: bool
+    disks: dict[int, int]
+    configs: list[int]
 
 
 async def clear(run: Run[RebuildArgs]) -> Verdict:
     """Remove the disks and configs that there were, once all is there for the new ones."""
     facts = await facts_of(run)
     new = [d for d in await disks.of_instance(run.store, facts.id) if d.id not in run.args.disks]
-    if making.awaits_image(run.tools.services, facts.region, new):
+    if awaits_image(run.tools.services, facts.region, new):
         return again(IMAGE_POLL)
     for disk_id in run.args.disks:
         await engine_of(run, facts).disks.delete(facts.id, disk_id)
@@ -95,3 +137,68 @@ async def change_back(run: Run[ResizeArgs]) -> Verdict:
 
 def _set_specs(run: Run[ResizeArgs], specs: Specs) -> Verdict:
     return next_step(writing(queries.set_specs, run.args.compute_id, specs, run.clock.now()))
+
+
+async def copy(run: Run[CloneArgs]) -> Verdict:
+    """Make the target's disks with what those of the source hold, each as of one moment."""
+    facts, places = await facts_of(run), run.args.disks
+    owned = {d.id: d for d in await disks.of_instance(run.store, run.args.source_id)}
+    new = {d.id: d for d in await disks.of_instance(run.store, facts.id)}
+    for number, (source_id, disk_id) in enumerate(sorted(places.items())):
+        if source_id not in owned:
+            raise Fatal("A disk that was to be copied is gone.")
+        part = part_of(run.progress, number, len(places))
+        await engine_of(run, facts).disks.copy(owned[source_id].spec, new[disk_id].spec, part)
+    setups = {disk_id: new[disk_id].setup for disk_id in places.values()}
+    return next_step(writing(disks.set_made, setups, run.clock.now()))
+
+
+async def uncopy(run: Run[CloneArgs]) -> Verdict:
+    """Remove the new disks, whole or begun, and with a new target all that there is of it."""
+    facts = await facts_of(run)
+    engine = engine_of(run, facts)
+    if run.args.new:
+        await engine.delete(facts.id)
+        return next_step()
+    for disk_id in run.args.disks.values():
+        await engine.disks.delete(facts.id, disk_id)
+    return next_step()
+
+
+async def restore_rows(db: Queries, job: Job, args: RebuildArgs) -> None:
+    """With any of its former disks an instance is what it was; else it is what it was to become.
+
+    The new disks are then made when it is booted.
+    """
+    compute_id, now = args.compute_id, job.finished or job.created
+    if await instances.lock_any(db, compute_id) is None:
+        return
+    owned = [disk.id for disk in await disks.of_instance(db, compute_id)]
+    if any(disk_id in args.disks for disk_id in owned):
+        await _forget_new(db, args, owned)
+        await queries.set_specs(db, compute_id, args.specs, now)
+        await queries.set_image(db, compute_id, args.image)
+        await queries.set_user_data(db, compute_id, args.user_data)
+    else:
+        await queries.delete_configs(db, args.configs)
+    await disks.settle(db, compute_id)
+    await instances.set_status(db, compute_id, "offline", now)
+
+
+async def _forget_new(db: Queries, args: RebuildArgs, owned: list[int]) -> None:
+    await disks.delete_all(db, set(owned) - set(args.disks))
+    found = {config.id for config in await configs.names(db, args.compute_id)}
+    await queries.delete_configs(db, found - set(args.configs))
+
+
+async def abandon_clone(db: Queries, job: Job, args: CloneArgs) -> None:
+    """Nothing of the clone stays."""
+    await queries.lock_both(db, args.source_id, args.compute_id)
+    now = job.finished or job.created
+    await queries.end_clone(db, args.source_id, args.compute_id, now)
+    if args.new:
+        await allocation.release(db, args.compute_id, now)
+        await instances.delete(db, args.compute_id)
+    else:
+        await disks.delete_all(db, args.disks.values())
+        await queries.delete_configs(db, args.configs)

@@ -12,9 +12,9 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute import queries as instances
-from roost.resources.compute.backups import changes, rules, settings_queries
+from roost.resources.compute.backups import queries, rules, service
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.entity import resource_of
+from roost.resources.compute.locks import resource_of
 
 _log = structlog.get_logger(__name__)
 
@@ -26,7 +26,7 @@ class DueArgs(JobArgs):
 async def begin_due(run: Run[DueArgs]) -> Verdict:
     """Begin the backups of the window that is open; a busy instance gets its turn later in it."""
     window, number, opened = rules.window_at(run.clock.now())
-    for compute_id in await settings_queries.due(run.store, window, number, opened):
+    for compute_id in await queries.due(run.store, window, number, opened):
         try:
             await _begin(run, compute_id)
         except EngineError as error:
@@ -44,7 +44,7 @@ async def _begin(run: Run[DueArgs], compute_id: int) -> None:
         if not busy and not await neighbours.busy(db, queue, compute_id):
             engine = run.get(Engines).holding(INSTANCE_PLANE, instance).name
             by = log.Starter(queue, db, instance.account_id)
-            await changes.begin(by, instance, engine, "auto")
+            await service.begin(by, instance, engine, "auto")
 
 
 DUE = JobKind(
@@ -54,5 +54,6 @@ DUE = JobKind(
     retry=Retry(attempts=2),
     deadline=600,
 )
+
 
 EVERY_TEN_MINUTES = Schedule("backups_due", "*/10 * * * *", DUE, DueArgs())

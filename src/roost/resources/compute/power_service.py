@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import structlog
+from prometheus_client import CollectorRegistry, Counter
 
 from roost.core.events import log
 from roost.core.events import queries as events
@@ -10,22 +11,47 @@ from roost.core.neighbours import Neighbours
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
 from roost.resources.compute.engine import InstanceState
-from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.jobs import BOOT, start_boot
-from roost.resources.compute.metrics import ComputeMetrics
-from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.services import Services
 from roost.store import Queries
 
+
+class ComputeMetrics:
+    """Counters of this process."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._reboots = Counter(
+            "roost_guest_reboots",
+            "Guests that went off and are booted again: by themselves, or with their host",
+            ("region", "action"),
+            registry=registry,
+        )
+
+    def rebooted(self, region: str, action: str) -> None:
+        """`action` is that of the event: lassie_reboot or host_reboot."""
+        self._reboots.labels(region, action).inc()
+
+
 _WATCHDOG, _HOST = "lassie_reboot", "host_reboot"
 """Events of boots: after a guest went off by itself, and after its host did."""
+
+
 _TRIES, _PERIOD = 5, timedelta(minutes=15)
 """A guest that goes off again and again is left alone in the end."""
 
+
 _HOST_STOPPED = "The host was stopped while the instance ran."
+
+
 _WENT_OFF = "The instance went off by itself."
+
+
 _NO_WATCHDOG = "Its watchdog is off, so it is not booted again."
+
+
 _MINUTES = _PERIOD // timedelta(minutes=1)
+
 
 _log = structlog.get_logger(__name__)
 

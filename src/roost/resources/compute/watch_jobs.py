@@ -21,18 +21,21 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import queries
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.drift import power_differs
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceState
-from roost.resources.compute.entity import resource_of
-from roost.resources.compute.fsck import Instances
+from roost.resources.compute.fsck import Instances, power_differs
+from roost.resources.compute.locks import InstanceArgs, resource_of
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 _BUSY_POLL = 0.5
+
+
 _BUSY_LIMIT = timedelta(minutes=1)
 """After that the watch of all instances takes over."""
+
+
 _GOING_OFF: tuple[InstanceStatus, ...] = ("shutting_down", "offline", "deleting")
+
 
 _log = structlog.get_logger(__name__)
 
@@ -109,6 +112,7 @@ WATCH = JobKind(
     deadline=300,
 )
 
+
 CHECK = JobKind(
     "compute_power_check",
     InstanceArgs,
@@ -117,6 +121,8 @@ CHECK = JobKind(
     retry=Retry(attempts=2),
 )
 
+
 KINDS = (WATCH, CHECK)
+
 
 EVERY_MINUTE = Schedule("compute_watch", "* * * * *", WATCH, WatchArgs())

@@ -8,7 +8,7 @@ from roost.core.fsck import Finding, Installation
 from roost.core.reconcile import Case, ChangedError, Reconciler
 from roost.resources.addresses import allocation
 from roost.resources.compute import queries
-from roost.resources.compute.entity import resource_of
+from roost.resources.compute.locks import resource_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.store import Queries
 

@@ -1,6 +1,9 @@
 """Making an instance: its rows, its addresses, and the job that makes its disks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import orjson
 
 from roost.core.access import give_to_creator
 from roost.core.catalog import Catalog
@@ -9,18 +12,23 @@ from roost.core.events import log
 from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.ids import new_uuid
+from roost.resources.account.queries import network_helper
 from roost.resources.addresses import allocation
-from roost.resources.compute import queries, rules
-from roost.resources.compute.args import CreateArgs
-from roost.resources.compute.backups import restoring
+from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
+from roost.resources.compute.backups.service import place_in_new
 from roost.resources.compute.bodies import CreateInstance
+from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers, profile_label
+from roost.resources.compute.disks.records import SealedSetup
+from roost.resources.compute.disks.rules import image_label
+from roost.resources.compute.disks.service import stored_keys
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.guest import SealedSetup
+from roost.resources.compute.interface_bodies import Interface
 from roost.resources.compute.jobs import CREATE
 from roost.resources.compute.limits import check_new, check_vlans
-from roost.resources.compute.profile import Wanted, give_profile, stored_keys
+from roost.resources.compute.locks import CreateArgs
+from roost.resources.compute.profile_queries import Profile
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
 from roost.resources.images.entity import IMAGE
 from roost.resources.tags.labels import use_tags
@@ -48,7 +56,7 @@ async def create(context: Context, body: CreateInstance) -> str:
     if body.backup_id is None:
         await log.start(context, CREATE, args, entity, image)
     else:
-        restored = await restoring.place_in_new(context, body.backup_id, new, args)
+        restored = await place_in_new(context, body.backup_id, new, args)
         await log.start(context, CREATE_FROM_BACKUP, restored, entity, image)
     await check_new(context, body.region)
     return record
@@ -162,3 +170,36 @@ async def _allocate(context: Context, new: Properties, compute_id: int) -> list[
             raise invalid("The region has no free IPv4 address", "region") from None
         addresses.append(str(held.interface.ip))
     return addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller decides; sizes in MB, `disk` is what the plan has for all disks."""
+
+    image: str
+    disk: int
+    swap_size: int
+    setup: SealedSetup
+    interfaces: Sequence[Interface]
+
+
+async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int:
+    """Main disk, swap and a config with both (spec B, Compute rule 2); the config's id."""
+    image = context.get(Catalog).find_image(wanted.image)
+    label = image_label(wanted.image if image is None else image.label)
+    helpers = default_helpers(await network_helper(context.db, context.account_id))
+    profile = Profile(
+        compute_id=compute_id,
+        now=context.clock.seconds(),
+        image=wanted.image,
+        disk_label=label,
+        disk_size=wanted.disk - wanted.swap_size,
+        setup=wanted.setup.seal(context.get(Box)),
+        swap_label=f"{wanted.swap_size} MB Swap Image",
+        swap_size=wanted.swap_size,
+        config_label=profile_label(label),
+        kernel=DEFAULT_KERNEL,
+        helpers=orjson.dumps(helpers).decode(),
+        interfaces=orjson.dumps([each.model_dump() for each in wanted.interfaces]).decode(),
+    )
+    return await profile_queries.insert(context.db, profile)

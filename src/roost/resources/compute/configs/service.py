@@ -1,4 +1,4 @@
-"""Changes of configs: their rules, rows and events."""
+"""Changes of configs: their rules, rows and events; and which config is meant."""
 
 from collections.abc import Sequence
 
@@ -6,22 +6,25 @@ from roost.core.access import require
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
-from roost.errors import Problem, invalid, invalid_fields
+from roost.errors import ApiError, Problem, invalid, invalid_fields, not_found
 from roost.resources.account.queries import network_helper
 from roost.resources.compute import limits
-from roost.resources.compute.configs import interface_queries, rules
-from roost.resources.compute.configs import write_queries as queries
-from roost.resources.compute.configs.bodies import CreateConfig, Devices, UpdateConfig
-from roost.resources.compute.configs.entity import config_entity
+from roost.resources.compute.configs import interface_queries, queries, rules
+from roost.resources.compute.configs.bodies import (
+    CreateConfig,
+    Devices,
+    UpdateConfig,
+    UpdateInterface,
+)
 from roost.resources.compute.configs.interface_queries import InterfaceFacts
-from roost.resources.compute.configs.queries import ConfigName
+from roost.resources.compute.configs.queries import ConfigFacts, ConfigName, config_entity
 from roost.resources.compute.configs.records import VirtMode
-from roost.resources.compute.configs.write_queries import ConfigFacts
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.interfaces import Interface, primary_of
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.volumes import InstanceVolumes
+from roost.resources.compute.interface_bodies import MAX_INTERFACES, ONLY_VPC, Interface, primary_of
+from roost.resources.compute.locks import check_open, lock
+from roost.resources.compute.neighbours import InstanceVolumes
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.store import Queries
 
 
 async def create(context: Context, instance: InstanceFacts, body: CreateConfig) -> int:
@@ -147,3 +150,92 @@ def _texts(
         (each.purpose, each.label, each.ipam_address, number == primary)
         for number, each in enumerate(interfaces)
     ]
+
+
+async def choose_config(db: Queries, facts: InstanceFacts, config_id: int | None) -> ConfigName:
+    """The config of this id, else the only one, else the last booted.
+
+    ApiError 400 when it is no config of the instance, or none can be selected (reference: boot,
+    reboot; spec A, Volumes).
+    """
+    found = await queries.names(db, facts.id)
+    if config_id is not None:
+        return _named(found, config_id)
+    chosen = _default(found, facts.config_id)
+    if chosen is None:
+        raise _undecided(found)
+    return chosen
+
+
+async def find_default_config(db: Queries, facts: InstanceFacts) -> ConfigName | None:
+    """The only config, else the last booted."""
+    return _default(await queries.names(db, facts.id), facts.config_id)
+
+
+def _default(configs: Sequence[ConfigName], last_booted: int | None) -> ConfigName | None:
+    """The only config, else the last booted."""
+    if len(configs) == 1:
+        return configs[0]
+    return next((config for config in configs if config.id == last_booted), None)
+
+
+def _named(configs: Sequence[ConfigName], config_id: int) -> ConfigName:
+    for config in configs:
+        if config.id == config_id:
+            return config
+    raise invalid("config_id is not valid", "config_id")
+
+
+def _undecided(configs: Sequence[ConfigName]) -> ApiError:
+    if not configs:
+        return invalid("Compute has no configuration.", "config_id")
+    return invalid("config_id is required, as none of them was booted last", "config_id")
+
+
+async def find_config(context: Context, compute_id: int, config_id: int) -> ConfigFacts:
+    """404 unless the instance has it."""
+    config = await queries.find(context.db, compute_id, config_id)
+    if config is None:
+        raise not_found()
+    return config
+
+
+async def lock_config(
+    context: Context, compute_id: int, config_id: int
+) -> tuple[InstanceFacts, ConfigFacts]:
+    """Both; 404, or 400 while a job replaces the configs."""
+    instance = await lock(context, compute_id)
+    config = await find_config(context, compute_id, config_id)
+    check_open(instance)
+    return instance, config
+
+
+ONE_PRIMARY = "At most one interface may be primary"
+
+
+def adding_problem(others: Sequence[InterfaceFacts], new: Interface) -> Problem | None:
+    """Why an interface cannot be added to those that a config has."""
+    if len(others) >= MAX_INTERFACES:
+        return Problem(f"A config has at most {MAX_INTERFACES} interfaces")
+    if new.purpose == "public" and any(other.purpose == "public" for other in others):
+        return Problem("At most one interface may be public", "purpose")
+    if new.purpose == "vlan" and any(other.label == new.label for other in others):
+        return Problem("The labels of vlan interfaces must differ", "label")
+    if new.primary and any(other.primary for other in others):
+        return Problem(ONE_PRIMARY, "primary")
+    return None
+
+
+def updating_problem(
+    held: Sequence[InterfaceFacts], interface: InterfaceFacts, body: UpdateInterface
+) -> Problem | None:
+    """Why an interface cannot be changed so (reference: interface update)."""
+    if interface.purpose == "vlan":
+        return Problem("A vlan interface cannot be updated")
+    if body.primary and any(other.primary for other in held if other.id != interface.id):
+        return Problem(ONE_PRIMARY, "primary")
+    if body.ipv4:
+        return Problem(ONLY_VPC, "ipv4")
+    if body.ip_ranges:
+        return Problem(ONLY_VPC, "ip_ranges")
+    return None

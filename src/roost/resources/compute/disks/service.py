@@ -9,20 +9,12 @@ from roost.errors import invalid
 from roost.jobs.kinds import JobKind
 from roost.resources.compute.disks import jobs, queries, rules
 from roost.resources.compute.disks.bodies import CreateDisk
-from roost.resources.compute.disks.entity import disk_entity
-from roost.resources.compute.disks.queries import DiskFacts, NewDisk
-from roost.resources.compute.disks.steps import (
-    IN_USE,
-    CloneArgs,
-    DiskArgs,
-    ResizeArgs,
-    is_used,
-)
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.guest import SealedSetup
-from roost.resources.compute.profile import stored_keys
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.turns import Turn
+from roost.resources.compute.disks.queries import DiskFacts, NewDisk, disk_entity
+from roost.resources.compute.disks.records import SealedSetup
+from roost.resources.compute.disks.steps import IN_USE, CloneArgs, DiskArgs, ResizeArgs, is_used
+from roost.resources.compute.locks import Turn
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.ssh_keys.queries import keys_by_user
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 
@@ -156,3 +148,16 @@ def _args(context: Context, disk: DiskFacts, turn: Turn) -> DiskArgs:
         queued=turn.queued,
         after=turn.after,
     )
+
+
+NO_KEYS = "Each must be a user of the account with stored SSH keys"
+
+
+async def stored_keys(context: Context, keys: list[str], usernames: list[str]) -> list[str]:
+    """Keys and those that users of the account have stored; 400 when one of them has none."""
+    if not usernames:
+        return keys
+    found = await keys_by_user(context.db, context.account_id, usernames)
+    if len(found) < len(set(usernames)):
+        raise invalid(NO_KEYS, "authorized_users")
+    return keys + [key for name in dict.fromkeys(usernames) for key in found[name]]

@@ -1,5 +1,8 @@
 """Changes of backups: their rules, rows, events and jobs."""
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from roost.core.access import require
 from roost.core.catalog import Catalog
 from roost.core.context import Context
@@ -7,19 +10,18 @@ from roost.core.events import log
 from roost.core.planes import Engines
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.compute import queries as instances
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.backups import jobs, queries, restoring, saved, settings_queries
-from roost.resources.compute.backups.args import BackupArgs, RestoreArgs
+from roost.resources.compute.backups import jobs, queries, records, steps
 from roost.resources.compute.backups.bodies import RestoreBackup
-from roost.resources.compute.backups.queries import NewBackup
-from roost.resources.compute.backups.records import BackupType
+from roost.resources.compute.backups.queries import BackupFacts, NewBackup
+from roost.resources.compute.backups.records import DISKS, BackupType, SavedDisk
+from roost.resources.compute.backups.steps import BackupArgs, CreateFromBackupArgs, RestoreArgs
 from roost.resources.compute.bodies import UpdateSchedule
-from roost.resources.compute.disks import changes as disk_changes
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks import service as disk_changes
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.locks import check_idle
-from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.turns import FIRST, Turn
+from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, check_idle
+from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
+from roost.store import Queries
 
 
 async def enable(context: Context, instance: InstanceFacts) -> None:
@@ -27,23 +29,23 @@ async def enable(context: Context, instance: InstanceFacts) -> None:
     region = context.get(Catalog).find_region(instance.region)
     if region is None or "Backups" not in region.capabilities:
         raise invalid("The region does not offer backups")
-    if await settings_queries.enable(context.db, instance.id):
+    if await queries.enable(context.db, instance.id):
         await log.notify(context, "backups_enable", COMPUTE.of(instance))
 
 
 async def set_schedule(context: Context, instance: InstanceFacts, body: UpdateSchedule) -> bool:
     """Whether it is another one; 400 for a time that is chosen before backups are enabled."""
     chosen = body.model_dump(exclude_none=True)
-    if chosen and not await settings_queries.is_enabled(context.db, instance.id):
+    if chosen and not await queries.is_enabled(context.db, instance.id):
         reason = "Backups are not enabled"
         raise invalid_fields([Problem(reason, f"backups.schedule.{key}") for key in chosen])
     now = context.clock.now()
-    return await settings_queries.set_schedule(context.db, instance.id, body.day, body.window, now)
+    return await queries.set_schedule(context.db, instance.id, body.day, body.window, now)
 
 
 async def cancel(context: Context, instance: InstanceFacts, turn: Turn) -> None:
     """All backups go, also those that are being made."""
-    if not await settings_queries.is_enabled(context.db, instance.id):
+    if not await queries.is_enabled(context.db, instance.id):
         raise invalid("Backups are not enabled.")
     args = InstanceArgs(compute_id=instance.id, queued=turn.queued, after=turn.after)
     await log.start(context, jobs.CANCEL, args, COMPUTE.of(instance))
@@ -51,10 +53,10 @@ async def cancel(context: Context, instance: InstanceFacts, turn: Turn) -> None:
 
 async def take_snapshot(context: Context, instance: InstanceFacts, turn: Turn, label: str) -> int:
     """The backup's id."""
-    if not await settings_queries.is_enabled(context.db, instance.id):
+    if not await queries.is_enabled(context.db, instance.id):
         raise invalid("Backups are not enabled.")
-    if not turn.queued and not await saved.saveable(context.db, instance.id):
-        raise invalid(saved.NO_DISKS)
+    if not turn.queued and not await steps.saveable(context.db, instance.id):
+        raise invalid(steps.NO_DISKS)
     engine = context.get(Engines).holding(INSTANCE_PLANE, instance).name
     return await begin(context, instance, engine, "snapshot", label, turn)
 
@@ -68,7 +70,7 @@ async def begin(
     turn: Turn = FIRST,
 ) -> int:
     """A new backup's row and job; returns its id."""
-    configs, held = await saved.content(by.db, instance.id)
+    configs, held = await steps.content(by.db, instance.id)
     new = NewBackup(
         compute_id=instance.id,
         type=kind,
@@ -90,10 +92,10 @@ async def begin(
 async def restore(context: Context, compute_id: int, backup_id: int, body: RestoreBackup) -> None:
     """Its disks and configs come to an instance, beside or in place of those that are there."""
     target = await _lock_both(context, compute_id, body.compute_id)
-    backup = await restoring.find_usable(context, backup_id)
+    backup = await find_usable(context, backup_id)
     if backup.region != target.region:
         raise invalid("Backup and Compute must be in the same region.", "compute_id")
-    held = saved.DISKS.validate_json(backup.disks)
+    held = records.DISKS.validate_json(backup.disks)
     size = sum(disk.size for disk in held)
     if not body.overwrite:
         await disk_changes.check_space(context, target, size, field=None)
@@ -102,7 +104,7 @@ async def restore(context: Context, compute_id: int, backup_id: int, body: Resto
     args = RestoreArgs(
         compute_id=target.id,
         backup_id=backup.id,
-        disks=await restoring.place(context.db, held, target.id, context.clock.now()),
+        disks=await place_disks(context.db, held, target.id, context.clock.now()),
         overwrite=body.overwrite,
         former=target.status,
     )
@@ -124,3 +126,48 @@ async def _lock_both(context: Context, source_id: int, target_id: int) -> Instan
     for instance in found.values():
         await check_idle(context, instance)
     return found[target_id]
+
+
+async def find_usable(context: Context, backup_id: int) -> BackupFacts:
+    """A successful backup of the account.
+
+    Raises 403 without write access to its instance, also when there is no such backup; else 400.
+    """
+    found = await queries.find(context.db, backup_id)
+    backup = found if found is not None and found.account_id == context.account_id else None
+    compute_id = 0 if backup is None else backup.compute_id
+    await require(context, COMPUTE.name, compute_id, "read_write")
+    if backup is None:
+        raise invalid("backup_id is not valid", "backup_id")
+    if backup.status != "successful":
+        raise invalid("The backup is not successful", "backup_id")
+    return backup
+
+
+async def place_disks(
+    db: Queries, held: Sequence[SavedDisk], compute_id: int, now: datetime
+) -> dict[int, int]:
+    """Rows for the disks of a backup; the new disks' ids by those that it holds."""
+    places = dict[int, int]()
+    for disk in held:
+        new = await disks.insert(db, disk.for_instance(compute_id), now)
+        places[disk.id] = new.id
+    return places
+
+
+async def place_in_new(
+    context: Context, backup_id: int, new: NewInstance, args: CreateArgs
+) -> CreateFromBackupArgs:
+    """What the job needs that makes a new instance from a backup (spec B, Create body fields)."""
+    backup = await find_usable(context, backup_id)
+    if backup.region != new["region"]:
+        raise invalid("The backup is in another region", "backup_id")
+    held = DISKS.validate_json(backup.disks)
+    size = sum(disk.size for disk in held)
+    if size > new["disk"]:
+        raise invalid(f"The backup needs {size} MB of disk, the plan has {new['disk']}", "type")
+    return CreateFromBackupArgs(
+        **args.model_dump(),
+        backup_id=backup.id,
+        disks=await place_disks(context.db, held, new["id"], new["now"]),
+    )
