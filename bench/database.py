@@ -14,7 +14,7 @@ from roost.core.limits.queries import set_limit
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.service import issue_token
 from roost.settings import Settings
 from roost.store import Store, migrate
 from roost.store.cluster import Cluster

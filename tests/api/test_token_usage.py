@@ -9,8 +9,8 @@ import pytest
 from roost.app.roost import Roost
 from roost.clock import Clock
 from roost.resources.logins.queries import record_login
-from roost.resources.tokens.usage import TokenUsage
-from roost.resources.tokens.usage_queries import find_uses
+from roost.resources.tokens.queries import find_uses
+from roost.resources.tokens.service import TokenUsage
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client
 

@@ -9,8 +9,8 @@ from email.policy import SMTP, default
 import pytest
 
 from roost.cli.ticket_view import line, shown
-from roost.resources.support.emails import Matter, compose
 from roost.resources.support.engine import Mail
+from roost.resources.support.jobs import Matter, compose
 from roost.resources.support.queries import Reply, Ticket
 from roost.resources.support.rules import gravatar_id
 

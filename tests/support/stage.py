@@ -8,7 +8,7 @@ from roost.app.roost import Roost
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
-from roost.resources.addresses import allocation
+from roost.resources.addresses.service import allocate
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.rules import default_helpers
@@ -54,7 +54,7 @@ class Stage:
         new = self._row(compute_id, account_id, status, region)
         async with store.transaction() as db:
             await queries.insert(db, new)
-            held = await allocation.allocate(db, REGION, True, account_id, compute_id)
+            held = await allocate(db, REGION, True, account_id, compute_id)
             await queries.set_ipv4(db, compute_id, [str(held.interface.ip)])
             config_id = await profile_queries.insert(db, self._profile(new))
             if made:

@@ -11,7 +11,7 @@ from roost.core.engine import Folder, Host
 from roost.errors import ShownError
 from roost.resources.compute import totals_queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.volumes import engine_queries as volumes
+from roost.resources.volumes import queries as volumes
 from roost.store import Queries
 
 _SECONDS = 60.0

@@ -15,9 +15,9 @@ from roost.oauth.session_queries import Credentials, Session
 from roost.oauth.sessions import Visitor, begin_session, end_session, visitor_of
 from roost.oauth.site import Site, client_address
 from roost.oauth.throttle import Attempt, begin_attempt, forgive
-from roost.resources.devices.trust import TRUSTED_FOR, is_known, is_trusted, remember_device
+from roost.resources.devices.service import TRUSTED_FOR, is_known, is_trusted, remember_device
 from roost.resources.logins.queries import record_login
-from roost.resources.two_factor.factor import verify_second_factor
+from roost.resources.two_factor.service import verify_second_factor
 from roost.secrets import hash_token
 
 _CONSENT = re.compile(r"/oauth/authorize\?[!-~]*")

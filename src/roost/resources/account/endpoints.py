@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.errors import Problem, invalid_fields
-from roost.resources.account import entity, queries, rules
+from roost.resources.account import queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
 from roost.resources.account.records import AccountRow, SettingsRow
+from roost.resources.regions.queries import SERVICES
 from roost.resources.regions.records import ServicesRow
-from roost.resources.regions.services import SERVICES
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Page, endpoint
@@ -50,7 +50,7 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
     if problems:
         raise invalid_fields(problems)
     await queries.update(call.db, call.account_id, body)
-    await _tell(call, "account_update", entity.ACCOUNT.entity())
+    await _tell(call, "account_update", queries.ACCOUNT_KIND.entity())
     return await call.record(call.account_id, ACCOUNT)
 
 
@@ -78,7 +78,7 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
     They hold for what is made from now on.
     """
     await queries.update_settings(call.db, call.account_id, body)
-    await _tell(call, "account_settings_update", entity.SETTINGS)
+    await _tell(call, "account_settings_update", queries.SETTINGS_ENTITY)
     return await call.record(call.account_id, SETTINGS)
 
 

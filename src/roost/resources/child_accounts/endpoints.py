@@ -8,13 +8,13 @@ from roost.core.identity import UserType
 from roost.core.scopes import Scopes
 from roost.errors import forbidden, not_found
 from roost.resources.account.queries import ProxyUser, find_proxy, lock
-from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN, tie_token
+from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
-from roost.resources.tokens.entity import TOKEN
-from roost.resources.tokens.issue import make_token
-from roost.resources.users.caller import find_caller
-from roost.resources.users.kinds import CHILD_ACCESS
+from roost.resources.tokens.queries import TOKEN, tie_token
+from roost.resources.tokens.service import make_token
 from roost.resources.users.queries import UserFacts
+from roost.resources.users.rules import CHILD_ACCESS
+from roost.resources.users.service import find_caller
 from roost.web.call import Call
 from roost.web.grants import Global
 from roost.web.registry import Page, endpoint

@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 from roost.core.fsck import Finding, Installation
 from roost.core.reconcile import Case, ChangedError, Reconciler
-from roost.resources.addresses import allocation
+from roost.resources.addresses.queries import all_held, release, take_back
+from roost.resources.addresses.service import held_by
 from roost.resources.compute import queries
 from roost.resources.compute.locks import resource_of
 from roost.resources.compute.queries import InstanceFacts
@@ -42,7 +43,7 @@ class _Addresses(Reconciler[int, _Rows, None, str]):
         store, first = self.installation.store, after or 0
         shown = await queries.ipv4_by_id(store, first, limit)
         last = max(shown) if len(shown) == limit else None
-        owned = await allocation.all_held(store, first, last)
+        owned = await all_held(store, first, last)
         keys = sorted({*shown, *owned})
         return {key: sorted(shown.get(key, [])) != sorted(owned.get(key, [])) for key in keys}
 
@@ -70,17 +71,17 @@ class _Addresses(Reconciler[int, _Rows, None, str]):
         row = case.rows.row
         async with self.holding(case) as db:
             if row is None:
-                await allocation.release(db, case.key, self.queue.clock.now())
+                await release(db, case.key, self.queue.clock.now())
                 return "released them"
             for address in set(row.ipv4) - set(case.rows.held):
-                await allocation.take_back(db, address, row.account_id, row.id)
+                await take_back(db, address, row.account_id, row.id)
             held = await _held(db, row.id)
             await queries.set_ipv4(db, row.id, held)
         return f"it shows and holds {_words(held)}"
 
 
 async def _held(db: Queries, compute_id: int) -> list[str]:
-    return [str(address.interface.ip) for address in await allocation.held_by(db, compute_id)]
+    return [str(address.interface.ip) for address in await held_by(db, compute_id)]
 
 
 def _words(addresses: list[str]) -> str:

@@ -10,7 +10,7 @@ from roost.resources.compute import rules
 from roost.resources.compute.interface_bodies import Interface, Interfaces, check_together
 from roost.resources.compute.records import Day, Window
 from roost.resources.ssh_keys.rules import PublicKeys
-from roost.resources.tags.labels import Tags
+from roost.resources.tags.bodies import Tags
 from roost.services import Services
 from roost.web.bodies import Body
 from roost.web.fields import DEPRECATED, Between, Length, Pattern, ShortText, refuse

@@ -14,7 +14,7 @@ from roost.resources.compute.jobs import start_power
 from roost.resources.compute.locks import BUSY, Turn, lock, lock_turn, resource_of
 from roost.resources.compute.queries import COMPUTE, INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow, InstanceStatus
-from roost.resources.tags.labels import change_tags
+from roost.resources.tags.service import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write

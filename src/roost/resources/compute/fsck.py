@@ -11,8 +11,8 @@ from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import jobs, queries, totals_queries
 from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.jobs import make_disks
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.disks.steps import make_disks
 from roost.resources.compute.engine import INSTANCE_PLANE, DiskState, InstanceEngine, InstanceState
 from roost.resources.compute.locks import resource_of
 from roost.resources.compute.power_service import follow_power

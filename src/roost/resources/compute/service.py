@@ -13,7 +13,7 @@ from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.ids import new_uuid
 from roost.resources.account.queries import network_helper
-from roost.resources.addresses import allocation
+from roost.resources.addresses.service import PoolExhaustedError, allocate
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
 from roost.resources.compute.backups.service import place_in_new
@@ -30,8 +30,8 @@ from roost.resources.compute.locks import CreateArgs
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
-from roost.resources.images.entity import IMAGE
-from roost.resources.tags.labels import use_tags
+from roost.resources.images.queries import IMAGE
+from roost.resources.tags.service import use_tags
 from roost.secrets import Box
 
 LABEL_TAKEN = "Label must be unique among your computes"
@@ -163,10 +163,8 @@ async def _allocate(context: Context, new: Properties, compute_id: int) -> list[
     addresses = []
     for public in wanted:
         try:
-            held = await allocation.allocate(
-                context.db, new.region, public, context.account_id, compute_id
-            )
-        except allocation.PoolExhaustedError:
+            held = await allocate(context.db, new.region, public, context.account_id, compute_id)
+        except PoolExhaustedError:
             raise invalid("The region has no free IPv4 address", "region") from None
         addresses.append(str(held.interface.ip))
     return addresses

@@ -10,16 +10,17 @@ from roost.core.neighbours import Neighbours
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.account import queries as accounts
-from roost.resources.addresses import allocation
+from roost.resources.addresses.queries import release
+from roost.resources.addresses.service import held_by
 from roost.resources.compute import queries, rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import BootConfig, SlotFacts
 from roost.resources.compute.configs.rules import DEFAULT_ROOT
 from roost.resources.compute.configs.service import find_default_config
 from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.jobs import IMAGE_POLL, awaits_image, make_disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.disks.records import SealedSetup
-from roost.resources.compute.disks.steps import IMAGE_POLL, awaits_image, make_disks
 from roost.resources.compute.engine import (
     SLOTS,
     DiskDevice,
@@ -53,7 +54,7 @@ async def specify(
     root_id = next((each.disk_id for each in config.slots if each.slot == root), None)
     disk = None if root_id is None else await disks.find(db, facts.id, root_id)
     public = not config.purposes or "public" in config.purposes
-    held = await allocation.held_by(db, facts.id) if public else []
+    held = await held_by(db, facts.id) if public else []
     address = (facts.ipv6 or "").partition("/")[0] if public else ""
     opened = await accounts.created(db, facts.account_id)
     return InstanceSpec(
@@ -256,7 +257,7 @@ async def forget(run: Run[InstanceArgs]) -> Verdict:
     async def write(db: Queries) -> None:
         await queries.lock_any(db, compute_id)
         await run.get(Neighbours).left(db, run.tools.services, compute_id)
-        await allocation.release(db, compute_id, now)
+        await release(db, compute_id, now)
         await queries.delete(db, compute_id)
 
     return next_step(write)

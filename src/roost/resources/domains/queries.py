@@ -6,6 +6,7 @@ from datetime import datetime
 
 from asyncpg import Record
 
+from roost.core.entities.kind import ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.records import DomainStatus, DomainType
@@ -31,6 +32,7 @@ DOMAINS = Listing(
         "created": Column("d.created", "time"),
     },
 )
+
 
 LIMIT = LimitGroup.of(
     "domain where account_id = $1",
@@ -74,6 +76,8 @@ class DomainFacts:
 
 
 FACTS = ", ".join(f'"{field.name}"' for field in fields(DomainFacts))
+
+
 _FIND = f"select {FACTS} from domain"  # noqa: S608 - constants
 
 
@@ -148,6 +152,8 @@ async def has_foreign_relation(
 
 
 _NEW = [field.name for field in fields(NewDomain)]
+
+
 _INSERT = f"""
     insert into domain ({", ".join(f'"{name}"' for name in _NEW)}, created, updated)
     values ({", ".join(f"${n}" for n in range(1, len(_NEW) + 1))}, ${len(_NEW) + 1},
@@ -310,3 +316,35 @@ def _facts(row: Record) -> DomainFacts:
 
 def _seconds(now: datetime) -> datetime:
     return now.replace(microsecond=0)
+
+
+DOMAIN = ResourceKind(
+    name="domain",
+    path="/domains/{id}",
+    listing=DOMAINS,
+    label="d.domain",
+    tags_table="domain",
+    ticket_field="domain_id",
+)
+
+
+async def find_holder(db: Queries) -> str | None:
+    """The engine's name; None while there are no domains."""
+    name: str | None = await db.fetchval(
+        """
+        select value ->> 'name' from setting
+        where key = 'dns_engine' and exists (select from domain)
+        """
+    )
+    return name
+
+
+async def set_holder(db: Queries, name: str) -> None:
+    await db.execute(
+        """
+        insert into setting (key, value) values
+            ('dns_engine', jsonb_build_object('name', $1::text))
+        on conflict (key) do update set value = excluded.value
+        """,
+        name,
+    )

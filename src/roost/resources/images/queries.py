@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from roost.core.catalog.entries import ImageEntry
+from roost.core.entities.kind import EntityKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
@@ -12,6 +13,7 @@ _OPERATOR = "operator"
 
 A user may have the same name, but no user's image is public.
 """
+
 
 IMAGES = Listing(
     record="""
@@ -34,6 +36,7 @@ IMAGES = Listing(
     },
 )
 """Scope: the account of the caller, or None for one without a token."""
+
 
 EVERY_IMAGE = replace(IMAGES, scope="(i.account_id is null or i.account_id = $1::bigint)")
 """With public images that the catalogue no longer has: instances still name them."""
@@ -66,3 +69,6 @@ async def list_imported(db: Queries) -> list[ImageEntry]:
         _OPERATOR,
     )
     return [ImageEntry(**row) for row in rows]
+
+
+IMAGE = EntityKind(name="image", path="/images/{id}")

@@ -10,10 +10,15 @@ from roost.errors import invalid, not_found
 from roost.ids import new_token
 from roost.resources.oauth_clients import queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
-from roost.resources.oauth_clients.entity import OAUTH_CLIENT
-from roost.resources.oauth_clients.queries import BY_ID, CLIENTS, OAuthClient
+from roost.resources.oauth_clients.queries import (
+    BY_ID,
+    CLIENTS,
+    OAUTH_CLIENT,
+    OAuthClient,
+    PublicUrl,
+)
 from roost.resources.oauth_clients.records import OAuthClientRow
-from roost.resources.oauth_clients.thumbnails import PublicUrl, make_thumbnail
+from roost.resources.oauth_clients.service import make_thumbnail
 from roost.secrets import hash_token
 from roost.web.call import Call
 from roost.web.grants import AccountAccess

@@ -8,13 +8,13 @@ from roost.core.engine import EngineError
 from roost.core.fsck import Finding, Installation, unrepairable
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import rules
-from roost.resources.domains.dns import Dns
-from roost.resources.domains.drift import differences
+from roost.resources.domains.fsck import differences
+from roost.resources.domains.settings import Dns
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.jobs import RESOURCE
-from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.queries import ZoneRow
-from roost.resources.reverse_dns.zones import OWNER, Truth, digest, find_truth, make_zone
+from roost.resources.reverse_dns.settings import ReverseDns
+from roost.resources.reverse_dns.zone_service import OWNER, Truth, digest, find_truth, make_zone
 
 _TOLD = 10
 

@@ -6,8 +6,7 @@ from roost.core.limits.check import check_limits
 from roost.errors import not_found
 from roost.resources.ssh_keys import queries
 from roost.resources.ssh_keys.bodies import CreateSshKey, UpdateSshKey
-from roost.resources.ssh_keys.entity import SSH_KEY
-from roost.resources.ssh_keys.queries import SSH_KEYS
+from roost.resources.ssh_keys.queries import SSH_KEY, SSH_KEYS
 from roost.resources.ssh_keys.records import SshKeyRow
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from roost.core.entities.kind import EntityKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
@@ -16,6 +17,7 @@ SSH_KEYS = Listing(
         "created": Column("k.created", "time"),
     },
 )
+
 
 LIMIT = LimitGroup.of(
     "ssh_key k join api_user u on u.id = k.user_id where u.account_id = $1",
@@ -72,3 +74,6 @@ async def keys_by_user(db: Queries, account_id: int, usernames: list[str]) -> di
         usernames,
     )
     return {row["username"]: row["keys"] for row in rows}
+
+
+SSH_KEY = EntityKind(name="user_ssh_key", path="/profile/sshkeys/{id}")

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import orjson
 
+from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.support.records import TicketKind, TicketStatus
@@ -29,12 +30,16 @@ TICKETS = Listing(
         "updated": Column("t.updated", "time"),
     },
 )
+
+
 BY_ID = replace(TICKETS, key="t.id")
+
 
 LIMIT = LimitGroup.of(
     "ticket where account_id = $1 and status <> 'closed'",
     LimitKind("tickets", "open support tickets", service=False),
 )
+
 
 REPLIES = Listing(
     record="""
@@ -106,6 +111,8 @@ _TICKET = """
         opener_id, closable, updated, updated_by, closed, assignee
     from ticket
 """
+
+
 _REPLY = "select id, created, created_by, description, from_staff from ticket_reply"
 
 
@@ -220,3 +227,6 @@ async def find_reply(db: Queries, reply_id: int) -> Reply | None:
 async def list_replies(db: Queries, ticket_id: int) -> list[Reply]:
     rows = await db.fetch(f"{_REPLY} where ticket_id = $1 order by id", ticket_id)
     return [Reply(**row) for row in rows]
+
+
+TICKET = EntityKind(name="ticket", path="/support/tickets/{id}")

@@ -2,13 +2,35 @@
 
 from typing import Annotated
 
-from pydantic import ConfigDict, JsonValue
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
-from roost.resources.tags.labels import Label
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length
+from roost.web.fields import Between, Length, Pattern
+
+MAX_TAGS = 100
+"""Of one entity."""
+
+
+def _once(labels: list[str]) -> list[str]:
+    return list(dict.fromkeys(labels))
+
+
+Label = Annotated[
+    str, Length(3, 50), Pattern(r"[^\x00-\x1f\x7f]*", "Must not contain control characters")
+]
+
+
+Tags = Annotated[
+    list[Label],
+    Length(0, MAX_TAGS),
+    AfterValidator(_once),
+    Field(description="Labels of your own choice, a set; for unrestricted users only."),
+]
+"""The field `tags` of a body that creates or updates something, in the order sent."""
+
 
 Ids = Annotated[list[Annotated[int, Between(1, 2**63 - 1)]], Length(0, 500)]
+
 
 _EXAMPLES: list[JsonValue] = [
     {"label": "production"},

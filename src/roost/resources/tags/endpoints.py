@@ -5,11 +5,9 @@ from roost.core.events import log
 from roost.errors import not_found
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import CreateTag
-from roost.resources.tags.entity import TAG
-from roost.resources.tags.labels import use_tags
-from roost.resources.tags.queries import FILTERS, TAGS, tagged_listing
+from roost.resources.tags.queries import FILTERS, TAG, TAGS, tagged_listing
 from roost.resources.tags.records import TaggedRow, TagRow
-from roost.resources.tags.tagging import put_on, take_off
+from roost.resources.tags.service import put_on, take_off, use_tags
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
 from roost.web.registry import Page, endpoint

@@ -11,7 +11,7 @@ from pydantic import (
 )
 
 from roost.core.catalog import Catalog
-from roost.resources.tags.labels import Tags
+from roost.resources.tags.bodies import Tags
 from roost.resources.volumes import rules
 from roost.services import Services
 from roost.web.bodies import Body

@@ -9,9 +9,9 @@ from roost.errors import invalid
 from roost.jobs.kinds import JobKind
 from roost.resources.compute.disks import jobs, queries, rules
 from roost.resources.compute.disks.bodies import CreateDisk
+from roost.resources.compute.disks.jobs import IN_USE, CloneArgs, DiskArgs, ResizeArgs, is_used
 from roost.resources.compute.disks.queries import DiskFacts, NewDisk, disk_entity
 from roost.resources.compute.disks.records import SealedSetup
-from roost.resources.compute.disks.steps import IN_USE, CloneArgs, DiskArgs, ResizeArgs, is_used
 from roost.resources.compute.locks import Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.ssh_keys.queries import keys_by_user

@@ -18,13 +18,13 @@ from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.disks.service import check_space
 from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.bodies import CloneInstance
+from roost.resources.compute.lifecycle.jobs import CloneArgs
 from roost.resources.compute.lifecycle.service import check_user_data
-from roost.resources.compute.lifecycle.steps import CloneArgs
 from roost.resources.compute.limits import check_new
 from roost.resources.compute.locks import BUSY, check_exists, check_idle, is_worked_on
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.service import Properties, place
-from roost.resources.tags.labels import hold_tags
+from roost.resources.tags.service import hold_tags
 from roost.secrets import Box
 
 

@@ -15,8 +15,8 @@ from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.disks.service import check_image, set_password, stored_keys
 from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.bodies import RebuildInstance, RescueDevices, ResizeInstance
+from roost.resources.compute.lifecycle.jobs import RebuildArgs, RescueArgs, ResizeArgs
 from roost.resources.compute.lifecycle.rules import Specs
-from roost.resources.compute.lifecycle.steps import RebuildArgs, RescueArgs, ResizeArgs
 from roost.resources.compute.limits import check_resized
 from roost.resources.compute.neighbours import InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts

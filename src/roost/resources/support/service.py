@@ -1,0 +1,92 @@
+"""Tickets: what a new one is about, and what happens to one, whoever does it."""
+
+from roost.core.access import require
+from roost.core.context import Context
+from roost.core.entities.queries import labels
+from roost.core.entities.records import Entity
+from roost.core.entities.registry import Entities
+from roost.core.events import log
+from roost.errors import invalid
+from roost.ids import MAX_ID
+from roost.jobs.queue import JobQueue
+from roost.resources.compute.totals_queries import has_vlan
+from roost.resources.support import queries
+from roost.resources.support.bodies import OpenTicket
+from roost.resources.support.jobs import write_to
+from roost.resources.support.queries import TICKET, NewReply, NewTicket, Ticket
+from roost.store import Queries
+
+
+async def find_entity(context: Context, body: OpenTicket) -> Entity | None:
+    """The entity as it is called now. ApiError 400 when the account has none such.
+
+    403 for a restricted user who may not see it, whether it exists or not.
+    """
+    about = body.about()
+    if about is not None:
+        return await _named(context, *about)
+    if body.vlan is not None and body.region is not None:
+        return await _vlan(context, body.vlan, body.region)
+    return None
+
+
+async def _named(context: Context, field: str, entity_id: int) -> Entity:
+    kind = context.get(Entities).ticketed(field)
+    if kind is None or not 0 < entity_id <= MAX_ID:
+        raise invalid(f"{field} is not valid", field)
+    if kind.grantable:
+        await require(context, kind.name, entity_id, "read_only")
+    found = await labels(context.db, kind, context.account_id, [entity_id])
+    if entity_id not in found:
+        raise invalid(f"{field} is not valid", field)
+    return kind.entity(entity_id, found[entity_id])
+
+
+async def _vlan(context: Context, label: str, region: str) -> Entity:
+    """VLANs have no ids; one exists as long as an instance is attached to it."""
+    if not await has_vlan(context.db, context.account_id, region, label):
+        raise invalid("vlan is not valid", "vlan")
+    return {"id": None, "label": label, "type": "vlan", "url": "/v4/networking/vlans"}
+
+
+async def open_ticket(db: Queries, queue: JobQueue, new: NewTicket) -> int:
+    """A ticket of a user is told to staff, one of staff to the account."""
+    ticket_id = await queries.insert(db, new, queue.clock.seconds())
+    ticket = await queries.find(db, ticket_id)
+    assert ticket is not None
+    by_staff = new.opener_id is None
+    username = None if by_staff else new.opened_by
+    await notify(db, queue, ticket, "ticket_create", username)
+    await write_to(db, queue, ticket, None, staff=not by_staff)
+    return ticket_id
+
+
+async def reply_to(db: Queries, queue: JobQueue, ticket: Ticket, new: NewReply) -> int:
+    """A user's reply is told to staff, the staff's to the user; their first one opens it."""
+    now = queue.clock.seconds()
+    reply_id = await queries.insert_reply(db, ticket.id, new, now)
+    if new.from_staff and ticket.status == "new":
+        await queries.set_open(db, ticket.id)
+    await queries.touch(db, ticket.id, new.created_by, now)
+    username = None if new.from_staff else new.created_by
+    await notify(db, queue, ticket, "ticket_update", username)
+    await write_to(db, queue, ticket, reply_id, staff=not new.from_staff)
+    return reply_id
+
+
+async def close(
+    db: Queries, queue: JobQueue, ticket: Ticket, name: str, *, by_staff: bool = False
+) -> None:
+    now = queue.clock.seconds()
+    await queries.close(db, ticket.id, now)
+    await queries.touch(db, ticket.id, name, now)
+    await notify(db, queue, ticket, "ticket_update", None if by_staff else name)
+
+
+async def notify(
+    db: Queries, queue: JobQueue, ticket: Ticket, action: str, username: str | None
+) -> None:
+    """An event; what staff does is nobody's of the account."""
+    actor = log.Actor(ticket.account_id, username)
+    entity = TICKET.entity(ticket.id, ticket.summary)
+    await log.add(db, queue.clock.now(), actor, action, entity)
