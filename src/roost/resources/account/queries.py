@@ -26,7 +26,6 @@ ACCOUNT = Listing(
     columns={},
 )
 
-
 SETTINGS = Listing(
     record="""
         false as managed, null as longview_subscription, a.network_helper, a.backups_enabled,
@@ -303,7 +302,6 @@ async def list_accounts(db: Queries) -> list[ListedAccount]:
 
 
 ACCOUNT_KIND = EntityKind(name="account", path="/account")
-
 
 SETTINGS_ENTITY: Entity = {**ACCOUNT_KIND.entity(), "url": f"{ACCOUNT_KIND.url()}/settings"}
 """The part of the account that changes of its settings are about."""

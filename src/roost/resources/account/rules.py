@@ -13,24 +13,16 @@ PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR
 SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI
 VN VU WF WS YE YT ZA ZM ZW
 """
-
-
 COUNTRIES = frozenset(_COUNTRIES.split())
 """ISO 3166-1 alpha-2, the officially assigned codes, as the tz database has them (iso3166.tab)."""
-
 
 _US_STATES = """
 AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM
 NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC AS GU MP PR VI FM MH PW
 """
 """With territories and associated states (USPS Publication 28, appendix B)."""
-
-
 _US_MILITARY = frozenset(("AA", "AE", "AP"))
-
-
 _CA_PROVINCES = "AB BC MB NB NL NS NT NU ON PE QC SK YT"
-
 
 STATES = {
     "US": _US_MILITARY.union(_US_STATES.split()),
@@ -38,22 +30,13 @@ STATES = {
 }
 """Of the countries whose states are codes (spec B, Account update fields)."""
 
-
 NAME_PATTERN = r'[^<>()="]*'
-
-
 NAME_REASON = 'Must not contain any of < > ( ) = "'
 
-
 ZIP_PATTERN = r"[A-Za-z0-9-]*"
-
-
 ZIP_REASON = "Must only use ASCII letters, numbers, and dashes"
 
-
 _ZIP_CHARACTERS = 9
-
-
 _US_ZIP = re.compile(r"[0-9]{5}(?:-?[0-9]{4})?", re.ASCII)
 
 

@@ -19,12 +19,9 @@ _FILTERABLE = (
     "zip",
 )
 
-
 CHILDREN = replace(
     ACCOUNT,
     scope="a.parent_id = $1",
     columns={name: Column(f"a.{name}", "text", folds=True) for name in _FILTERABLE},
 )
-
-
 BY_EUUID = replace(CHILDREN, key="a.euuid")

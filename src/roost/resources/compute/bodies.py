@@ -20,7 +20,6 @@ _KEY = (
     "me@example.com"
 )
 
-
 _CREATE_EXAMPLES: list[JsonValue] = [
     {
         "type": "g1-nano-1",
@@ -47,41 +46,25 @@ _CREATE_EXAMPLES: list[JsonValue] = [
     {"type": "g1-micro-1", "region": "us-lake"},
 ]
 
-
 _UPDATE_EXAMPLES: list[JsonValue] = [
     {"label": "web-2", "tags": ["production"]},
     {"alerts": {"cpu": 180, "io": 0}, "watchdog_enabled": False},
 ]
 
-
 Label = Annotated[str, Length(3, 64), Pattern(rules.LABEL_PATTERN, rules.LABEL_REASON)]
-
-
 Id = Annotated[int, Between(1, 2**63 - 1)]
-
-
 Number = Annotated[int, Between(0, 2**31 - 1)]
-
 
 RootPassword = Annotated[str, Length(7, 128), AfterValidator(rules.strong_password)]
 
-
 MAX_GROUP = 255
-
-
 MAX_STACKSCRIPT_DATA = 65535
-
-
 StackscriptData = Annotated[dict[str, object], Length(0, 256)]
-
 
 MAX_USER_DATA = 100_000
 """Characters of 65,535 bytes in base64, with line ends."""
 
-
 Usernames = Annotated[list[ShortText], Length(0, 100)]
-
-
 UserData = Annotated[
     str,
     Length(0, MAX_USER_DATA),

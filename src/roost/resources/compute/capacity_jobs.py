@@ -14,7 +14,6 @@ from roost.resources.compute.engine import INSTANCE_PLANE
 
 _MB = 1024**2
 
-
 _log = structlog.get_logger(__name__)
 
 
@@ -48,6 +47,5 @@ CAPACITY = JobKind(
     retry=Retry(attempts=2),
     deadline=300,
 )
-
 
 EVERY_MINUTE = Schedule("compute_capacity", "* * * * *", CAPACITY, CapacityArgs())

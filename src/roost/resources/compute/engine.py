@@ -26,7 +26,6 @@ class MountedError(EngineError):
 
 Filesystem = Literal["raw", "swap", "ext3", "ext4", "initrd"]
 
-
 Progress = Callable[[int], Awaitable[None]]
 """Told how far a copy is, 0 to 100; may be called as often as one likes."""
 
@@ -137,7 +136,6 @@ class GuestSetup:
 
 
 Slot = Literal["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]
-
 
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 

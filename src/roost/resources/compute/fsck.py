@@ -24,10 +24,7 @@ DriftKind = Literal[
     "orphan", "stuck", "missing", "remains", "power", "size", "lost disk", "stray disk", "disk size"
 ]
 
-
 _SETTLED: tuple[InstanceStatus, ...] = ("running", "offline", "stopped", "billing_suspension")
-
-
 _POWERED: tuple[InstanceStatus, ...] = ("running", "offline")
 
 

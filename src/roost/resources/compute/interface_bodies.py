@@ -12,16 +12,10 @@ from roost.web.bodies import Body
 from roost.web.fields import Between, Length, ShortText, refuse
 
 T = TypeVar("T")
-
-
 Purpose = Literal["public", "vlan", "vpc"]
-
-
 Ranges = Annotated[list[ShortText], Length(0, 64)]
 
-
 MAX_INTERFACES = 3
-
 
 ONLY_VPC = "Must be null or empty unless the purpose is vpc"
 
@@ -30,8 +24,6 @@ ONLY_VPC = "Must be null or empty unless the purpose is vpc"
 VlanLabel = Annotated[
     ShortText, Field(json_schema_extra={"maxLength": 64, "pattern": f"^(?:{VLAN_LABEL_PATTERN})?$"})
 ]
-
-
 Cidr = Annotated[ShortText, Field(json_schema_extra={"pattern": "^(?:[0-9A-Fa-f:.]+/[0-9]+)?$"})]
 
 

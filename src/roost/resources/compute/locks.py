@@ -58,21 +58,14 @@ class CreateArgs(InstanceArgs):
 BUSY = "Compute busy."
 """Clients try again on exactly this text."""
 
-
 MAX_WAITING = 24
 """Jobs of an instance and of its volumes, behind which nothing more is queued."""
-
 
 BEGIN = "begin"
 """The step in which a job looks whether it can still do what was asked for."""
 
-
 A = TypeVar("A", bound=InstanceArgs)
-
-
 Begin = Callable[[Queries, Run[A]], Awaitable[None]]
-
-
 Look = Callable[[InstanceFacts], Verdict | None]
 
 
@@ -157,7 +150,6 @@ def begun(effect: Effect[A]) -> Effect[A]:
 UNAVAILABLE: tuple[InstanceStatus, ...] = ("deleting", "cloning")
 """What nothing else that is not queued may begin in: the job of a clone is its target's, and works
 on its source."""
-
 
 REPLACED: tuple[InstanceStatus, ...] = ("deleting", "rebuilding", "restoring")
 """In which a job removes the disks and configs that there are."""

@@ -35,23 +35,13 @@ class ComputeMetrics:
 
 _WATCHDOG, _HOST = "lassie_reboot", "host_reboot"
 """Events of boots: after a guest went off by itself, and after its host did."""
-
-
 _TRIES, _PERIOD = 5, timedelta(minutes=15)
 """A guest that goes off again and again is left alone in the end."""
 
-
 _HOST_STOPPED = "The host was stopped while the instance ran."
-
-
 _WENT_OFF = "The instance went off by itself."
-
-
 _NO_WATCHDOG = "Its watchdog is off, so it is not booted again."
-
-
 _MINUTES = _PERIOD // timedelta(minutes=1)
-
 
 _log = structlog.get_logger(__name__)
 

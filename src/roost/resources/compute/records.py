@@ -19,13 +19,10 @@ from roost.core.formats import (
 Day = Literal[
     "Scheduling", "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
 ]
-
-
 Window = Literal[
     "Scheduling", "W0", "W2", "W4", "W6", "W8", "W10", "W12", "W14", "W16", "W18", "W20", "W22"
 ]
 """Two hours of UTC, named by the first (spec B, Compute instance)."""
-
 
 InstanceStatus = Literal[
     "running",

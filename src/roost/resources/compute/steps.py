@@ -40,7 +40,6 @@ from roost.store import Queries
 
 _IPV6_PREFIX = 64
 
-
 Device = DiskDevice | VolumeDevice
 
 

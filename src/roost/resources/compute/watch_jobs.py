@@ -28,14 +28,9 @@ from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 _BUSY_POLL = 0.5
-
-
 _BUSY_LIMIT = timedelta(minutes=1)
 """After that the watch of all instances takes over."""
-
-
 _GOING_OFF: tuple[InstanceStatus, ...] = ("shutting_down", "offline", "deleting")
-
 
 _log = structlog.get_logger(__name__)
 
@@ -112,7 +107,6 @@ WATCH = JobKind(
     deadline=300,
 )
 
-
 CHECK = JobKind(
     "compute_power_check",
     InstanceArgs,
@@ -121,8 +115,6 @@ CHECK = JobKind(
     retry=Retry(attempts=2),
 )
 
-
 KINDS = (WATCH, CHECK)
-
 
 EVERY_MINUTE = Schedule("compute_watch", "* * * * *", WATCH, WatchArgs())

@@ -9,7 +9,6 @@ from roost.store import Queries
 
 TRUSTED_FOR = timedelta(days=30)
 
-
 _USER_AGENT_LENGTH = 512
 
 

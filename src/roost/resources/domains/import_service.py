@@ -19,10 +19,7 @@ from roost.resources.domains.transfer_client import TransferError, TransferTimeo
 from roost.threads import COMPUTING
 
 TOO_MANY = f"An account imports at most {rules.MAX_IMPORTS} domains at the same time"
-
-
 TRIAL_SECONDS = 2.5
-
 
 _AT_ONCE = AtOnce(rules.MAX_IMPORTS)
 

@@ -191,7 +191,6 @@ ZONE_SYNC = JobKind(
     on_failed=_tell,
 )
 
-
 RECORD_SYNC = JobKind(
     "dns_record_sync",
     ZoneArgs,
@@ -202,7 +201,6 @@ RECORD_SYNC = JobKind(
     permanent=(RejectedError,),
     on_failed=_tell,
 )
-
 
 IMPORT = JobKind(
     "dns_zone_import",
@@ -217,7 +215,6 @@ IMPORT = JobKind(
     on_failed=_forget,
     per_account=2,
 )
-
 
 KINDS = (ZONE_SYNC, RECORD_SYNC, IMPORT)
 

@@ -15,31 +15,17 @@ from roost.web.fields import refuse
 MAX_NAME = 253
 """Characters of a whole name without the final period (RFC 1035, 3.1)."""
 
-
 _LABEL = r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)"
-
-
 _LABELS = re.compile(rf"{_LABEL}(?:\.{_LABEL})*", re.ASCII)
-
-
 _RULE = "labels of 1-63 letters, digits, hyphens and underscores, with no hyphen at either end"
-
 
 HOST_REASON = (
     "Must be the name of a host: labels of 1-63 letters, digits and hyphens, with no hyphen at "
     "either end"
 )
-
-
 NAME_REASON = f"Must be a domain name: {_RULE}"
-
-
 RECORD_NAME_REASON = f"Must be a name within the domain: {_RULE}"
-
-
 PUBLIC_REASON = "Must not be a public suffix, below which everybody registers domains"
-
-
 DOTTED_REASON = "Must have at least two labels, and the last one must not be a number"
 
 

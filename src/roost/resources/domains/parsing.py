@@ -50,7 +50,6 @@ class Source:
 MAX_REFUSALS: Final = 20
 """How many refused records are told of."""
 
-
 MADE_BY_SIGNING: Final = frozenset(
     ("RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "ZONEMD")
 )
@@ -301,7 +300,6 @@ def _caa(name: str, rdata: Any, ttl: int) -> Draft:
 
 
 _TAGS: Mapping[bytes, CaaTag] = {b"issue": "issue", b"issuewild": "issuewild", b"iodef": "iodef"}
-
 
 _DRAFTS: Mapping[str, Callable[[str, Any, int], Draft]] = {
     "A": _ipv4,

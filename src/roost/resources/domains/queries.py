@@ -33,7 +33,6 @@ DOMAINS = Listing(
     },
 )
 
-
 LIMIT = LimitGroup.of(
     "domain where account_id = $1",
     LimitKind("domains", "domains"),
@@ -76,8 +75,6 @@ class DomainFacts:
 
 
 FACTS = ", ".join(f'"{field.name}"' for field in fields(DomainFacts))
-
-
 _FIND = f"select {FACTS} from domain"  # noqa: S608 - constants
 
 
@@ -152,8 +149,6 @@ async def has_foreign_relation(
 
 
 _NEW = [field.name for field in fields(NewDomain)]
-
-
 _INSERT = f"""
     insert into domain ({", ".join(f'"{name}"' for name in _NEW)}, created, updated)
     values ({", ".join(f"${n}" for n in range(1, len(_NEW) + 1))}, ${len(_NEW) + 1},

@@ -58,41 +58,20 @@ class Placed:
 REMOTE_ADDRESS: Final = "[remote_addr]"
 """As the target of an A or AAAA record: the address of the caller."""
 
-
 MAX_AUTHORITY = 1024
 """Characters of a CAA record's target, which is looked at piece by piece."""
 
-
 _BLANKS = " \t"
-
-
 _PARAMETER = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
-
-
 _VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")
-
-
 _URL = re.compile(r"https?://[!$-.0->@-\[\]-~][!#-\[\]-~]*")
-
-
 _MAILTO = re.compile(rf"mailto:{EMAIL_PATTERN}")
-
-
 _SERVICE = re.compile(r"_?(?!-)[A-Za-z0-9-]{1,62}(?<!-)")
 
-
 ISSUER_REASON = "Must be a domain name without a final period, or none, and parameters after a `;`"
-
-
 IODEF_REASON = "Must be a domain name, an http or https URL, or mailto: and an email address"
-
-
 IPV4_REASON = "Must be an IPv4 address"
-
-
 IPV6_REASON = "Must be an IPv6 address"
-
-
 NAME_REQUIRED = "name is required"
 
 

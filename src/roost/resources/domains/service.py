@@ -12,14 +12,8 @@ from roost.resources.domains.settings import Dns
 from roost.resources.tags.service import use_tags
 
 TAKEN = "DNS zone already exists."
-
-
 LONG = f"Must have at most {MAX_NAME} characters together with each record's name"
-
-
 RESERVED = "Must not lie within or above a zone of the platform"
-
-
 FOREIGN = "Must not lie within or above a zone of another account"
 
 

@@ -10,23 +10,12 @@ from roost.resources.domains.engine import DomainEngine
 from roost.web.fields import refuse
 
 PRIVATE_REASON = "Must not be a private, loopback, link-local or multicast address"
-
-
 OWN_REASON = "Must not be an address of this cloud's instances"
-
-
 PORT_REASON = "Must be asked at port 53"
-
-
 NAMESERVER_REASON = "Must be the name or the address of a name server, and a port after a colon"
 
-
 _LONGEST = name_rules.MAX_NAME + len("[]:65535")
-
-
 _PORT = 53
-
-
 _WITH_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:]+))(?::([0-9]{1,5}))?", re.ASCII)
 
 

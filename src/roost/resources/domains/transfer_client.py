@@ -26,15 +26,9 @@ from roost.threads import COMPUTING, DISK
 
 SECONDS: Final = 30.0
 """For a whole transfer, whatever addresses are tried."""
-
-
 MAX_BYTES: Final = 16 * 2**20
-
-
 _ADDRESSES: Final = 4
 """Of one name server, that are tried."""
-
-
 _LOOK_UP_SECONDS: Final = 5.0
 
 

@@ -18,26 +18,12 @@ from roost.resources.domains.parsing import Source
 from roost.resources.domains.records import RecordType
 
 _HEADER = struct.Struct("!HHHHHH")
-
-
 _RECORD = struct.Struct("!HHIH")
-
-
 _QUESTION_BYTES = 4
-
-
 _POINTER = 0xC0
-
-
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_*")
-
-
 _FAMILIES: Mapping[int, AddressFamily] = {dns.rdatatype.A: AF_INET, dns.rdatatype.AAAA: AF_INET6}
-
-
 _READ: frozenset[int] = frozenset(map(dns.rdatatype.from_text, (*get_args(RecordType), "SOA")))
-
-
 _NAMES_AT: Mapping[int, int] = {
     dns.rdatatype.NS: 0,
     dns.rdatatype.CNAME: 0,
@@ -47,15 +33,9 @@ _NAMES_AT: Mapping[int, int] = {
     dns.rdatatype.SOA: 0,
 }
 """Where names begin in the data of types that have them."""
-
-
 _POINTERS = 128
 """In one name, which has no more labels (RFC 1035, 3.1)."""
-
-
 _LABEL, _NAME = 63, 255
-
-
 _LONGEST = _NAME * len("\\000")
 """Characters of a name whose bytes are all quoted."""
 

@@ -16,13 +16,8 @@ from roost.resources.domains.records import RecordType
 _PIECE = 255
 """Bytes of one string of a TXT record (RFC 1035, 3.3.14)."""
 
-
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(?="|\Z)', re.DOTALL)
-
-
 _ESCAPE = re.compile(rb"\\([0-9]{3}|.)", re.DOTALL)
-
-
 _SPECIAL = re.compile(r'[^ -~]|["\\]')
 
 
@@ -157,45 +152,23 @@ _CONTENTS: Mapping[RecordType, Callable[[Draft, str], str]] = {
     "CAA": lambda draft, target: f"0 {draft.tag} {quoted(target.encode())}",
 }
 
-
 CNAME_REASON = "A CNAME record must be the only record of its name"
-
-
 NULL_MX_REASON = "An MX record without a target must be the only MX record of its name"
-
-
 TWIN_REASON = "The domain has this record already"
-
-
 SIZE_REASON = "The records of this name and type would not fit an answer of DNS"
 
-
 _MESSAGE: Final = 65_535
-
-
 _AROUND: Final = 12 + 11 + 4
 """Bytes of a message beside names and records: header, EDNS, type and class of the question."""
-
-
 _HEAD: Final = 12
 """Bytes of a record beside its data, where its name was said before."""
-
-
 _SIGNATURE: Final = _HEAD + 18 + 64
 """Bytes of what signs the records, beside the signer's name: kept free, as any zone may come to
 be signed (RFC 4034, 3.1; RFC 6605)."""
-
-
 _LONGEST: Final = 255
 """Bytes of a name, such as a wildcard may be asked for."""
-
-
 _NULL_MX: Final = "0 ."
-
-
 _SIZES: Mapping[RecordType, int] = {"A": 4, "AAAA": 16}
-
-
 _ESCAPED = re.compile(r"\\(?:[0-9]{3}|.)")
 
 

@@ -14,7 +14,6 @@ _OPERATOR = "operator"
 A user may have the same name, but no user's image is public.
 """
 
-
 IMAGES = Listing(
     record="""
         i.id, i.label, i.description, i.created, i.updated, i.created_by, i.deprecated,
@@ -36,7 +35,6 @@ IMAGES = Listing(
     },
 )
 """Scope: the account of the caller, or None for one without a token."""
-
 
 EVERY_IMAGE = replace(IMAGES, scope="(i.account_id is null or i.account_id = $1::bigint)")
 """With public images that the catalogue no longer has: instances still name them."""

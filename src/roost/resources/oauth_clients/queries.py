@@ -40,10 +40,7 @@ CLIENTS = Listing(
     key="c.number",
     columns={"label": Column("c.label", "text", folds=True), "public": Column("c.public", "bool")},
 )
-
-
 BY_ID = replace(CLIENTS, key="c.id")
-
 
 LIMIT = LimitGroup.of(
     "oauth_client where account_id = $1",

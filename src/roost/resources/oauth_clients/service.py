@@ -13,11 +13,8 @@ from roost.threads import COMPUTING
 
 MAX_PIXELS = 2048
 """Width and height of an upload; decoded it takes 16 MiB at most."""
-
-
 SIZE = 128
 """Width and height that a thumbnail has at most; larger images are scaled down."""
-
 
 _FORMATS = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
 

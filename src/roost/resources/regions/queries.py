@@ -20,11 +20,8 @@ REGIONS = Listing(
         "site_type": Column("r.site_type", "text"),
     },
 )
-
-
 EVERY_REGION = replace(REGIONS, scope="true")
 """With those that the catalogue no longer has: their instances still name them."""
-
 
 AVAILABILITY = Listing(
     record="a.region, a.plan, a.available",
@@ -76,9 +73,7 @@ CAPABILITIES = """array(
     where not retired order by 1)"""
 """All services of all regions, as an SQL expression."""
 
-
 _ACCOUNT_SERVICES = "unnest(array['Block Storage', 'Computes', 'Kubernetes', 'NodeBalancers'])"
-
 
 _RECORD = f"""
     r.id as region,
@@ -87,7 +82,6 @@ _RECORD = f"""
     array(select service from {_ACCOUNT_SERVICES} as service
         where service <> all(r.capabilities)) as unavailable
     """  # noqa: S608 - constants
-
 
 SERVICES = Listing(
     record=_RECORD,

@@ -4,10 +4,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Address = IPv4Address | IPv6Address
-
-
 Network = IPv4Network | IPv6Network
-
 
 _ZONE_V4 = 24
 """Bits of the zones that are served: 256 names at most, so that a change is cheap."""

@@ -34,12 +34,8 @@ from roost.resources.reverse_dns.settings import ReverseDns
 from roost.store import Queries
 
 OWNER = "reverse-dns"
-
-
 MARGIN = 256
 """Addresses."""
-
-
 TTL = 300
 
 

@@ -31,29 +31,14 @@ from roost.web.call import Call
 from roost.web.registry import Upload
 
 FIELD = "file"
-
-
 REQUIRED = "file is required"
-
-
 TWO_FILES = "Must be exactly one file"
-
-
 NAMELESS = "Must be a file with a name"
-
-
 PATH = "The file name must not contain a path"
-
-
 TOO_LARGE = f"Must be at most {rules.MAX_FILE // 1024**2} MiB"
 
-
 _MAX_PARTS = 20
-
-
 _BACKSLASH = re.compile(r'\\(?!")')
-
-
 _ENCODED = re.compile(r"; *filename\*=utf-8'[a-z0-9-]*'([^;\"\s]+)\s*$", re.IGNORECASE)
 
 
@@ -143,31 +128,17 @@ def _broken() -> ApiError:
 # A crafted TIFF has one for each of 65,000 tags; Python would print and keep them all.
 warnings.filterwarnings("ignore", module=r"PIL\.")
 
-
 _MAX_NAME = 255
-
-
 _PDF_END = 1024
-
-
 _TEXT_CONTROLS = frozenset(b"\t\n\x0b\x0c\r\x08\x1b")
-
-
 _NOT_IN_TEXT = bytes(sorted(set(range(0x20)) - _TEXT_CONTROLS)) + b"\x7f"
-
-
 _BOMS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32"} | {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-
-
 _NO_TEXT = (b"%PDF-", b"GIF87a", b"GIF89a", b"\x89PNG", b"\xff\xd8\xff", b"II*\0", b"MM\0*")
 
-
 EMPTY = "Must not be empty"
-
-
 WRONG_NAME = f"The file name must have 1-{_MAX_NAME} characters, and no control characters"
 
 
@@ -219,7 +190,6 @@ def _is_text(content: bytes) -> bool:
 
 _JPEG, _TIFF = _image("JPEG"), _image("TIFF")
 
-
 _KINDS: Mapping[str, Callable[[bytes], bool]] = {
     "gif": _image("GIF"),
     "jpg": _JPEG,
@@ -233,10 +203,7 @@ _KINDS: Mapping[str, Callable[[bytes], bool]] = {
     "txt": _is_text,
 }
 
-
 _log = structlog.get_logger(__name__)
-
-
 _KEY_BYTES = 16
 
 

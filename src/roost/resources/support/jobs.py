@@ -84,8 +84,6 @@ def _text(mail: Mail, matter: Matter) -> str:
 
 
 _log = structlog.get_logger(__name__)
-
-
 _BUSY = 10.0
 """Seconds until an email looks again for a free line to the mail server."""
 

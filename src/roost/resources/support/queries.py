@@ -30,16 +30,12 @@ TICKETS = Listing(
         "updated": Column("t.updated", "time"),
     },
 )
-
-
 BY_ID = replace(TICKETS, key="t.id")
-
 
 LIMIT = LimitGroup.of(
     "ticket where account_id = $1 and status <> 'closed'",
     LimitKind("tickets", "open support tickets", service=False),
 )
-
 
 REPLIES = Listing(
     record="""
@@ -111,8 +107,6 @@ _TICKET = """
         opener_id, closable, updated, updated_by, closed, assignee
     from ticket
 """
-
-
 _REPLY = "select id, created, created_by, description, from_staff from ticket_reply"
 
 

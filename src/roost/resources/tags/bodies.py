@@ -18,8 +18,6 @@ def _once(labels: list[str]) -> list[str]:
 Label = Annotated[
     str, Length(3, 50), Pattern(r"[^\x00-\x1f\x7f]*", "Must not contain control characters")
 ]
-
-
 Tags = Annotated[
     list[Label],
     Length(0, MAX_TAGS),
@@ -28,9 +26,7 @@ Tags = Annotated[
 ]
 """The field `tags` of a body that creates or updates something, in the order sent."""
 
-
 Ids = Annotated[list[Annotated[int, Between(1, 2**63 - 1)]], Length(0, 500)]
-
 
 _EXAMPLES: list[JsonValue] = [
     {"label": "production"},

@@ -19,12 +19,10 @@ TAGS = Listing(
 )
 """By label, which is unique in an account only."""
 
-
 LIMIT = LimitGroup.of(
     "tag where account_id = $1",
     LimitKind("tags", "tags", service=False),
 )
-
 
 FILTERS = {
     "type": Column("found.type", "text"),

@@ -81,10 +81,8 @@ async def issue_token(
 
 FLUSH_SECONDS = 3.0
 
-
 _REMEMBERED = 100_000
 """Uses of a day that this process knows it need not write again."""
-
 
 log = structlog.get_logger()
 

@@ -10,14 +10,11 @@ import segno
 
 ISSUER = "Roost"
 
-
 _STEP = 30
 """Seconds for which a code is shown."""
 
-
 _WINDOW = 1
 """Codes before and after the present one that count too, as clocks differ."""
-
 
 _SCRATCH_BYTES = 10
 

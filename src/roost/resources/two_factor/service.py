@@ -16,7 +16,6 @@ from roost.store import Queries
 
 CONFIRM_WITHIN = timedelta(hours=1)
 
-
 _OFF = Factor(secret=None, enabled=False, scratch=None, expiry=None, counter=None)
 
 

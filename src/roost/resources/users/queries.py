@@ -30,10 +30,7 @@ USERS = Listing(
     key="u.id",
     columns={"username": Column("u.username", "text", folds=True)},
 )
-
-
 BY_NAME = replace(USERS, key="u.username")
-
 
 LIMIT = LimitGroup.of(
     "api_user where account_id = $1",
@@ -185,6 +182,5 @@ async def grants_record(
 
 
 USER = EntityKind(name="user", path="/account/users/{label}")
-
 
 PROFILE = EntityKind(name="profile", path="/profile")

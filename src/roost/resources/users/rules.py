@@ -1,8 +1,6 @@
 """The rules of users as pure functions, and what grants speak of (reference: User, Grants)."""
 
 USERNAME_PATTERN = r"(?!.*(?:--|__))[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?"
-
-
 RESERVED_NAMES = frozenset(
     (
         "abuse",
@@ -29,12 +27,10 @@ RESERVED_NAMES = frozenset(
 )
 """By which nobody but the operator may be called, however it is capitalised."""
 
-
 USERNAME_REASON = (
     "Must begin and end with a letter or number, and hold only letters, numbers, hyphens and "
     "underscores, none of the last two twice in a row"
 )
-
 
 KINDS = (
     "compute",
@@ -49,7 +45,6 @@ KINDS = (
     "vpc",
 )
 """Of entities, in the order of the record; those that no group declares yet have none."""
-
 
 RIGHTS = (
     "add_computes",
@@ -66,7 +61,6 @@ RIGHTS = (
     "cancel_account",
 )
 """Global grants that are true or false for users of any type."""
-
 
 CHILD_ACCESS = "child_account_access"
 """The one that only users of a parent account have; null for all others."""

@@ -250,9 +250,7 @@ async def _plug(run: Run[VolumeArgs], facts: VolumeFacts) -> None:
 _RETRY = Retry(attempts=4)
 """What a data plane refuses four times it will refuse again; the user waits for an answer."""
 
-
 _COPY_SECONDS = 24 * 3600.0
-
 
 CREATE = JobKind(
     "volume_create",
@@ -263,7 +261,6 @@ CREATE = JobKind(
     on_done=is_made,
     on_failed=vanishes,
 )
-
 
 CLONE = JobKind(
     "volume_clone",
@@ -276,7 +273,6 @@ CLONE = JobKind(
     on_failed=vanishes,
 )
 
-
 ATTACH = JobKind(
     "volume_attach",
     AttachmentArgs,
@@ -285,7 +281,6 @@ ATTACH = JobKind(
     retry=_RETRY,
     on_failed=is_detached,
 )
-
 
 DETACH = JobKind(
     "volume_detach",
@@ -296,7 +291,6 @@ DETACH = JobKind(
     permanent=(MountedError,),
     on_done=is_detached,
 )
-
 
 RESIZE = JobKind(
     "volume_resize",
@@ -312,7 +306,6 @@ RESIZE = JobKind(
     on_failed=is_active,
 )
 
-
 DELETE = JobKind(
     "volume_delete",
     VolumeArgs,
@@ -321,6 +314,5 @@ DELETE = JobKind(
     retry=_RETRY,
     on_failed=reappears,
 )
-
 
 KINDS = (CREATE, CLONE, ATTACH, DETACH, RESIZE, DELETE)

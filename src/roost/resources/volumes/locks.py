@@ -27,8 +27,6 @@ def resource_of(volume_id: int) -> str:
 
 
 BUSY = "Volume busy."
-
-
 ELSEWHERE = "Volume and Compute must be in the same region."
 
 

@@ -36,7 +36,6 @@ VOLUMES = Listing(
     },
 )
 
-
 VOLUMES_OF_INSTANCE = VOLUMES.narrowed("v.compute_id = $2")
 
 
@@ -88,7 +87,6 @@ _FACTS = """
         made, source_id, deleting, xmin as version
     from volume
 """
-
 
 _INSERT = Statement(f"""
     insert into volume as v (account_id, label, region, engine, size, tags, compute_id, source_id,

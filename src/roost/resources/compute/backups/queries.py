@@ -10,7 +10,6 @@ from roost.store.paging import Listing
 
 _UNFINISHED = "('pending', 'running', 'needsPostProcessing')"
 
-
 BACKUPS = Listing(
     record="""
         b.id, b.type, b.status, b.status = 'successful' as available, b.created, b.updated,

@@ -11,8 +11,6 @@ from roost.resources.compute.disks.queries import DiskFacts, NewDisk
 from roost.resources.compute.engine import Filesystem
 
 BackupType = Literal["auto", "snapshot"]
-
-
 BackupStatus = Literal[
     "paused",
     "pending",

@@ -8,14 +8,9 @@ from typing import get_args
 from roost.resources.compute.records import Day, Window
 
 UNCHOSEN = "Scheduling"
-
-
 WINDOW = timedelta(hours=2)
 
-
 _DAYS: tuple[Day, ...] = get_args(Day)[1:]
-
-
 _WEEK = timedelta(days=7)
 
 

@@ -55,5 +55,4 @@ DUE = JobKind(
     deadline=600,
 )
 
-
 EVERY_TEN_MINUTES = Schedule("backups_due", "*/10 * * * *", DUE, DueArgs())

@@ -33,20 +33,13 @@ _CREATE_EXAMPLES: list[JsonValue] = [
     },
 ]
 
-
 _ADD_INTERFACE_EXAMPLES: list[JsonValue] = [
     {"purpose": "vlan", "label": "back-end", "ipam_address": "10.0.0.1/24"}
 ]
 
-
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
-
-
 Id = Annotated[int, Between(1, 2**63 - 1)]
-
-
 Megabytes = Annotated[int, Between(0, 2**31 - 1)]
-
 
 MAX_COMMENTS = 65535
 

@@ -27,14 +27,8 @@ from roost.web.grants import Read, Write
 from roost.web.registry import Array, Page, endpoint
 
 _READ = ("computes:read_only",)
-
-
 _WRITE = ("computes:read_write",)
-
-
 _ALL = "/compute/instances/{computeId:int}/configs"
-
-
 _ONE = f"{_ALL}/{{configId:int}}"
 
 
@@ -122,12 +116,9 @@ async def _view(call: Call, config_id: int) -> bytes:
 
 _INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
 
-
 _INTERFACE = f"{_INTERFACES}/{{interfaceId:int}}"
 
-
 _EVENTS = ("compute_config_update",)
-
 
 ACTIVE = "The Compute runs with this config: shut it down first."
 

@@ -16,10 +16,7 @@ from roost.store.paging import Column, Listing
 from roost.store.statement import Statement
 
 _RUNS = "i.status in ('running', 'rebooting', 'shutting_down') and not i.rescued"
-
-
 _ACTIVE = f"i.config_id = c.id and {_RUNS}"
-
 
 _PRIMARY = """
     (f."primary" or f.purpose <> 'vlan' and not exists (
@@ -27,17 +24,14 @@ _PRIMARY = """
             and (o."primary" or (o.purpose <> 'vlan' and o.position < f.position))))
     """
 
-
 _INTERFACE = f"""
     f.id, f.label, f.ipam_address, f.purpose, {_ACTIVE} as active, {_PRIMARY} as "primary",
     null as vpc_id, null as subnet_id, null as ipv4, json '[]' as ip_ranges
     """
 
-
 _SLOTS = ", ".join(
     f"(array_agg(device) filter (where slot = 'sd{n}'))[1] as sd{n}" for n in "abcdefgh"
 )
-
 
 INTERFACES = Listing(
     record=_INTERFACE,
@@ -49,7 +43,6 @@ INTERFACES = Listing(
     key="f.id",
     columns={},
 )
-
 
 CONFIGS = Listing(
     record=f"""
@@ -188,8 +181,6 @@ _INSERT = Statement(
     returning id
     """
 )
-
-
 _UPDATE = Statement(
     """
     update compute_config set label = coalesce(:label, label),

@@ -24,10 +24,7 @@ _CREATE_EXAMPLES: list[JsonValue] = [
     {"label": "more swap", "size": 512, "filesystem": "swap"},
 ]
 
-
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
-
-
 Size = Annotated[int, Between(1, rules.MAX_SIZE)]
 
 

@@ -28,7 +28,6 @@ from roost.store import Queries
 IMAGE_POLL = 1.0
 """Seconds between two looks for an image that is being built."""
 
-
 IN_USE = "The disk is in use: shut the Compute down first."
 
 
@@ -199,7 +198,6 @@ CREATE = JobKind(
     on_failed=_forget,
 )
 
-
 DELETE = JobKind(
     "disk_delete",
     DiskArgs,
@@ -210,7 +208,6 @@ DELETE = JobKind(
     on_done=_forget,
     on_failed=_settle,
 )
-
 
 RESIZE = JobKind(
     "disk_resize",
@@ -226,7 +223,6 @@ RESIZE = JobKind(
     on_failed=_settle,
 )
 
-
 DUPLICATE = JobKind(
     "disk_duplicate",
     CloneArgs,
@@ -235,6 +231,5 @@ DUPLICATE = JobKind(
     retry=_RETRY,
     on_failed=_forget,
 )
-
 
 KINDS = (CREATE, DELETE, RESIZE, DUPLICATE)

@@ -26,17 +26,14 @@ _REBUILD_EXAMPLES: list[JsonValue] = [
     {"image": "roost/debian12", "root_pass": "correct-Horse7battery", "booted": False},
 ]
 
-
 _RESIZE_EXAMPLES: list[JsonValue] = [
     {"type": "g1-standard-2"},
     {"type": "g1-standard-1", "allow_auto_disk_resize": False},
 ]
 
-
 _CLONE_EXAMPLES: list[JsonValue] = [
     {"region": "us-lake", "type": "g1-standard-1", "label": "web-copy"},
 ]
-
 
 UNKNOWN_PLAN = "A valid plan type by that ID was not found"
 
@@ -157,7 +154,6 @@ def _catalog(info: ValidationInfo) -> Catalog:
 
 
 Ids = Annotated[list[Id], Length(0, 100)]
-
 
 _ONLY_NEW = "Must be left out when cloning to an existing Compute"
 

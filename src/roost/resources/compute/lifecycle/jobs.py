@@ -219,7 +219,6 @@ async def abandon_clone(db: Queries, job: Job, args: CloneArgs) -> None:
 _RETRY = Retry(attempts=3)
 """What an engine refuses it seldom does later."""
 
-
 _COPY_SECONDS = 3600
 
 
@@ -261,7 +260,6 @@ REBUILD = JobKind(
     on_failed=restore_rows,
 )
 
-
 RESCUE = JobKind(
     "compute_rescue",
     RescueArgs,
@@ -275,7 +273,6 @@ RESCUE = JobKind(
     on_done=becomes("running"),
     on_failed=becomes("offline"),
 )
-
 
 RESIZE = JobKind(
     "compute_resize",
@@ -292,7 +289,6 @@ RESIZE = JobKind(
     on_failed=_not_resized,
 )
 
-
 CLONE = JobKind(
     "compute_clone",
     CloneArgs,
@@ -303,6 +299,5 @@ CLONE = JobKind(
     on_done=_end_clone,
     on_failed=abandon_clone,
 )
-
 
 KINDS = (REBUILD, RESCUE, RESIZE, CLONE)

@@ -14,24 +14,17 @@ from roost.resources.compute.engine import SLOTS
 RESCUE_SLOTS = SLOTS[:-1]
 """The last one is the rescue system's own (reference: rescue)."""
 
-
 DEFAULT_SWAP = 512
 """MB (spec B, Compute rule 2)."""
-
 
 MAX_CLONES = 5
 """Of one instance at the same time (reference: clone)."""
 
-
 SAME_PLAN = "Compute is already running this service plan."
-
-
 TOO_MUCH_DISK = (
     "Compute has allocated more disk than the new service plan allows. "
     "Delete or resize disks smaller."
 )
-
-
 NOT_ONE_DISK = "Compute must have exactly one disk that is not swap; reset the password on a disk."
 
 
