@@ -8,7 +8,7 @@ import pytest
 
 from roost.clock import Clock
 from roost.engines.simulated.domains import SimulatedDomains
-from roost.resources.domains import import_service, queries, transfer_client
+from roost.resources.domains import queries, service, transfer_client
 from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.engine import (
     Master,
@@ -16,11 +16,10 @@ from roost.resources.domains.engine import (
     Soa,
     Zone,
 )
-from roost.resources.domains.import_service import TOO_MANY
 from roost.resources.domains.jobs import keep_import
 from roost.resources.domains.parsing import Conversion, parse_zone_file
 from roost.resources.domains.rules import MAX_IMPORTS
-from roost.resources.domains.service import TAKEN
+from roost.resources.domains.service import TAKEN, TOO_MANY
 from roost.resources.domains.settings import (
     NAMESERVER_REASON,
     OWN_REASON,
@@ -305,7 +304,7 @@ async def test_a_slow_transfer_is_left_to_a_job(
     served: Served, zone: str, silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When that fails, an event says why, and there is no domain."""
-    monkeypatch.setattr(import_service, "TRIAL_SECONDS", 0.1)
+    monkeypatch.setattr(service, "TRIAL_SECONDS", 0.1)
     monkeypatch.setattr(transfer_client, "SECONDS", 1.0)
     client = served.client
     body = {"domain": zone, "remote_nameserver": silent}
@@ -323,7 +322,7 @@ async def test_imports_at_once(
     served: Served, zone: str, silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few of an account wait for other servers: as requests, and as jobs."""
-    monkeypatch.setattr(import_service, "TRIAL_SECONDS", 0.5)
+    monkeypatch.setattr(service, "TRIAL_SECONDS", 0.5)
     client = served.client
 
     async def begin(number: int) -> Answer:

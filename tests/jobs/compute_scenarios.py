@@ -8,14 +8,15 @@ from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.core.limits.queries import measure, measured
 from roost.jobs import Environment, JobKind, Worker, WorkerSettings
-from roost.resources.compute.capacity_jobs import CAPACITY, CapacityArgs
 from roost.resources.compute.engine import Power
 from roost.resources.compute.jobs import (
     BOOT,
+    CAPACITY,
     CREATE,
     DELETE,
     REBOOT,
     SHUTDOWN,
+    CapacityArgs,
     start_power,
 )
 from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, resource_of

@@ -25,7 +25,7 @@ from roost.resources.domains.settings import Dns
 from roost.resources.domains.zone_rules import place
 from roost.resources.reverse_dns import jobs as reverse
 from roost.resources.reverse_dns import queries as reverse_queries
-from roost.resources.reverse_dns.zone_service import OWNER
+from roost.resources.reverse_dns.service import OWNER
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage

@@ -3,7 +3,6 @@
 from roost.core.group import Group
 from roost.resources.compute import (
     address_fsck,
-    capacity_jobs,
     endpoints,
     fsck,
     jobs,
@@ -29,7 +28,6 @@ GROUP = Group(
     entities=(COMPUTE,),
     jobs=(
         *jobs.KINDS,
-        capacity_jobs.CAPACITY,
         *watch_jobs.KINDS,
         *backup_jobs.KINDS,
         schedule_jobs.DUE,
@@ -38,10 +36,10 @@ GROUP = Group(
     ),
     schedules=(
         schedule_jobs.EVERY_TEN_MINUTES,
-        capacity_jobs.EVERY_MINUTE,
+        jobs.EVERY_MINUTE,
         watch_jobs.EVERY_MINUTE,
     ),
-    at_start=(capacity_jobs.EVERY_MINUTE, watch_jobs.EVERY_MINUTE),
+    at_start=(jobs.EVERY_MINUTE, watch_jobs.EVERY_MINUTE),
     checks=(fsck.check_instances, backup_fsck.check_backups, address_fsck.check_addresses),
     causes=(notices.outages,),
     limits=(limits.COMPUTES,),

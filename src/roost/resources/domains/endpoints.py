@@ -2,7 +2,7 @@
 
 from roost.errors import Problem, invalid_fields, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.domains import import_service, jobs, queries, record_queries, rules, service
+from roost.resources.domains import jobs, queries, record_queries, rules, service
 from roost.resources.domains.bodies import (
     EMAIL_REQUIRED,
     MASTERS_REQUIRED,
@@ -12,10 +12,10 @@ from roost.resources.domains.bodies import (
     ImportDomain,
     UpdateDomain,
 )
-from roost.resources.domains.import_service import Found
 from roost.resources.domains.jobs import resource_of
 from roost.resources.domains.queries import DOMAIN, DOMAINS, DomainFacts
 from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
+from roost.resources.domains.service import Found
 from roost.resources.domains.settings import PRIVATE_REASON, Dns
 from roost.resources.domains.zone_service import render
 from roost.resources.tags.service import change_tags, hold_tags
@@ -73,7 +73,7 @@ async def create_domain(call: Call, body: CreateDomain) -> bytes:
     scopes=WRITE,
     grant=Global("add_domains"),
     body=ImportDomain,
-    prepare=import_service.find,
+    prepare=service.find_import,
     returns=DomainRow,
     events=("dns_zone_import",),
     rate=Rate(30, 60),
@@ -85,7 +85,7 @@ async def import_domain(call: Call, found: Found) -> bytes:
     answers within seconds is waited for; of a slower one the event tells how it ends, and a failed
     import leaves no domain.
     """
-    facts = await import_service.make(call, found)
+    facts = await service.make_import(call, found)
     return await _view(call, facts.id)
 
 

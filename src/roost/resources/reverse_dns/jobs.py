@@ -12,8 +12,8 @@ from roost.resources.domains.engine import Zone
 from roost.resources.domains.settings import Dns
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.queries import ZoneRow
+from roost.resources.reverse_dns.service import OWNER, Truth, digest, find_truth, make_zone
 from roost.resources.reverse_dns.settings import ReverseDns
-from roost.resources.reverse_dns.zone_service import OWNER, Truth, digest, find_truth, make_zone
 from roost.store import Queries
 from roost.threads import COMPUTING
 

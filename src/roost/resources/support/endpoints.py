@@ -3,7 +3,7 @@
 from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.support import attachment_queries, queries, rules, service
+from roost.resources.support import queries, rules, service
 from roost.resources.support.attachment_service import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket
 from roost.resources.support.engine import SupportServices
@@ -100,7 +100,7 @@ async def upload_ticket_attachment(call: Call, new: NewAttachment) -> None:
     ticket = await _lock_open(call)
     await _check_room(call, ticket, new)
     now, name = call.clock.seconds(), call.identity.username
-    await attachment_queries.insert(call.db, ticket.id, new.key, new.name, new.size, name, now)
+    await queries.insert_attachment(call.db, ticket.id, new.key, new.name, new.size, name, now)
     new.kept = True
     await queries.touch(call.db, ticket.id, name, now)
     await service.notify(call.db, call.get(JobQueue), ticket, "ticket_attachment_upload", name)
@@ -173,9 +173,9 @@ async def _lock_open(call: Call) -> Ticket:
 
 
 async def _check_room(call: Call, ticket: Ticket, new: NewAttachment) -> None:
-    if await attachment_queries.count(call.db, ticket.id) >= rules.MAX_FILES:
+    if await queries.count_attachments(call.db, ticket.id) >= rules.MAX_FILES:
         raise invalid(rules.TOO_MANY_FILES)
-    held = await attachment_queries.total_size(call.db, call.account_id)
+    held = await queries.attachments_size(call.db, call.account_id)
     if held + new.size > call.get(SupportServices).quota:
         raise invalid(rules.NO_ROOM)
 

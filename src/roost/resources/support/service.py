@@ -1,4 +1,4 @@
-"""Tickets: what a new one is about, and what happens to one, whoever does it."""
+"""Tickets: what a new one is about, and what users and operators do with one."""
 
 from roost.core.access import require
 from roost.core.context import Context
@@ -9,11 +9,13 @@ from roost.core.events import log
 from roost.errors import invalid
 from roost.ids import MAX_ID
 from roost.jobs.queue import JobQueue
+from roost.resources.account import queries as accounts
 from roost.resources.compute.totals_queries import has_vlan
-from roost.resources.support import queries
+from roost.resources.support import queries, rules
 from roost.resources.support.bodies import OpenTicket
 from roost.resources.support.jobs import write_to
 from roost.resources.support.queries import TICKET, NewReply, NewTicket, Ticket
+from roost.resources.support.records import TicketKind
 from roost.store import Queries
 
 
@@ -90,3 +92,63 @@ async def notify(
     actor = log.Actor(ticket.account_id, username)
     entity = TICKET.entity(ticket.id, ticket.summary)
     await log.add(db, queue.clock.now(), actor, action, entity)
+
+
+class TicketError(Exception):
+    """What an operator asked for makes no sense."""
+
+
+async def open_for(
+    db: Queries,
+    queue: JobQueue,
+    account_id: int,
+    kind: TicketKind,
+    summary: str,
+    description: str,
+    name: str,
+    closable: bool,
+) -> int:
+    """A ticket that staff opens for an account; its id. Raises TicketError."""
+    if not await accounts.exists(db, account_id):
+        raise TicketError(f"there is no account {account_id}")
+    new = NewTicket(
+        account_id=account_id,
+        kind=kind,
+        summary=summary,
+        description=description,
+        entity=None,
+        region=None,
+        opened_by=name,
+        opener_id=None,
+        gravatar_id=rules.gravatar_id(""),
+        closable=closable,
+    )
+    return await open_ticket(db, queue, new)
+
+
+async def reply_as_staff(db: Queries, queue: JobQueue, ticket_id: int, text: str, name: str) -> int:
+    """The id of the reply. Raises TicketError."""
+    ticket = await _lock_open(db, ticket_id)
+    new = NewReply(text, name, rules.gravatar_id(""), from_staff=True)
+    return await reply_to(db, queue, ticket, new)
+
+
+async def close_as_staff(db: Queries, queue: JobQueue, ticket_id: int, name: str) -> None:
+    """Also one that its user may not close. Raises TicketError."""
+    ticket = await _lock_open(db, ticket_id)
+    await close(db, queue, ticket, name, by_staff=True)
+
+
+async def assign(db: Queries, ticket_id: int, name: str | None) -> None:
+    """Say who looks after it, which users do not see. Raises TicketError."""
+    ticket = await _lock_open(db, ticket_id)
+    await queries.assign(db, ticket.id, name)
+
+
+async def _lock_open(db: Queries, ticket_id: int) -> Ticket:
+    ticket = await queries.lock_any(db, ticket_id)
+    if ticket is None:
+        raise TicketError(f"there is no ticket {ticket_id}")
+    if ticket.status == "closed":
+        raise TicketError(f"ticket {ticket_id} is closed")
+    return ticket
