@@ -89,18 +89,8 @@ def test_every_manifest_is_listed() -> None:
 
 ROOMS = frozenset(
     (
-        *(
-            "bodies",
-            "endpoints",
-            "engine",
-            "fsck",
-            "group",
-            "jobs",
-            "limits",
-            "locks",
-            "neighbours",
-        ),
-        *("notices", "queries", "records", "rules", "service", "settings", "steps"),
+        *("bodies", "endpoints", "engine", "fsck", "group", "jobs", "limits", "locks"),
+        *("neighbours", "notices", "queries", "records", "rules", "service", "settings", "steps"),
     )
 )
 """What modules of groups are called, alone or behind a subject (docs/adding-a-group.md)."""

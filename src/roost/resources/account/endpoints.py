@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.errors import Problem, invalid_fields
 from roost.resources.account import queries, rules
@@ -50,7 +49,7 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
     if problems:
         raise invalid_fields(problems)
     await queries.update(call.db, call.account_id, body)
-    await _tell(call, "account_update", queries.ACCOUNT_KIND.entity())
+    await log.notify(call, "account_update", queries.ACCOUNT_KIND.entity())
     return await call.record(call.account_id, ACCOUNT)
 
 
@@ -78,7 +77,7 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
     They hold for what is made from now on.
     """
     await queries.update_settings(call.db, call.account_id, body)
-    await _tell(call, "account_settings_update", queries.SETTINGS_ENTITY)
+    await log.notify(call, "account_settings_update", queries.SETTINGS_ENTITY)
     return await call.record(call.account_id, SETTINGS)
 
 
@@ -119,7 +118,3 @@ def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
         code = rules.zip_problem(country, facts.zip if body.zip is None else body.zip)
         if code is not None:
             yield Problem(code, "zip")
-
-
-async def _tell(call: Call, action: str, about: Entity) -> None:
-    await log.notify(call, action, about)

@@ -232,7 +232,7 @@ async def lock_first_start(db: Queries) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Kin:
+class LinkedAccount:
     id: int
     parent_id: int | None
     is_parent: bool
@@ -248,7 +248,7 @@ class ListedAccount:
     created: datetime
 
 
-async def lock_pair(db: Queries, *account_ids: int) -> dict[int, Kin]:
+async def lock_pair(db: Queries, *account_ids: int) -> dict[int, LinkedAccount]:
     """Accounts by id, which nobody else changes until the end of the transaction."""
     rows = await db.fetch(
         """
@@ -258,7 +258,7 @@ async def lock_pair(db: Queries, *account_ids: int) -> dict[int, Kin]:
         """,
         list(account_ids),
     )
-    return {row["id"]: Kin(**row) for row in rows}
+    return {row["id"]: LinkedAccount(**row) for row in rows}
 
 
 async def tie(db: Queries, child_id: int, parent_id: int) -> None:

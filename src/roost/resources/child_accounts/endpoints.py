@@ -83,7 +83,7 @@ async def create_proxy_token(call: Call) -> ProxyTokenRow:
         expiry = min(expiry, call.identity.expiry)
     made = await make_token(call.db, call.clock, proxy.id, label, scopes, expiry, "proxy")
     await tie_token(call.db, made.id, maker.id)
-    await _tell(call, proxy, made.id, label)
+    await _notify(call, proxy, made.id, label)
     return {
         "id": made.id,
         "scopes": "*",
@@ -111,7 +111,7 @@ def _euuid(call: Call) -> str:
         raise not_found() from None
 
 
-async def _tell(call: Call, proxy: ProxyUser, token_id: int, label: str) -> None:
+async def _notify(call: Call, proxy: ProxyUser, token_id: int, label: str) -> None:
     """In the child's account, where the label says who it was."""
     entity = TOKEN.entity(token_id, label)
     actor = log.Actor(proxy.account_id, proxy.username)

@@ -58,7 +58,7 @@ from roost.resources.compute.steps import (
     remove,
     start,
     stop,
-    unmake,
+    undo_make,
 )
 from roost.store import Queries
 
@@ -163,7 +163,7 @@ BOOT = JobKind(
     resource=on_instance,
     steps=(
         Step(BEGIN, begin(_unless_running, _begins_boot("booting"))),
-        Step("make", make_ready, undo=unmake, timeout=900),
+        Step("make", make_ready, undo=undo_make, timeout=900),
         Step("start", start, undo=cut, timeout=120),
     ),
     on_enqueued=at_once(_boots("booting")),

@@ -197,7 +197,7 @@ async def keep(run: Run[InstanceArgs]) -> Verdict:
     return next_step(write)
 
 
-async def unmake(run: Run[InstanceArgs]) -> Verdict:
+async def undo_make(run: Run[InstanceArgs]) -> Verdict:
     """Remove what was only half made; disks that were made before stay."""
     facts = await facts_of(run)
     found = await disks.of_instance(run.store, facts.id)

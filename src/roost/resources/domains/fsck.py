@@ -93,8 +93,8 @@ def canonical(kind: str, content: str) -> str:
     return rdata.to_text() if kind in ("TXT", "CAA") else rdata.to_text().lower()
 
 
-_TOLD = 10
-"""How many differences of one zone are told of."""
+_LISTED = 10
+"""How many differences of one zone are listed."""
 
 
 async def check_zones(installation: Installation) -> AsyncIterator[Finding]:
@@ -138,17 +138,17 @@ class _Zones(Reconciler[str, DomainFacts | None, Zone, list[str]]):
     async def look(self, key: str, rows: DomainFacts | None) -> _Case | None:
         found = await self.dns.engine.inspect(absolute("", key))
         if rows is not None:
-            told = differences(await zone_of(self.installation.store, rows, self.dns), found)
+            drift = differences(await zone_of(self.installation.store, rows, self.dns), found)
         elif found is not None and is_of_a_domain(found.owner):
-            told = ["nobody has it, but the name server does"]
+            drift = ["nobody has it, but the name server does"]
         else:
-            told = []
-        return Case(key, rows, found, told) if told else None
+            drift = []
+        return Case(key, rows, found, drift) if drift else None
 
     def describe(self, case: _Case) -> str:
-        told = case.drift[:_TOLD]
-        more = len(case.drift) - len(told)
-        return f"zone {case.key}: {', '.join(told + [f'{more} more'] * bool(more))}"
+        drift = case.drift[:_LISTED]
+        more = len(case.drift) - len(drift)
+        return f"zone {case.key}: {', '.join(drift + [f'{more} more'] * bool(more))}"
 
     async def mend(self, case: _Case) -> str:
         """A new serial makes secondaries follow, whatever they have transferred."""

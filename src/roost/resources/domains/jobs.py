@@ -173,7 +173,7 @@ async def withdraw(run: Run[ZoneArgs]) -> Verdict:
     return next_step()
 
 
-async def _tell(db: Queries, job: Job, args: ZoneArgs) -> None:
+async def _set_errors(db: Queries, job: Job, args: ZoneArgs) -> None:
     await queries.set_errors(db, args.zone, job.error or "The name server was not told.")
 
 
@@ -188,7 +188,7 @@ ZONE_SYNC = JobKind(
     steps=(Step("serve", serve_zone, timeout=120),),
     retry=_RETRY,
     permanent=(RejectedError,),
-    on_failed=_tell,
+    on_failed=_set_errors,
 )
 
 RECORD_SYNC = JobKind(
@@ -199,7 +199,7 @@ RECORD_SYNC = JobKind(
     steps=(Step("serve", serve_records, timeout=120),),
     retry=_RETRY,
     permanent=(RejectedError,),
-    on_failed=_tell,
+    on_failed=_set_errors,
 )
 
 IMPORT = JobKind(

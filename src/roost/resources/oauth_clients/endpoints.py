@@ -67,7 +67,7 @@ async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
     client_id = secrets.token_hex(_ID_BYTES)
     secret = hash_token(new_token())
     await queries.insert(call.db, call.account_id, client_id, body, secret, call.clock.seconds())
-    await _tell(call, "oauth_client_create", client_id, body.label)
+    await log.notify(call, "oauth_client_create", OAUTH_CLIENT.entity(client_id, body.label))
     await check_limits(call, queries.LIMIT)
     return await _view(call, client_id)
 
@@ -101,7 +101,9 @@ async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
     if not rules.fits(body.redirect_uri or client.redirect_uri, public):
         raise invalid(rules.NOT_PUBLIC, "redirect_uri")
     await queries.update(call.db, client.id, body)
-    await _tell(call, "oauth_client_update", client.id, body.label or client.label)
+    await log.notify(
+        call, "oauth_client_update", OAUTH_CLIENT.entity(client.id, body.label or client.label)
+    )
     return await _view(call, client.id)
 
 
@@ -114,7 +116,7 @@ async def delete_oauth_client(call: Call) -> None:
     client = await _lock(call)
     await queries.delete(call.db, client.id)
     await call.revoke()
-    await _tell(call, "oauth_client_delete", client.id, client.label)
+    await log.notify(call, "oauth_client_delete", OAUTH_CLIENT.entity(client.id, client.label))
 
 
 @endpoint(
@@ -178,14 +180,16 @@ async def update_oauth_client_thumbnail(call: Call, png: bytes) -> None:
     """
     client = await _lock(call)
     await queries.set_thumbnail(call.db, client.id, png)
-    await _tell(call, "oauth_client_update", client.id, client.label)
+    await log.notify(call, "oauth_client_update", OAUTH_CLIENT.entity(client.id, client.label))
 
 
 async def _reset_secret(call: Call) -> bytes:
     client = await _lock(call)
     secret = new_token()
     await queries.set_secret(call.db, client.id, hash_token(secret))
-    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
+    await log.notify(
+        call, "oauth_client_secret_reset", OAUTH_CLIENT.entity(client.id, client.label)
+    )
     row: OAuthClientRow = orjson.loads(await _view(call, client.id))
     row["secret"] = secret
     return orjson.dumps(row)
@@ -200,8 +204,3 @@ async def _lock(call: Call) -> OAuthClient:
     if client is None:
         raise not_found()
     return client
-
-
-async def _tell(call: Call, action: str, client_id: str, label: str) -> None:
-    entity = OAUTH_CLIENT.entity(client_id, label)
-    await log.notify(call, action, entity)

@@ -40,7 +40,7 @@ TTL = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class Desired:
     """What names there are, by the zone without the final period."""
 
     zones: Mapping[str, Mapping[str, str]]
@@ -49,9 +49,9 @@ class Truth:
     """Names whose addresses have left their instances."""
 
 
-async def find_truth(
+async def find_desired(
     db: Queries, platform: ReverseDns, only: Collection[str] | None = None
-) -> Truth:
+) -> Desired:
     """Of all zones, or `only` of some of addresses."""
     networks = None if only is None else [network_of(zone) for zone in only]
     rows = await queries.names(db, None if networks is None else list(map(str, networks)))
@@ -67,7 +67,7 @@ async def find_truth(
     zones = _zones(platform, held, await addresses.fills(db), networks)
     if only is not None:
         zones = {zone: names for zone, names in zones.items() if zone in only}
-    return Truth(zones, stale)
+    return Desired(zones, stale)
 
 
 def _zones(

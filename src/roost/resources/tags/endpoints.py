@@ -49,7 +49,7 @@ async def create_tag(call: Call, body: CreateTag) -> TagRow:
     """
     await use_tags(call, [body.label])
     await put_on(call, body)
-    await _tell(call, "tag_create", body.label)
+    await log.notify(call, "tag_create", TAG.entity(body.label, body.label))
     return {"label": body.label}
 
 
@@ -83,9 +83,4 @@ async def delete_tag(call: Call) -> None:
     if not await queries.delete(call.db, call.account_id, label):
         raise not_found()
     await take_off(call, label)
-    await _tell(call, "tag_delete", label)
-
-
-async def _tell(call: Call, action: str, label: str) -> None:
-    entity = TAG.entity(label, label)
-    await log.notify(call, action, entity)
+    await log.notify(call, "tag_delete", TAG.entity(label, label))

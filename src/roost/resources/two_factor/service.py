@@ -43,7 +43,7 @@ async def confirm(context: Context, code: str) -> str:
     scratch = rules.new_scratch()
     enabled = Factor(waiting.secret, True, hash_token(scratch), None, counter)
     await queries.save(context.db, user_id, enabled)
-    await _tell(context, "tfa_enabled")
+    await log.notify(context, "tfa_enabled", PROFILE.entity(label=context.identity.username))
     return scratch
 
 
@@ -62,7 +62,7 @@ async def disable(context: Context, code: str | None) -> None:
         raise invalid("Invalid token. Two-factor auth not disabled. Please try again.", "tfa_code")
     await forget(context.db, user_id)
     if enabled:
-        await _tell(context, "tfa_disabled")
+        await log.notify(context, "tfa_disabled", PROFILE.entity(label=context.identity.username))
 
 
 async def forget(db: Queries, user_id: int) -> None:
@@ -99,9 +99,3 @@ async def verify_second_factor(
 
 def _open(box: Box, sealed: bytes) -> str:
     return box.open(sealed).decode()
-
-
-async def _tell(context: Context, action: str) -> None:
-    actor = log.Actor.of(context)
-    entity = PROFILE.entity(label=context.identity.username)
-    await log.add(context.db, context.clock.now(), actor, action, entity)

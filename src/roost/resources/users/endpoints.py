@@ -67,7 +67,7 @@ async def create_user(call: Call, body: CreateUser) -> bytes:
         )
     except UniqueViolationError:
         raise _taken() from None
-    await _tell(call, "user_create", user_id, body.username)
+    await _notify(call, "user_create", user_id, body.username)
     await check_limits(call, queries.LIMIT)
     return await call.record(user_id, USERS, call.account_id)
 
@@ -111,7 +111,7 @@ async def update_user(call: Call, body: UpdateUser) -> bytes:
         await queries.update(call.db, user.id, body.username, body.email, body.restricted)
     except UniqueViolationError:
         raise _taken() from None
-    await _tell(call, "user_update", user.id, body.username or user.username)
+    await _notify(call, "user_update", user.id, body.username or user.username)
     return await call.record(user.id, USERS, call.account_id)
 
 
@@ -129,7 +129,7 @@ async def delete_user(call: Call) -> None:
     if user.id == call.identity.user_id:
         raise invalid("You can't delete yourself.")
     await queries.delete(call.db, user.id)
-    await _tell(call, "user_delete", user.id, user.username)
+    await _notify(call, "user_delete", user.id, user.username)
 
 
 @endpoint("GET", f"{_ONE}/grants", scopes=_READ, grant=Unrestricted(), returns=Maybe(GrantsRow))
@@ -161,7 +161,7 @@ async def update_user_grants(call: Call, body: UpdateGrants) -> str | Reply:
     """
     user = await _lock(call)
     await service.change_grants(call, user, body)
-    await _tell(call, "user_update", user.id, user.username)
+    await _notify(call, "user_update", user.id, user.username)
     return await service.view_grants(call, user.id)
 
 
@@ -182,7 +182,7 @@ def _taken() -> ApiError:
     return invalid("This username is taken", "username")
 
 
-async def _tell(call: Call, action: str, user_id: int, username: str) -> None:
+async def _notify(call: Call, action: str, user_id: int, username: str) -> None:
     """The event, and all processes: what they remember of the user is void."""
     entity = USER.entity(user_id, username)
     await log.notify(call, action, entity)

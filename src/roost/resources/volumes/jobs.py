@@ -66,34 +66,34 @@ class ResizeArgs(VolumeArgs):
     size: int
 
 
-async def is_active(db: Queries, job: Job, args: VolumeArgs) -> None:
+async def _set_active(db: Queries, job: Job, args: VolumeArgs) -> None:
     """Again, after a change or a try of one."""
     await queries.set_status(db, args.volume_id, "active", job.finished or job.created)
 
 
-async def is_made(db: Queries, job: Job, args: VolumeArgs) -> None:
+async def _set_made(db: Queries, job: Job, args: VolumeArgs) -> None:
     """The engine holds it, and it can be used."""
     now = job.finished or job.created
     await queries.set_status(db, args.volume_id, "active", now, made=True)
 
 
-async def will_grow(db: Queries, job: Job, args: ResizeArgs) -> None:
+async def _show_new_size(db: Queries, job: Job, args: ResizeArgs) -> None:
     """The new size is shown at once, the status when the volume's turn has come."""
     await queries.set_size(db, args.volume_id, args.size)
     if not args.queued:
         await queries.set_status(db, args.volume_id, "resizing", job.created)
 
 
-async def vanishes(db: Queries, job: Job, args: VolumeArgs) -> None:
+async def _drop_row(db: Queries, job: Job, args: VolumeArgs) -> None:
     """Nothing half-made stays."""
-    await forget(db, args.volume_id)
+    await queries.delete(db, args.volume_id)
 
 
-async def reappears(db: Queries, job: Job, args: VolumeArgs) -> None:
+async def _undelete(db: Queries, job: Job, args: VolumeArgs) -> None:
     await queries.undelete(db, args.volume_id, job.finished or job.created)
 
 
-async def is_detached(db: Queries, job: Job, args: AttachmentArgs) -> None:
+async def _set_detached(db: Queries, job: Job, args: AttachmentArgs) -> None:
     """The instance's row is locked before."""
     await computes.lock_any(db, args.compute_id)
     now = job.finished or job.created
@@ -104,11 +104,6 @@ async def take_from_instance(db: Queries, volume_id: int, compute_id: int, now: 
     """No config of the instance names the volume any more."""
     await slots.remove_volume(db, compute_id, volume_id)
     await queries.detach(db, volume_id, compute_id, now)
-
-
-async def forget(db: Queries, volume_id: int) -> None:
-    """Drop the row; grants on it and slots that name it go with it."""
-    await queries.delete(db, volume_id)
 
 
 async def make(run: Run[CreateArgs]) -> Verdict:
@@ -140,7 +135,7 @@ async def copy(run: Run[CloneArgs]) -> Verdict:
     return next_step()
 
 
-async def unmake(run: Run[VolumeArgs]) -> Verdict:
+async def undo_make(run: Run[VolumeArgs]) -> Verdict:
     """Remove what was made, wholly or in part."""
     facts = await _facts(run)
     engine = _engine(run, facts)
@@ -212,7 +207,7 @@ async def remove(run: Run[VolumeArgs]) -> Verdict:
     if facts.compute_id is not None:
         raise Fatal("The volume was not detached.")
     await _engine(run, facts).delete(facts.id)
-    return next_step(writing(forget, facts.id))
+    return next_step(writing(queries.delete, facts.id))
 
 
 async def keep(run: Run[VolumeArgs]) -> Verdict:
@@ -222,7 +217,7 @@ async def keep(run: Run[VolumeArgs]) -> Verdict:
 
     async def write(db: Queries) -> None:
         if state is None:
-            await forget(db, facts.id)
+            await queries.delete(db, facts.id)
         elif facts.made:
             await queries.set_size(db, facts.id, state.size)
 
@@ -256,21 +251,21 @@ CREATE = JobKind(
     "volume_create",
     CreateArgs,
     resource=on_volume,
-    steps=(Step("make", make, undo=unmake),),
+    steps=(Step("make", make, undo=undo_make),),
     retry=_RETRY,
-    on_done=is_made,
-    on_failed=vanishes,
+    on_done=_set_made,
+    on_failed=_drop_row,
 )
 
 CLONE = JobKind(
     "volume_clone",
     CloneArgs,
     resource=on_volume,
-    steps=(Step("copy", in_turn(copy), undo=unmake, timeout=_COPY_SECONDS),),
+    steps=(Step("copy", in_turn(copy), undo=undo_make, timeout=_COPY_SECONDS),),
     deadline=_COPY_SECONDS,
     retry=_RETRY,
-    on_done=is_made,
-    on_failed=vanishes,
+    on_done=_set_made,
+    on_failed=_drop_row,
 )
 
 ATTACH = JobKind(
@@ -279,7 +274,7 @@ ATTACH = JobKind(
     resource=on_volume,
     steps=(Step("plug", in_turn(plug), undo=unplug),),
     retry=_RETRY,
-    on_failed=is_detached,
+    on_failed=_set_detached,
 )
 
 DETACH = JobKind(
@@ -289,7 +284,7 @@ DETACH = JobKind(
     steps=(Step("unplug", in_turn(unplug), undo=plug_again),),
     retry=_RETRY,
     permanent=(MountedError,),
-    on_done=is_detached,
+    on_done=_set_detached,
 )
 
 RESIZE = JobKind(
@@ -301,9 +296,9 @@ RESIZE = JobKind(
         Step("grow", grow),
     ),
     retry=_RETRY,
-    on_enqueued=will_grow,
-    on_done=is_active,
-    on_failed=is_active,
+    on_enqueued=_show_new_size,
+    on_done=_set_active,
+    on_failed=_set_active,
 )
 
 DELETE = JobKind(
@@ -312,7 +307,7 @@ DELETE = JobKind(
     resource=on_volume,
     steps=(Step("remove", in_turn(remove), undo=keep),),
     retry=_RETRY,
-    on_failed=reappears,
+    on_failed=_undelete,
 )
 
 KINDS = (CREATE, CLONE, ATTACH, DETACH, RESIZE, DELETE)

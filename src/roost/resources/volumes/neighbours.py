@@ -40,13 +40,13 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
         now = services.get(JobQueue).clock.now()
         for volume in await queries.of_instance(db, compute_id):
             if not volume.persist_across_boots:
-                await _let_go(db, volume, compute_id, now)
+                await _detach(db, volume, compute_id, now)
 
     async def left(self, db: Queries, services: Services, compute_id: int) -> None:
         """Detach all (spec A, Volume status)."""
         now = services.get(JobQueue).clock.now()
         for volume in await queries.of_instance(db, compute_id):
-            await _let_go(db, volume, compute_id, now)
+            await _detach(db, volume, compute_id, now)
 
     async def attached(self, db: Queries, compute_id: int) -> list[AttachedVolume]:
         return [
@@ -68,12 +68,12 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
                 await _claim(db, services.get(JobQueue), instance, volume)
 
 
-async def _let_go(db: Queries, volume: VolumeFacts, compute_id: int, now: datetime) -> None:
+async def _detach(db: Queries, volume: VolumeFacts, compute_id: int, now: datetime) -> None:
     await take_from_instance(db, volume.id, compute_id, now)
-    await _tell(db, "volume_detach", volume, now)
+    await _notify(db, "volume_detach", volume, now)
 
 
-async def _tell(db: Queries, action: str, volume: VolumeFacts, now: datetime) -> None:
+async def _notify(db: Queries, action: str, volume: VolumeFacts, now: datetime) -> None:
     actor = log.Actor(volume.account_id, None)
     await log.add(db, now, actor, action, VOLUME.of(volume))
 
@@ -91,15 +91,15 @@ async def _claim(
     await locks.check_room(db, instance, True, volume.id)
     await queries.attach(db, volume.id, instance.id, True, now)
     if volume.compute_id is None:
-        await _plug_or_tell(db, queue, instance, volume, turn)
+        await _plug_or_notify(db, queue, instance, volume, turn)
 
 
-async def _plug_or_tell(
+async def _plug_or_notify(
     db: Queries, queue: JobQueue, instance: InstanceFacts, volume: VolumeFacts, turn: Turn
 ) -> None:
     """A guest that runs with that config gets the volume now, any other when it boots."""
     if instance.status != "running" and not turn.queued:
-        await _tell(db, "volume_attach", volume, queue.clock.now())
+        await _notify(db, "volume_attach", volume, queue.clock.now())
         return
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
     by = log.Starter(queue, db, volume.account_id)

@@ -280,6 +280,7 @@ async def undelete(db: Queries, volume_id: int, now: datetime) -> None:
 
 
 async def delete(db: Queries, volume_id: int) -> None:
+    """Grants on it and slots that name it go with the row."""
     await db.execute("delete from volume where id = $1", volume_id)
 
 

@@ -35,7 +35,7 @@ from roost.resources.compute.backups.steps import (
     remove_all,
     save,
     switch,
-    uncopy,
+    undo_copy,
 )
 from roost.resources.compute.configs import copy_queries
 from roost.resources.compute.disks import queries as disks
@@ -117,7 +117,7 @@ RESTORE = JobKind(
     RestoreArgs,
     resource=on_instance,
     steps=(
-        Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
+        Step("copy", copy, undo=undo_copy, timeout=_COPY_SECONDS),
         Step("power_off", power_off, undo=cut_off, timeout=180),
         Step(SWITCH, switch),
         Step("clear", clear, undo=leave, timeout=120),
@@ -134,7 +134,7 @@ CREATE: JobKind[CreateFromBackupArgs] = JobKind(
     resource=on_instance,
     event="compute_create",
     steps=(
-        Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
+        Step("copy", copy, undo=undo_copy, timeout=_COPY_SECONDS),
         Step("configure", configure),
         Step("settle", settle),
     ),

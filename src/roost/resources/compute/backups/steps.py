@@ -157,7 +157,7 @@ async def copy(run: Run[CopyArgs]) -> Verdict:
     return next_step(writing(disks.set_made, setups, run.clock.now()))
 
 
-async def uncopy(run: Run[CopyArgs]) -> Verdict:
+async def undo_copy(run: Run[CopyArgs]) -> Verdict:
     """Remove the new disks, whole or begun, unless the instance has switched to them."""
     if SWITCH in run.job.results:
         return next_step()

@@ -29,7 +29,7 @@ from roost.resources.compute.lifecycle import queries
 from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of, on_instance
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.steps import GRACE, cut, make, specify_rescue, start, stop, unmake
+from roost.resources.compute.steps import GRACE, cut, make, specify_rescue, start, stop, undo_make
 from roost.store import Queries
 
 
@@ -165,7 +165,7 @@ async def copy(run: Run[CloneArgs]) -> Verdict:
     return next_step(writing(disks.set_made, setups, run.clock.now()))
 
 
-async def uncopy(run: Run[CloneArgs]) -> Verdict:
+async def undo_copy(run: Run[CloneArgs]) -> Verdict:
     """Remove the new disks, whole or begun, and with a new target all that there is of it."""
     facts = await facts_of(run)
     engine = engine_of(run, facts)
@@ -252,7 +252,7 @@ REBUILD = JobKind(
     steps=(
         Step("stop", stop, undo=cut, timeout=2 * GRACE),
         Step("clear", clear, undo=keep_rest, timeout=120),
-        Step("make", make, undo=unmake, timeout=900),
+        Step("make", make, undo=undo_make, timeout=900),
         Step("settle", settle),
     ),
     retry=_RETRY,
@@ -293,7 +293,7 @@ CLONE = JobKind(
     "compute_clone",
     CloneArgs,
     resource=on_instance,  # The target, so that several clones are made at the same time.
-    steps=(Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),),
+    steps=(Step("copy", copy, undo=undo_copy, timeout=_COPY_SECONDS),),
     retry=_RETRY,
     on_enqueued=_begin_clone,
     on_done=_end_clone,

@@ -86,7 +86,7 @@ async def _replace_user_data(
     await queries.set_user_data(context.db, instance.id, sealed)
 
 
-_TOLD = "The instance boots in rescue mode."
+_MESSAGE = "The instance boots in rescue mode."
 """In the event, whose action is that of any boot."""
 
 
@@ -101,7 +101,7 @@ async def rescue(context: Context, instance: InstanceFacts, devices: RescueDevic
     )
     action = "compute_reboot" if running else "compute_boot"
     entity = COMPUTE.of(instance)
-    await log.start(context, jobs.RESCUE, args, entity, action=action, message=_TOLD)
+    await log.start(context, jobs.RESCUE, args, entity, action=action, message=_MESSAGE)
 
 
 async def _slots(
