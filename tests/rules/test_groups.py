@@ -87,7 +87,7 @@ def test_every_manifest_is_listed() -> None:
     assert [each for each in manifests if id(each) not in listed] == []
 
 
-ROOMS = frozenset(
+NAMES = frozenset(
     (
         *("bodies", "endpoints", "engine", "fsck", "group", "jobs", "limits", "locks"),
         *("neighbours", "notices", "queries", "records", "rules", "service", "settings", "steps"),
@@ -103,11 +103,11 @@ OTHERS = {
 """Modules that are of one group alone, and why."""
 
 
-def test_modules_of_groups_have_the_names_of_rooms() -> None:
+def test_modules_of_groups_have_the_same_names() -> None:
     inside = [
         module.__name__.removeprefix("roost.resources.")
         for module in MODULES
         if module.__name__.startswith("roost.resources.") and not hasattr(module, "__path__")
     ]
-    strange = {name for name in inside if name.rpartition(".")[2].rpartition("_")[2] not in ROOMS}
+    strange = {name for name in inside if name.rpartition(".")[2].rpartition("_")[2] not in NAMES}
     assert strange == set(OTHERS)

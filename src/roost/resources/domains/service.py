@@ -129,7 +129,14 @@ async def make_import(context: Context, found: Found) -> DomainFacts:
         await queries.lock_imports(context.db, context.account_id)
         if await queries.count_imports(context.db, context.account_id) >= rules.MAX_IMPORTS:
             raise invalid(TOO_MANY)
-    facts = await insert(context, _new_import(context, body))
+    new = NewDomain(
+        account_id=context.account_id,
+        domain=body.domain,
+        soa_email=default_email(body.domain),
+        serial=rules.next_serial(0, context.clock.now()),
+        importing=True,
+    )
+    facts = await insert(context, new)
     if parsed is None:
         await jobs.start_import(context, facts, body.remote_nameserver or "")
     else:
@@ -161,25 +168,3 @@ def _accepted(parsed: Parsed, field: str) -> Parsed:
     if parsed.refusals:
         raise invalid_fields([Problem(reason, field) for reason in parsed.refusals])
     return parsed
-
-
-def _new_import(context: Context, body: ImportDomain) -> NewDomain:
-    return NewDomain(
-        account_id=context.account_id,
-        domain=body.domain,
-        type="master",
-        status="active",
-        soa_email=default_email(body.domain),
-        description="",
-        group="",
-        master_ips=[],
-        axfr_ips=[],
-        refresh_sec=0,
-        retry_sec=0,
-        expire_sec=0,
-        ttl_sec=0,
-        tags=[],
-        dnssec=False,
-        serial=rules.next_serial(0, context.clock.now()),
-        importing=True,
-    )

@@ -7,7 +7,6 @@ from typing import get_args
 
 from roost.resources.compute.records import Day, Window
 
-UNCHOSEN = "Scheduling"
 WINDOW = timedelta(hours=2)
 
 _DAYS: tuple[Day, ...] = get_args(Day)[1:]
