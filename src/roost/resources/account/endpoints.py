@@ -49,7 +49,7 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
     problems = list(_problems(facts, body))
     if problems:
         raise invalid_fields(problems)
-    await queries.update(call.db, call.account_id, body)
+    await queries.update(call.db, call.account_id, body.model_dump())
     await _tell(call, "account_update", entity.ACCOUNT.entity())
     return await call.record(call.account_id, ACCOUNT)
 
@@ -77,7 +77,9 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
 
     They hold for what is made from now on.
     """
-    await queries.update_settings(call.db, call.account_id, body)
+    await queries.update_settings(
+        call.db, call.account_id, body.backups_enabled, body.network_helper
+    )
     await _tell(call, "account_settings_update", entity.SETTINGS)
     return await call.record(call.account_id, SETTINGS)
 

@@ -20,9 +20,10 @@ from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.jobs import CREATE
 from roost.resources.compute.limits import check_new, check_vlans
-from roost.resources.compute.profile import Wanted, give_profile, stored_keys
+from roost.resources.compute.profile import Wanted, give_profile
 from roost.resources.compute.records import Alerts
 from roost.resources.images.entity import IMAGE
+from roost.resources.ssh_keys.stored import stored_keys
 from roost.resources.tags.labels import use_tags
 from roost.secrets import Box
 

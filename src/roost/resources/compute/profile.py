@@ -7,7 +7,6 @@ import orjson
 
 from roost.core.catalog import Catalog
 from roost.core.context import Context
-from roost.errors import invalid
 from roost.resources.account.queries import network_helper
 from roost.resources.compute import profile_queries
 from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers, profile_label
@@ -15,10 +14,7 @@ from roost.resources.compute.disks.rules import image_label
 from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.interfaces import Interface
 from roost.resources.compute.profile_queries import Profile
-from roost.resources.ssh_keys.queries import keys_by_user
 from roost.secrets import Box
-
-NO_KEYS = "Each must be a user of the account with stored SSH keys"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +48,3 @@ async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int
         interfaces=orjson.dumps([each.model_dump() for each in wanted.interfaces]).decode(),
     )
     return await profile_queries.insert(context.db, profile)
-
-
-async def stored_keys(context: Context, keys: list[str], usernames: list[str]) -> list[str]:
-    """Keys and those that users of the account have stored; 400 when one of them has none."""
-    if not usernames:
-        return keys
-    found = await keys_by_user(context.db, context.account_id, usernames)
-    if len(found) < len(set(usernames)):
-        raise invalid(NO_KEYS, "authorized_users")
-    return keys + [key for name in dict.fromkeys(usernames) for key in found[name]]

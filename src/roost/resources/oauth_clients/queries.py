@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from roost.core.limits.kinds import LimitGroup, LimitKind
-from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.records import ClientStatus
 from roost.resources.oauth_clients.thumbnails import THUMBNAIL_URL
 from roost.store import Queries
@@ -64,7 +63,10 @@ async def insert(
     db: Queries,
     account_id: int,
     client_id: str,
-    new: CreateOAuthClient,
+    *,
+    label: str,
+    redirect_uri: str,
+    public: bool,
     secret_hash: bytes,
     now: datetime,
 ) -> None:
@@ -75,24 +77,27 @@ async def insert(
         """,
         client_id,
         account_id,
-        new.label,
-        new.redirect_uri,
-        new.public,
+        label,
+        redirect_uri,
+        public,
         secret_hash,
         now,
     )
 
 
-async def update(db: Queries, client_id: str, new: UpdateOAuthClient) -> None:
+async def update(
+    db: Queries, client_id: str, label: str | None, public: bool | None, redirect_uri: str | None
+) -> None:
+    """Change what is not None."""
     await db.execute(
         """
         update oauth_client set label = coalesce($2, label), public = coalesce($3, public),
             redirect_uri = coalesce($4, redirect_uri) where id = $1
         """,
         client_id,
-        new.label,
-        new.public,
-        new.redirect_uri,
+        label,
+        public,
+        redirect_uri,
     )
 
 

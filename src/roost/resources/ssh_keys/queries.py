@@ -1,5 +1,6 @@
 """SQL of SSH keys."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from roost.core.limits.kinds import LimitGroup, LimitKind
@@ -59,7 +60,9 @@ async def delete(db: Queries, user_id: int, key_id: int) -> str | None:
     return label
 
 
-async def keys_by_user(db: Queries, account_id: int, usernames: list[str]) -> dict[str, list[str]]:
+async def keys_by_user(
+    db: Queries, account_id: int, usernames: Collection[str]
+) -> dict[str, list[str]]:
     """The keys of an account's users, oldest first; users without any are left out."""
     rows = await db.fetch(
         """
@@ -69,6 +72,6 @@ async def keys_by_user(db: Queries, account_id: int, usernames: list[str]) -> di
         group by u.username
         """,
         account_id,
-        usernames,
+        list(usernames),
     )
     return {row["username"]: row["keys"] for row in rows}

@@ -4,10 +4,10 @@ from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.support import actions, file_queries, queries, rules
+from roost.resources.support.about import find_entity
 from roost.resources.support.attachments import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket
 from roost.resources.support.engine import SupportServices
-from roost.resources.support.opening import find_entity
 from roost.resources.support.queries import BY_ID, REPLIES, TICKETS, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketReplyRow, TicketRow
 from roost.resources.users.queries import find_by_id
@@ -59,7 +59,7 @@ async def open_ticket(call: Call, body: OpenTicket) -> bytes:
         kind="support",
         summary=body.summary,
         description=body.description,
-        entity=await find_entity(call, body),
+        entity=await find_entity(call, body.about(), body.about_vlan()),
         region=body.region,
         opened_by=call.identity.username,
         opener_id=call.identity.user_id,

@@ -1,6 +1,5 @@
 """Which volume may go to which instance, and to which slot of which config (spec A, Volumes)."""
 
-from roost.core.access import require
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.errors import invalid
@@ -8,7 +7,6 @@ from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import choice
 from roost.resources.compute.configs import slot_queries as slots
-from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.entity import resource_of as compute_resource
 from roost.resources.compute.locks import check_open
 from roost.resources.compute.queries import InstanceFacts
@@ -26,10 +24,9 @@ ELSEWHERE = "Volume and Compute must be in the same region."
 async def lock_instance(context: Context, compute_id: int) -> InstanceFacts:
     """The instance that a body names.
 
-    Raises 403 without write access to it, 400 when the account has none of this id, or when a job
-    replaces its configs or changes how many volumes it may have.
+    Raises 400 when it is gone, or a job replaces its configs or changes how many volumes it may
+    have.
     """
-    await require(context, COMPUTE.name, compute_id, "read_write")
     instance = await computes.lock(context.db, context.account_id, compute_id)
     if instance is None:
         raise invalid("compute_id is not valid", "compute_id")

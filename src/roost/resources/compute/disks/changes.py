@@ -20,9 +20,9 @@ from roost.resources.compute.disks.steps import (
 )
 from roost.resources.compute.entity import COMPUTE
 from roost.resources.compute.guest import SealedSetup
-from roost.resources.compute.profile import stored_keys
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.turns import Turn
+from roost.resources.ssh_keys.stored import stored_keys
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 

@@ -2,9 +2,8 @@
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
-from roost.core.catalog import Catalog
 from roost.resources.compute.bodies import (
     Id,
     Metadata,
@@ -16,11 +15,9 @@ from roost.resources.compute.bodies import (
 from roost.resources.compute.configs.bodies import Device, Devices
 from roost.resources.compute.lifecycle import examples
 from roost.resources.ssh_keys.rules import PublicKeys
-from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import ShortText, refuse
-
-UNKNOWN_PLAN = "A valid plan type by that ID was not found"
+from roost.web.checks import ImageId, PlanId
+from roost.web.fields import refuse
 
 
 class RebuildInstance(Body):
@@ -28,7 +25,7 @@ class RebuildInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.REBUILD})
 
-    image: ShortText | None = Field(default=None, validate_default=True)
+    image: ImageId | None = Field(default=None, validate_default=True)
     """The image to make it of; always needed."""
     root_pass: RootPassword
     """The password of root; weak ones are refused."""
@@ -45,27 +42,20 @@ class RebuildInstance(Body):
     stackscript_data: StackscriptData | None = None
     """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
     StackScripts yet, so it is refused."""
-    type: ShortText | None = None
+    type: PlanId | None = None
     """A plan to change to; omitted, it keeps its own."""
 
     @field_validator("image")
     @classmethod
-    def _check_image(cls, value: str | None, info: ValidationInfo) -> str:
+    def _check_image(cls, value: str | None) -> str:
         if value is None:
             raise refuse("You must specify an image")
-        if _catalog(info).find_image(value) is None:
-            raise refuse("image is not valid")
         return value
 
     @field_validator("stackscript_id", "stackscript_data")
     @classmethod
     def _check_stackscript(cls, value: object) -> object:
         return check_stackscript(value)
-
-    @field_validator("type")
-    @classmethod
-    def _check_type(cls, value: str | None, info: ValidationInfo) -> str | None:
-        return value if value is None else _plan(value, info)
 
 
 class RescueDevices(Devices):
@@ -102,17 +92,12 @@ class ResizeInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
 
-    type: ShortText
+    type: PlanId
     """The id of the plan to change to."""
     allow_auto_disk_resize: bool = True
     """Whether the disk takes all room of the plan, where there is only one beside swap."""
     migration_type: Literal["warm", "cold"] = "cold"
     """Accepted as other clouds have it; a guest that runs is always powered off for a while."""
-
-    @field_validator("type")
-    @classmethod
-    def _check_type(cls, value: str, info: ValidationInfo) -> str:
-        return _plan(value, info)
 
 
 class ResetPassword(Body):
@@ -122,15 +107,3 @@ class ResetPassword(Body):
 
     root_pass: RootPassword
     """The new password of root; weak ones are refused."""
-
-
-def _plan(value: str, info: ValidationInfo) -> str:
-    if _catalog(info).find_type(value) is None:
-        raise refuse(UNKNOWN_PLAN)
-    return value
-
-
-def _catalog(info: ValidationInfo) -> Catalog:
-    services = info.context
-    assert isinstance(services, Services)
-    return services.get(Catalog)

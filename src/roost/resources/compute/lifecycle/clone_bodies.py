@@ -4,13 +4,12 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from roost.core.catalog import Catalog
 from roost.resources.compute.bodies import MAX_GROUP, Id, Label, Metadata
+from roost.resources.compute.entity import ComputeId
 from roost.resources.compute.lifecycle import examples
-from roost.resources.compute.lifecycle.bodies import UNKNOWN_PLAN
-from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import DEPRECATED, Length, ShortText, refuse
+from roost.web.checks import PlanId, RegionId, catalog_of
+from roost.web.fields import DEPRECATED, Length, refuse
 
 Ids = Annotated[list[Id], Length(0, 100)]
 
@@ -22,11 +21,11 @@ class CloneInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": examples.CLONE})
 
-    compute_id: Id | None = None
+    compute_id: ComputeId | None = None
     """An instance of yours that the disks and configs are added to; omitted, a new one is made."""
-    region: ShortText | None = Field(default=None, validate_default=True)
+    region: RegionId | None = Field(default=None, validate_default=True)
     """The region of the new instance, which needs one."""
-    type: ShortText | None = Field(default=None, validate_default=True)
+    type: PlanId | None = Field(default=None, validate_default=True)
     """The plan of the new instance, which needs one."""
     label: Label | None = None
     """The name of the new instance."""
@@ -48,8 +47,6 @@ class CloneInstance(Body):
     def _check_region(cls, value: str | None, info: ValidationInfo) -> str | None:
         if _is_new(info) and value is None:
             raise refuse("region is required")
-        if value is not None and _catalog(info).find_region(value) is None:
-            raise refuse("region is not valid")
         return value
 
     @field_validator("type")
@@ -57,17 +54,15 @@ class CloneInstance(Body):
     def _check_type(cls, value: str | None, info: ValidationInfo) -> str | None:
         if _is_new(info) and value is None:
             raise refuse("type is required")
-        catalog, region = _catalog(info), info.data.get("region")
-        if value is not None and catalog.find_type(value) is None:
-            raise refuse(UNKNOWN_PLAN)
-        if value is not None and region is not None and not catalog.offers(region, value):
+        region = info.data.get("region")
+        if value and region and not catalog_of(info).offers(region, value):
             raise refuse("The region has no capacity for this plan type")
         return value
 
     @field_validator("backups_enabled")
     @classmethod
     def _check_backups_enabled(cls, value: bool, info: ValidationInfo) -> bool:
-        region = _catalog(info).find_region(info.data.get("region") or "")
+        region = catalog_of(info).find_region(info.data.get("region") or "")
         if value and region is not None and "Backups" not in region.capabilities:
             raise refuse("The region does not offer backups")
         return value
@@ -86,9 +81,3 @@ class CloneInstance(Body):
 def _is_new(info: ValidationInfo) -> bool:
     """Whether a new instance is wanted; no when the existing one was itself refused."""
     return "compute_id" in info.data and info.data["compute_id"] is None
-
-
-def _catalog(info: ValidationInfo) -> Catalog:
-    services = info.context
-    assert isinstance(services, Services)
-    return services.get(Catalog)

@@ -17,8 +17,9 @@ from roost.resources.compute.lifecycle.args import RebuildArgs
 from roost.resources.compute.lifecycle.bodies import RebuildInstance
 from roost.resources.compute.lifecycle.plans import Specs, check_plan
 from roost.resources.compute.lifecycle.user_data import check_user_data
-from roost.resources.compute.profile import Wanted, give_profile, stored_keys
+from roost.resources.compute.profile import Wanted, give_profile
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.ssh_keys.stored import stored_keys
 from roost.secrets import Box
 
 
