@@ -19,7 +19,7 @@ from roost.app.images import LocalImages
 from roost.app.lab.clock import LabClock
 from roost.app.messages import open_messages
 from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
-from roost.app.support import open_support
+from roost.app.support import bind_support, support_rules
 from roost.clock import Clock
 from roost.core.catalog import Catalog, load, sync
 from roost.core.entities.registry import Entities
@@ -79,7 +79,6 @@ class Roost:
     """For what somebody waits for."""
     catalog: Catalog
     engines: Engines
-    """Of regions."""
     name_server: Binding[NameServer]
     images: LocalImages
     services: Services
@@ -92,14 +91,10 @@ class Roost:
     first_start: bool
 
     @property
-    def bindings(self) -> tuple[Binding[Engine], ...]:
-        """Of all data planes."""
-        return (*self.engines.bindings, self.name_server)
-
-    @property
-    def table(self) -> tuple[Binding[Engine], ...]:
-        """The same, for people who look for the addresses at which it answers."""
-        return (*self.engines.bindings, with_addresses(self.name_server))
+    def table(self) -> list[Binding[Engine]]:
+        """All bindings, for people who look for the addresses at which DNS is answered."""
+        server = self.name_server
+        return [with_addresses(server) if b is server else b for b in self.engines.bindings]
 
     def worker(self) -> Worker:
         settings = WorkerSettings(slots=self.settings.job_slots, lease=self.settings.job_lease)
@@ -201,9 +196,10 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
         if not beside:
             await sync(store, catalog)
-        engines = await bind_engines(settings, catalog, clock)
+        of_regions = await bind_engines(settings, catalog, clock)
         name_server = await bind_dns(settings, clock, store)
-        stack.push_async_callback(_close, (*engines.bindings, name_server))
+        engines = Engines((*of_regions, name_server, *bind_support(settings)))
+        stack.push_async_callback(_close, engines.bindings)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(ImageStore.of(settings))
         instances = engines.bindings_of(INSTANCE_PLANE)
@@ -243,7 +239,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Causes(*GROUPS.causes),
                 Promises(*GROUPS.promises),
                 Entities(GROUPS.entities),
-                open_support(settings),
+                support_rules(settings),
                 open_messages(settings),
                 PublicUrl(settings.public_url),
                 registry,

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 import structlog
 
+from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, not_found
 from roost.resources.support import queries
 from roost.resources.support.contents import check_file
-from roost.resources.support.engine import AttachmentStore, AttachmentStoreError, SupportServices
+from roost.resources.support.engine import (
+    ATTACHMENT_PLANE,
+    AttachmentStore,
+    AttachmentStoreError,
+)
 from roost.resources.support.forms import FormFile, read_form
 from roost.threads import COMPUTING
 from roost.web.call import Call
@@ -41,7 +46,7 @@ async def take_in(call: Call, upload: Upload) -> AsyncIterator[NewAttachment]:
     file = await COMPUTING.run(_read, upload)
     if not await queries.exists(call.db, call.account_id, call.number("ticketId")):
         raise not_found()
-    store = call.get(SupportServices).attachments
+    store = call.get(Engines).of(ATTACHMENT_PLANE)
     new = NewAttachment(secrets.token_hex(_KEY_BYTES), file.name, len(file.content))
     await _put(store, new.key, file.content)
     try:

@@ -7,7 +7,7 @@ from roost.resources.support import actions, file_queries, queries, rules
 from roost.resources.support.about import find_entity
 from roost.resources.support.attachments import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket
-from roost.resources.support.engine import SupportServices
+from roost.resources.support.engine import SupportRules
 from roost.resources.support.queries import BY_ID, REPLIES, TICKETS, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketReplyRow, TicketRow
 from roost.resources.users.queries import find_by_id
@@ -176,7 +176,7 @@ async def _check_room(call: Call, ticket: Ticket, new: NewAttachment) -> None:
     if await file_queries.count(call.db, ticket.id) >= rules.MAX_FILES:
         raise invalid(rules.TOO_MANY_FILES)
     held = await file_queries.total_size(call.db, call.account_id)
-    if held + new.size > call.get(SupportServices).quota:
+    if held + new.size > call.get(SupportRules).quota:
         raise invalid(rules.NO_ROOM)
 
 
