@@ -21,7 +21,7 @@ from roost.app.messages import open_messages
 from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
 from roost.app.support import bind_support, support_rules
 from roost.clock import Clock
-from roost.core.catalog import Catalog, load, sync
+from roost.core.catalog import Catalog, CatalogError, load, sync
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
 from roost.core.limits.capacity import Promises
@@ -170,6 +170,15 @@ def _keep_private(state: Path) -> None:
             _log.warning("state_made_private", state=str(state), mode=f"{mode:o}")
 
 
+def _check_limits(catalog: Catalog) -> None:
+    """Raises CatalogError for a limit of what no group counts."""
+    if unknown := sorted(catalog.entries.limits.keys() - GROUPS.limit_kinds.keys()):
+        known = ", ".join(sorted(GROUPS.limit_kinds))
+        raise CatalogError(
+            "catalogue", [f"limits.{each}: must be one of {known}" for each in unknown]
+        )
+
+
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The database with all tables; closed again at the end."""
@@ -194,6 +203,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         clock = await LabClock.open(store) if settings.lab else Clock()
         registry = Registry(GROUPS.endpoints)
         catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
+        _check_limits(catalog)
         if not beside:
             await sync(store, catalog)
         of_regions = await bind_engines(settings, catalog, clock)

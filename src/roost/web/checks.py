@@ -54,7 +54,7 @@ def _check_plan(plan: str, info: ValidationInfo) -> str:
     return plan
 
 
-def _check_image(image: str, info: ValidationInfo) -> str:
+def check_image(image: str, info: ValidationInfo) -> str:
     if catalog_of(info).find_image(image) is None:
         raise refuse(f"{info.field_name} is not valid")
     return image
@@ -62,7 +62,7 @@ def _check_image(image: str, info: ValidationInfo) -> str:
 
 RegionId = Annotated[ShortText, AfterValidator(_check_region)]
 PlanId = Annotated[ShortText, AfterValidator(_check_plan)]
-ImageId = Annotated[ShortText, AfterValidator(_check_image)]
+ImageId = Annotated[ShortText, AfterValidator(check_image)]
 """Ids of what the catalogue has."""
 
 

@@ -33,7 +33,7 @@ DOMAINS = Listing(
 
 LIMIT = LimitGroup.of(
     "domain where account_id = $1",
-    LimitKind("domains", "domains"),
+    LimitKind("domains", "domains", 1000),
 )
 
 

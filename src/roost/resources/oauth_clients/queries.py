@@ -22,7 +22,7 @@ BY_ID = replace(CLIENTS, key="c.id")
 
 LIMIT = LimitGroup.of(
     "oauth_client where account_id = $1",
-    LimitKind("oauth_clients", "OAuth clients", service=False),
+    LimitKind("oauth_clients", "OAuth clients", 100, service=False),
 )
 
 

@@ -20,7 +20,7 @@ SSH_KEYS = Listing(
 
 LIMIT = LimitGroup.of(
     "ssh_key k join api_user u on u.id = k.user_id where u.account_id = $1",
-    LimitKind("ssh_keys", "SSH keys", service=False),
+    LimitKind("ssh_keys", "SSH keys", 1000, service=False),
 )
 
 

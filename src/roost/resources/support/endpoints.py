@@ -10,7 +10,7 @@ from roost.resources.support.bodies import OpenTicket, ReplyToTicket
 from roost.resources.support.engine import SupportRules
 from roost.resources.support.queries import BY_ID, REPLIES, TICKETS, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketReplyRow, TicketRow
-from roost.resources.users.queries import find_by_id
+from roost.resources.users.gravatars import gravatar_of
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Page, Rate, endpoint
@@ -63,7 +63,7 @@ async def open_ticket(call: Call, body: OpenTicket) -> bytes:
         region=body.region,
         opened_by=call.identity.username,
         opener_id=call.identity.user_id,
-        gravatar_id=await _gravatar_id(call),
+        gravatar_id=await gravatar_of(call),
         closable=True,
     )
     ticket_id = await actions.open_ticket(call.db, call.get(JobQueue), new)
@@ -154,7 +154,7 @@ async def create_ticket_reply(call: Call, body: ReplyToTicket) -> bytes:
     """
     ticket = await _lock_open(call)
     name = call.identity.username
-    new = NewReply(body.description, name, await _gravatar_id(call), from_staff=False)
+    new = NewReply(body.description, name, await gravatar_of(call), from_staff=False)
     reply_id = await actions.reply_to(call.db, call.get(JobQueue), ticket, new)
     return await call.record(reply_id, REPLIES, ticket.id)
 
@@ -178,8 +178,3 @@ async def _check_room(call: Call, ticket: Ticket, new: NewAttachment) -> None:
     held = await file_queries.total_size(call.db, call.account_id)
     if held + new.size > call.get(SupportRules).quota:
         raise invalid(rules.NO_ROOM)
-
-
-async def _gravatar_id(call: Call) -> str:
-    user = await find_by_id(call.db, call.identity.user_id)
-    return rules.gravatar_id("" if user is None else user.email)

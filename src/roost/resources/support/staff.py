@@ -2,9 +2,10 @@
 
 from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
-from roost.resources.support import actions, queries, rules
+from roost.resources.support import actions, queries
 from roost.resources.support.queries import NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketKind
+from roost.resources.users.gravatars import gravatar_id
 from roost.store import Queries
 
 
@@ -34,7 +35,7 @@ async def open_for(
         region=None,
         opened_by=name,
         opener_id=None,
-        gravatar_id=rules.gravatar_id(""),
+        gravatar_id=gravatar_id(""),
         closable=closable,
     )
     return await actions.open_ticket(db, queue, new)
@@ -43,7 +44,7 @@ async def open_for(
 async def reply(db: Queries, queue: JobQueue, ticket_id: int, text: str, name: str) -> int:
     """The id of the reply. Raises TicketError."""
     ticket = await _lock_open(db, ticket_id)
-    new = NewReply(text, name, rules.gravatar_id(""), from_staff=True)
+    new = NewReply(text, name, gravatar_id(""), from_staff=True)
     return await actions.reply_to(db, queue, ticket, new)
 
 
