@@ -76,8 +76,8 @@ def invalid_fields(problems: Sequence[Problem]) -> ApiError:
     return ApiError(400, problems)
 
 
-def unauthenticated() -> ApiError:
-    return ApiError(401, [Problem("Invalid Token")])
+def unauthenticated(reason: str = "Invalid Token") -> ApiError:
+    return ApiError(401, [Problem(reason)])
 
 
 def out_of_scope() -> ApiError:

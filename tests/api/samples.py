@@ -25,6 +25,7 @@ from tests.support.families import adopt
 from tests.support.instances import made
 from tests.support.keys import KEY
 from tests.support.pictures import picture
+from tests.support.stackscripts import scripted
 from tests.support.volumes import attached, made_volume
 
 Value = int | str
@@ -194,6 +195,10 @@ async def _ssh_key(client: Client, roost: Roost, account: Account) -> Value:
     return int((await client.post("/profile/sshkeys", {"ssh_key": KEY}))["id"])
 
 
+async def _stackscript(client: Client, roost: Roost, account: Account) -> Value:
+    return int((await scripted(client))["id"])
+
+
 async def _ticket(client: Client, roost: Roost, account: Account) -> Value:
     """One with a reply."""
     body = {"summary": "No connection", "description": "Since this morning."}
@@ -239,6 +244,7 @@ SAMPLES = {
     "recordId": Sample(_record, 999_999_999),
     "regionId": _shared("us-lake", "nowhere"),
     "sshKeyId": Sample(_ssh_key, 999_999_999),
+    "stackscriptId": Sample(_stackscript, 999_999_999),
     "ticketId": Sample(_ticket, 999_999_999),
     "tagLabel": Sample(_tag, "no-such-tag"),
     "tokenId": Sample(_token, 999_999_999),

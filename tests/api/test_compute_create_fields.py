@@ -79,7 +79,7 @@ REFUSED = [
     ("group", "g" * 256, "Length must be 0-255 characters"),
     # what there is none of yet
     ("authorized_users", ["nobody"], "Each must be a user of the account with stored SSH keys"),
-    ("backup_id", 1, "backup_id cannot be given with an image"),
+    ("backup_id", 1, "backup_id is not valid"),
     ("backup_id", 0, f"Must be 1-{2**63 - 1}"),
     ("backup_id", -1, f"Must be 1-{2**63 - 1}"),
     ("firewall_id", 1, "firewall_id is not valid"),

@@ -41,6 +41,10 @@ ALL_ANY_SCOPE = ((), False, Unrestricted())
 CHILD_READ = (("child_account:read_only",), False, Global("child_account_access"))
 CHILD_WRITE = (("child_account:read_write",), False, Global("child_account_access"))
 IMAGES = (("images:read_only",), True, Anyone())
+# Private ones that are not granted are not seen; public ones need no grant.
+SCRIPT_READ = (("stackscripts:read_only",), True, Anyone())
+SCRIPT_WRITE = (("stackscripts:read_write",), False, Write("stackscript"))
+NEW_SCRIPT = (("stackscripts:read_write",), False, Global("add_stackscripts"))
 
 INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
 
@@ -192,6 +196,11 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /profile/tokens/{tokenId:int}": OWN_READ,
     "PUT /profile/tokens/{tokenId:int}": OWN_WRITE,
     "DELETE /profile/tokens/{tokenId:int}": OWN_WRITE,
+    "GET /compute/stackscripts": SCRIPT_READ,
+    "POST /compute/stackscripts": NEW_SCRIPT,
+    "GET /compute/stackscripts/{stackscriptId:int}": SCRIPT_READ,
+    "PUT /compute/stackscripts/{stackscriptId:int}": SCRIPT_WRITE,
+    "DELETE /compute/stackscripts/{stackscriptId:int}": SCRIPT_WRITE,
     "GET /volumes": VOLUME_LIST,
     "POST /volumes": NEW_VOLUME,
     "GET /volumes/{volumeId:int}": VOLUME_READ,

@@ -344,7 +344,7 @@ async def test_what_was_set_meanwhile_stays(served: Served, zone: str) -> None:
     store, now = served.roost.store, served.roost.clock.seconds()
     facts = await add_domain(served.roost, importing=True, name=zone)
     sent = UpdateDomain(soa_email="mine@example.com", retry_sec=300)
-    await queries.update(store, facts, sent, facts.serial + 5, now)
+    await queries.update(store, facts, sent.model_dump(), facts.serial + 5, now)
     text = "@ SOA ns.old.example. me.old.example. 7 3600 7200 86400 300"
     conversion = Conversion(zone, served.roost.services.get(Dns))
     await keep_import(store, facts, parse_zone_file(text, conversion), now)

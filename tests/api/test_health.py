@@ -30,7 +30,7 @@ async def test_healthy(running: RunningRoost) -> None:
     assert row["workers"] == 1
     planes = {"instances": "simulated", "volumes": "simulated"}
     regions = dict.fromkeys(("local", "us-lake", "br-south"), planes)
-    assert row["engines"] == {**regions, "all": {"dns": "simulated"}}
+    assert row["engines"] == {**regions, "all": {"dns": "simulated", "attachments": "files"}}
 
 
 async def test_without_a_worker_it_is_degraded(tmp_path: Path, database_url: str) -> None:

@@ -98,6 +98,9 @@ RESIZE: list[Refused] = [
     ),
     ("mutate", {"allow_auto_disk_resize": 1}, "allow_auto_disk_resize", "Must be true or false"),
 ]
+OWN = -1
+"""Stands for the instance itself."""
+
 CLONE: list[Refused] = [
     ("clone", {"type": "g1-nano-1"}, "region", "region is required"),
     ("clone", {"region": "us-lake"}, "type", "type is required"),
@@ -129,13 +132,13 @@ CLONE: list[Refused] = [
     ("clone", {"compute_id": 0}, "compute_id", ID),
     ("clone", {"compute_id": "5"}, "compute_id", "Must be an integer"),
     ("clone", {"compute_id": 999_999_999}, "compute_id", "compute_id is not valid"),
-    ("clone", {"compute_id": 5, "region": "us-lake"}, "region", ONLY_NEW),
-    ("clone", {"compute_id": 5, "type": "g1-nano-1"}, "type", ONLY_NEW),
-    ("clone", {"compute_id": 5, "label": "copy"}, "label", ONLY_NEW),
-    ("clone", {"compute_id": 5, "group": "g"}, "group", ONLY_NEW),
-    ("clone", {"compute_id": 5, "backups_enabled": True}, "backups_enabled", ONLY_NEW),
-    ("clone", {"compute_id": 5, "private_ip": True}, "private_ip", ONLY_NEW),
-    ("clone", {"compute_id": 5, "metadata": {"user_data": "eA=="}}, "metadata", ONLY_NEW),
+    ("clone", {"compute_id": OWN, "region": "us-lake"}, "region", ONLY_NEW),
+    ("clone", {"compute_id": OWN, "type": "g1-nano-1"}, "type", ONLY_NEW),
+    ("clone", {"compute_id": OWN, "label": "copy"}, "label", ONLY_NEW),
+    ("clone", {"compute_id": OWN, "group": "g"}, "group", ONLY_NEW),
+    ("clone", {"compute_id": OWN, "backups_enabled": True}, "backups_enabled", ONLY_NEW),
+    ("clone", {"compute_id": OWN, "private_ip": True}, "private_ip", ONLY_NEW),
+    ("clone", {"compute_id": OWN, "metadata": {"user_data": "eA=="}}, "metadata", ONLY_NEW),
 ]
 SECRET: list[Refused] = [
     ("password", {}, "root_pass", "root_pass is required"),
@@ -155,6 +158,8 @@ async def test_refused(
     """Nothing has changed then."""
     path = path_of(await made(client))
     row, before = await client.get(path), await held(roost, account.id)
+    if body.get("compute_id") == OWN:
+        body = {**body, "compute_id": row["id"]}
     answer = await client.send("POST", f"{path}/{action}", body)
     assert (answer.status, answer.problems) == (400, [(field, reason)])
     assert await held(roost, account.id) == before

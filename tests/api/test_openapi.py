@@ -10,7 +10,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.errors import ApiError
-from roost.web.bodies import Body, read_body
+from roost.web.bodies import Body, parse_body
 from roost.web.openapi import build_document
 from roost.web.registry import Endpoint, Maybe, Registry
 from roost.web.routing import path_params, plain_path
@@ -174,7 +174,7 @@ def test_a_body_is_required_where_an_empty_one_is_refused(roost: Roost) -> None:
 
 def _problems(body: type[Body], roost: Roost) -> tuple[Json, ...]:
     try:
-        read_body(body, b"{}", roost.services)
+        parse_body(body, b"{}", roost.services)
     except ApiError as error:
         return error.problems
     return ()
@@ -245,6 +245,6 @@ def test_examples_of_answers_are_as_their_schemas_say() -> None:
 @pytest.mark.parametrize(("body", "example"), EXAMPLES)
 def test_examples_are_accepted(roost: Roost, body: type[Body], example: Json) -> None:
     validate({"$ref": f"#/components/schemas/{body.__name__}"}, example)
-    accepted = read_body(body, json.dumps(example).encode(), roost.services)
+    accepted = parse_body(body, json.dumps(example).encode(), roost.services)
     sent = {field.alias or name: name for name, field in body.model_fields.items()}
     assert accepted.model_fields_set == {sent.get(name, name) for name in example}

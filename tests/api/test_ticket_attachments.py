@@ -15,7 +15,7 @@ from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.core.fsck import Installation
 from roost.resources.support import queries, rules
-from roost.resources.support.engine import SupportServices
+from roost.resources.support.engine import ATTACHMENT_PLANE
 from roost.resources.support.fsck import check_attachments
 from roost.resources.support.queries import Ticket
 from tests.support.client import Answer, Client
@@ -283,7 +283,7 @@ async def test_as_libraries_send_it(client: Client, running: RunningRoost, ticke
 async def test_two_files_of_one_name(client: Client, roost: Roost, ticket_id: int) -> None:
     for content in (b"first", b"second"):
         assert (await attached(client, ticket_id, FormPart("a.txt", content))).status == 200
-    store = roost.services.get(SupportServices).attachments
+    store = roost.engines.of(ATTACHMENT_PLANE)
     rows = await queries.attachments_of(roost.store, ticket_id)
     assert [await store.get(row.key) for row in rows] == [b"first", b"second"]
     assert await names(client, ticket_id) == ["a.txt", "a.txt"]
@@ -387,7 +387,7 @@ async def fsck(roost: Roost, repair: bool = False) -> list[str]:
 
 
 async def test_fsck(alone: Roost) -> None:
-    ticket, store = await make_ticket(alone), alone.services.get(SupportServices).attachments
+    ticket, store = await make_ticket(alone), alone.engines.of(ATTACHMENT_PLANE)
     folder = alone.settings.state / "attachments"
     now, keys = alone.clock.seconds(), [f"{n:032x}" for n in range(5)]
     assert await fsck(alone) == ["clean"]
@@ -425,7 +425,7 @@ async def test_fsck(alone: Roost) -> None:
 
 
 async def test_a_file_whose_row_comes_late_stays(alone: Roost) -> None:
-    ticket, store = await make_ticket(alone), alone.services.get(SupportServices).attachments
+    ticket, store = await make_ticket(alone), alone.engines.of(ATTACHMENT_PLANE)
     key = "a" * 32
     await store.put(key, b"hello")
     path = alone.settings.state / "attachments" / key

@@ -11,10 +11,12 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from roost.app.support import SupportSettingsError, open_support
+from roost.app.support import SupportSettingsError, bind_support, support_rules
+from roost.core.planes import Binding, Engine
 from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
 from roost.resources.support import service
+from roost.resources.support.engine import SupportRules
 from roost.settings import Settings
 from tests.support.client import Client, Contract, Json, until
 from tests.support.instances import made
@@ -214,15 +216,15 @@ async def test_without_a_mail_server_all_goes_on(tmp_path: Path, database_url: s
 )
 def test_settings_that_do_not_fit(changes: Json, reason: str) -> None:
     with pytest.raises(SupportSettingsError, match=reason) as raised:
-        open_support(Settings.model_validate(changes))
+        support_of(Settings.model_validate(changes))
     assert "Secret" not in str(raised.value)
 
 
 def test_settings() -> None:
-    plain = open_support(Settings(state=Path("/nowhere")))
-    assert isinstance(plain.attachments, AttachmentFolder)
+    plain, [attachments] = support_of(Settings(state=Path("/nowhere")))
+    assert isinstance(attachments.engine, AttachmentFolder)
     assert plain.mail is None
-    both = open_support(
+    both, [attachments, mailer] = support_of(
         Settings.model_validate(
             {
                 "smtp_url": "smtps://me:Secret@mx",
@@ -232,7 +234,12 @@ def test_settings() -> None:
             }
         )
     )
-    assert isinstance(both.attachments, AttachmentBucket)
+    assert isinstance(attachments.engine, AttachmentBucket)
     assert both.mail is not None
     assert both.mail.support is None
-    assert "Secret" not in repr(both)
+    assert mailer.why == "mx:465"
+    assert "Secret" not in repr((both, attachments, mailer))
+
+
+def support_of(settings: Settings) -> tuple[SupportRules, list[Binding[Engine]]]:
+    return support_rules(settings), bind_support(settings)

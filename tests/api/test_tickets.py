@@ -130,18 +130,19 @@ async def test_a_new_ticket(client: Client, account: Account, roost: Roost) -> N
         ),
         ({"compute_id": True}, [("compute_id", "Must be an integer")]),
         ({"compute_id": 1.5}, [("compute_id", "Must be an integer")]),
-        ({"volume_id": 1, "compute_id": 2}, [("volume_id", ONE_ENTITY)]),
         (
-            {"database_id": 1, "domain_id": 2, "vpc_id": 3},
-            [("domain_id", ONE_ENTITY), ("vpc_id", ONE_ENTITY)],
+            {"summary": "", "domain_id": 2, "vlan": ""},
+            [
+                ("summary", "Length must be 1-64 characters"),
+                ("domain_id", "domain_id is not valid"),
+                ("vlan", "Length must be 1-64 characters"),
+            ],
         ),
         ({"managed_issue": 1}, [("managed_issue", "Must be true or false")]),
         (
             {"managed_issue": True},
             [("managed_issue", "This account does not have the managed service")],
         ),
-        ({"managed_issue": True, "compute_id": 1}, [("managed_issue", ONE_ENTITY)]),
-        ({"vlan": "v", "region": "us-lake", "compute_id": 1}, [("vlan", ONE_ENTITY)]),
         ({"vlan": "v"}, [("region", "region is required")]),
         ({"vlan": "", "region": "us-lake"}, [("vlan", "Length must be 1-64 characters")]),
         ({"vlan": "v", "region": "nowhere"}, [("region", "region is not valid")]),
@@ -184,6 +185,20 @@ async def test_about_an_instance(client: Client, stranger: Client) -> None:
     assert foreign == [("compute_id", "compute_id is not valid")]
     await client.delete(f"/compute/instances/{compute['id']}")
     assert (await view(client, ticket["id"]))["entity"] == entity
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"volume_id": 2}, "volume_id"),
+        ({"managed_issue": True}, "managed_issue"),
+        ({"vlan": "v", "region": "us-lake"}, "vlan"),
+    ],
+)
+async def test_about_one_entity_at_most(client: Client, more: Json, field: str) -> None:
+    instance = await made(client)
+    body = {**BODY, "compute_id": instance["id"], **more}
+    assert await refused(client, TICKETS, body) == [(field, ONE_ENTITY)]
 
 
 @pytest.mark.spec("A support open")

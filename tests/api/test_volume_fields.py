@@ -175,19 +175,6 @@ async def test_labels_of_updates_and_clones(client: Client, value: str, reason: 
         ("attach", {"compute_id": "5"}, "compute_id", "Must be an integer"),
         ("attach", {"compute_id": 0}, "compute_id", ID),
         ("attach", {"compute_id": 999_999_999}, "compute_id", "compute_id is not valid"),
-        ("attach", {"compute_id": 5, "config_id": "x"}, "config_id", "Must be an integer"),
-        (
-            "attach",
-            {"compute_id": 5, "persist_across_boots": 1},
-            "persist_across_boots",
-            "Must be true or false",
-        ),
-        (
-            "attach",
-            {"compute_id": 5, "config_id": 6, "persist_across_boots": False},
-            "persist_across_boots",
-            "A config cannot name a volume that does not persist across boots",
-        ),
     ],
 )
 @pytest.mark.spec("A volumes attach", "A volumes clone", "A volumes resize")
@@ -199,3 +186,26 @@ async def test_bodies_of_actions(
     answer = await client.send("POST", f"{path}/{action}", body)
     assert (answer.status, answer.problems) == (400, [(field, reason)])
     assert await client.get(path) == volume
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"config_id": "x"}, ("config_id", "Must be an integer")),
+        ({"persist_across_boots": 1}, ("persist_across_boots", "Must be true or false")),
+        (
+            {"config_id": 6, "persist_across_boots": False},
+            (
+                "persist_across_boots",
+                "A config cannot name a volume that does not persist across boots",
+            ),
+        ),
+    ],
+)
+async def test_what_does_not_exist_is_refused_with_the_rest(
+    client: Client, body: Json, problem: tuple[str, str]
+) -> None:
+    path = f"{VOLUMES}/{(await made_volume(client))['id']}"
+    answer = await client.send("POST", f"{path}/attach", {"compute_id": 5, **body})
+    unknown = ("compute_id", "compute_id is not valid")
+    assert (answer.status, answer.problems) == (400, [unknown, problem])

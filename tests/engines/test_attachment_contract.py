@@ -53,6 +53,10 @@ async def test_what_is_put_is_there(store: AttachmentStore, content: bytes) -> N
     assert await store.get(KEYS[0]) == content
 
 
+async def test_health(store: AttachmentStore) -> None:
+    assert (await store.health()).ok
+
+
 async def test_list(store: AttachmentStore) -> None:
     assert await store.list() == []
     for size, key in enumerate(reversed(KEYS)):

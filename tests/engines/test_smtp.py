@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from roost.core.engine import Health
 from roost.engines.smtp.mailer import SmtpMailer
 from roost.resources.support.engine import MailError, MailRefusedError
 from tests.support.certificates import make_certificate
@@ -28,6 +29,14 @@ async def test_a_letter_arrives() -> None:
     assert found["Subject"] == "\u00dcber \U0001f600"
     assert found.get_content().replace("\r\n", "\n") == "J\u00f6rg\n.\nsaid: a dot alone\n"
     assert mails.envelopes == [(SENDER, [STAFF])]
+
+
+async def test_health() -> None:
+    async with mail_server() as mails:
+        mailer = SmtpMailer.of(f"smtp://127.0.0.1:{mails.port}")
+        assert await mailer.health() == Health(True, "SMTP")
+    found = await mailer.health()
+    assert (found.ok, found.detail) == (False, "the mail server failed: SMTPConnectError")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """All job kinds of Roost through all that the harness knows (DESIGN, section 4)."""
 
 from collections.abc import AsyncIterator
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 import pytest
 
+from roost.app.groups import GROUPS
 from roost.app.roost import Roost, open_roost
-from roost.core.catalog.entries import LimitName
 from roost.core.limits.queries import set_limit
 from roost.jobs import Environment, WorkerSettings
 from roost.resources.account.queries import first_account
@@ -83,7 +83,7 @@ async def roost(
         async with open_roost(settings) as roost:
             account_id = await first_account(roost.store)
             assert account_id is not None
-            for name in get_args(LimitName):  # All trials are of one account.
+            for name in GROUPS.limit_kinds:  # All trials are of one account.
                 await set_limit(roost.store, account_id, name, None)
             yield roost
 

@@ -11,7 +11,7 @@ from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.rules import COUNTRIES, STATES
 from roost.resources.users.bodies import CreateUser, UpdateUser
 from roost.services import Services
-from roost.web.bodies import Body, read_body
+from roost.web.bodies import Body, parse_body
 
 pytestmark = pytest.mark.spec("B account update fields", "B account 1", "B errors conditions")
 
@@ -190,7 +190,7 @@ USER_REFUSED: list[tuple[Json, list[tuple[str, str]]]] = [
 
 
 def read(model: type[Body], case: Json) -> Body:
-    return read_body(model, json.dumps(case).encode(), Services())
+    return parse_body(model, json.dumps(case).encode(), Services())
 
 
 def problems(model: type[Body], case: Json) -> list[tuple[str | None, str]]:

@@ -45,7 +45,7 @@ def capable_host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("capable_host")
 async def test_real_guests_are_told_the_name_servers_of_their_region(tmp_path: Path) -> None:
-    engines = await bind_engines(Settings(state=tmp_path), load(None), Clock())
+    engines = await bind(Settings(state=tmp_path), load(None), Clock())
     bindings = engines.bindings_of(INSTANCE_PLANE)
     (real,) = [binding.engine for binding in bindings if binding.real]
     assert isinstance(real, Recorded)
@@ -64,6 +64,10 @@ def region() -> RegionEntry:
     return load(None).regions[0]
 
 
+async def bind(settings: Settings, catalog: Catalog, clock: Clock) -> Engines:
+    return Engines(await bind_engines(settings, catalog, clock))
+
+
 def bound(engines: Engines) -> list[tuple[str, str, bool, str]]:
     return [(each.plane, each.engine.name, each.real, each.why) for each in engines.bindings]
 
@@ -74,7 +78,7 @@ async def test_local_is_the_first_real_engine_of_each_data_plane(
     tmp_path: Path, region: RegionEntry, engines: dict[str, str]
 ) -> None:
     catalog = wishing(region, "local", **engines)
-    found = await bind_engines(Settings(state=tmp_path), catalog, Clock())
+    found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert bound(found) == [
         ("instances", "qemu", True, "QEMU with TCG"),
         ("volumes", "qemu", True, "files for QEMU"),
@@ -84,13 +88,13 @@ async def test_local_is_the_first_real_engine_of_each_data_plane(
 @pytest.mark.usefixtures("capable_host")
 async def test_each_data_plane_is_bound_by_itself(tmp_path: Path, region: RegionEntry) -> None:
     catalog = wishing(region, "simulated", instances="qemu", volumes="qemu")
-    found = await bind_engines(Settings(state=tmp_path), catalog, Clock())
+    found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert all(binding.real for binding in found.bindings)
 
 
 async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: RegionEntry) -> None:
     catalog = wishing(region, "local", instances="simulated")
-    found = await bind_engines(Settings(state=tmp_path), catalog, Clock())
+    found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert bound(found) == [
         ("instances", "simulated", False, "the catalogue says so"),
         ("volumes", "simulated", False, "its guests are simulated"),
@@ -112,7 +116,7 @@ async def test_engines_that_do_not_fit_are_refused(
 ) -> None:
     catalog = wishing(region, "local", **engines)
     with pytest.raises(EngineUnavailableError) as refused:
-        await bind_engines(Settings(state=tmp_path), catalog, Clock())
+        await bind(Settings(state=tmp_path), catalog, Clock())
     assert str(refused.value) == f"region local: {reason}"
 
 
@@ -123,7 +127,7 @@ class Row:
 
 
 async def test_only_the_engine_that_holds_a_row_is_found(tmp_path: Path) -> None:
-    engines = await bind_engines(Settings(state=tmp_path, engines="simulated"), load(None), Clock())
+    engines = await bind(Settings(state=tmp_path, engines="simulated"), load(None), Clock())
     engine = engines.of(VOLUME_PLANE, "us-lake")
     assert engine.name == "simulated"
     for held in ("simulated", None):

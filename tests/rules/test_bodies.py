@@ -6,7 +6,7 @@ import pytest
 
 from roost.errors import ApiError
 from roost.services import Services
-from roost.web.bodies import Body, read_body
+from roost.web.bodies import Body, parse_body
 from roost.web.fields import Between, Length, Pattern
 
 
@@ -25,14 +25,14 @@ class Whole(Body):
 
 def problems(raw: bytes) -> list[tuple[str | None, str]]:
     with pytest.raises(ApiError) as caught:
-        read_body(Whole, raw, Services())
+        parse_body(Whole, raw, Services())
     assert caught.value.status == 400
     return [(problem.field, problem.reason) for problem in caught.value.problems]
 
 
 def test_reads_what_was_sent() -> None:
     raw = b'{"label": "abc", "size": 20, "parts": [{"name": "x", "note": null}], "extra": 1}'
-    body = read_body(Whole, raw, Services())
+    body = parse_body(Whole, raw, Services())
     assert body.model_dump() == {
         "label": "abc",
         "size": 20,
@@ -43,7 +43,7 @@ def test_reads_what_was_sent() -> None:
 
 
 def test_null_means_omitted_unless_the_field_is_nullable() -> None:
-    body = read_body(Whole, b'{"label": "abc", "size": null, "kind": null}', Services())
+    body = parse_body(Whole, b'{"label": "abc", "size": null, "kind": null}', Services())
     assert (body.size, body.kind) == (10, "a")
     assert problems(b'{"label": null}') == [("label", "label is required")]
 

@@ -12,7 +12,7 @@ from roost.cli.ticket_view import line, shown
 from roost.resources.support.engine import Mail
 from roost.resources.support.jobs import Message, compose
 from roost.resources.support.queries import Reply, Ticket
-from roost.resources.support.rules import gravatar_id
+from roost.resources.users.gravatars import gravatar_id
 
 NOW = datetime(2030, 1, 31, 12, 0, 5, 999)
 HEADERS = {
@@ -28,12 +28,7 @@ HEADERS = {
 }
 
 
-class Nobody:
-    async def send(self, email: EmailMessage) -> None:
-        raise AssertionError("nothing is sent here")
-
-
-POST = Mail(Nobody(), "support@cloud.example.com", None, "https://cloud.example.com")
+POST = Mail("support@cloud.example.com", None, "https://cloud.example.com")
 
 
 def ticket(summary: str = "No connection", description: str = "Help.") -> Ticket:

@@ -43,7 +43,7 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
 async def _bind(settings: Settings) -> Engines:
     """The engines that hold the guests, and no others."""
     catalog = await DISK.run(load, settings.catalog)
-    engines = await bind_engines(settings, catalog, Clock())
+    engines = Engines(await bind_engines(settings, catalog, Clock()))
     async with open_store(settings) as store:
         await keep_to_engines(store, engines)
     return engines

@@ -24,12 +24,12 @@ class EngineUnavailableError(Exception):
     """The engine that is asked for, or that holds a region's guests, is not to be had here."""
 
 
-async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> Engines:
+async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> list[Binding[Engine]]:
     """Raises EngineUnavailableError when real engines are demanded and one cannot run."""
     bindings = list[Binding[Engine]]()
     for region in catalog.regions:
         bindings += await _bind(settings, clock, region)
-    return Engines(bindings)
+    return bindings
 
 
 async def keep_to_engines(db: Queries, engines: Engines) -> None:

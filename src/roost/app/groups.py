@@ -26,6 +26,7 @@ from roost.resources.regions.group import GROUP as REGIONS
 from roost.resources.reverse_dns.group import GROUP as REVERSE_DNS
 from roost.resources.security_questions.group import GROUP as SECURITY_QUESTIONS
 from roost.resources.ssh_keys.group import GROUP as SSH_KEYS
+from roost.resources.stackscripts.group import GROUP as STACKSCRIPTS
 from roost.resources.support.group import GROUP as SUPPORT
 from roost.resources.tags.group import GROUP as TAGS
 from roost.resources.tokens.group import GROUP as TOKENS
@@ -71,6 +72,7 @@ GROUPS = Groups(
     REVERSE_DNS,
     SECURITY_QUESTIONS,
     SSH_KEYS,
+    STACKSCRIPTS,
     SUPPORT,
     TAGS,
     TOKENS,

@@ -36,10 +36,10 @@ class Health:
 async def check_health(roost: Roost) -> HealthRow:
     """Broken is: the store does not answer. Degraded is: something else does not, or is full."""
     store, count = await _check_store(roost)
-    answers = await asyncio.gather(*(_check_engine(each.engine) for each in roost.bindings))
+    answers = await asyncio.gather(*(_check_engine(each.engine) for each in roost.engines.bindings))
     engines: dict[str, dict[str, str]] = {}
     problems = [] if store != "ok" or count else ["no worker runs jobs"]
-    for binding, (ok, detail) in zip(roost.bindings, answers, strict=True):
+    for binding, (ok, detail) in zip(roost.engines.bindings, answers, strict=True):
         engines.setdefault(binding.place, {})[binding.plane] = detail
         problems += [] if ok else [f"{binding.place}, {binding.plane}: {detail}"]
     for binding in roost.engines.bindings_of(INSTANCE_PLANE):

@@ -19,9 +19,9 @@ from roost.app.images import LocalImages
 from roost.app.lab.clock import LabClock
 from roost.app.messages import open_messages
 from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
-from roost.app.support import open_support
+from roost.app.support import bind_support, support_rules
 from roost.clock import Clock
-from roost.core.catalog import Catalog, load, sync
+from roost.core.catalog import Catalog, CatalogError, load, sync
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
 from roost.core.limits.capacity import Promises
@@ -78,7 +78,6 @@ class Roost:
     """For what somebody waits for."""
     catalog: Catalog
     engines: Engines
-    """Of regions."""
     name_server: Binding[NameServer]
     images: LocalImages
     services: Services
@@ -91,14 +90,10 @@ class Roost:
     first_start: bool
 
     @property
-    def bindings(self) -> tuple[Binding[Engine], ...]:
-        """Of all data planes."""
-        return (*self.engines.bindings, self.name_server)
-
-    @property
-    def table(self) -> tuple[Binding[Engine], ...]:
-        """The same, for people who look for the addresses at which it answers."""
-        return (*self.engines.bindings, with_addresses(self.name_server))
+    def table(self) -> list[Binding[Engine]]:
+        """All bindings, for people who look for the addresses at which DNS is answered."""
+        server = self.name_server
+        return [with_addresses(server) if b is server else b for b in self.engines.bindings]
 
     def worker(self) -> Worker:
         settings = WorkerSettings(slots=self.settings.job_slots, lease=self.settings.job_lease)
@@ -174,6 +169,15 @@ def _keep_private(state: Path) -> None:
             _log.warning("state_made_private", state=str(state), mode=f"{mode:o}")
 
 
+def _check_limits(catalog: Catalog) -> None:
+    """Raises CatalogError for a limit of what no group counts."""
+    if unknown := sorted(catalog.entries.limits.keys() - GROUPS.limit_kinds.keys()):
+        known = ", ".join(sorted(GROUPS.limit_kinds))
+        raise CatalogError(
+            "catalogue", [f"limits.{each}: must be one of {known}" for each in unknown]
+        )
+
+
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The database with all tables; closed again at the end."""
@@ -198,11 +202,13 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         clock = await LabClock.open(store) if settings.lab else Clock()
         registry = Registry(GROUPS.endpoints)
         catalog = (await DISK.run(load, settings.catalog)).offering(served(registry.shapes()))
+        _check_limits(catalog)
         if not beside:
             await sync(store, catalog)
-        engines = await bind_engines(settings, catalog, clock)
+        of_regions = await bind_engines(settings, catalog, clock)
         name_server = await bind_dns(settings, clock, store)
-        stack.push_async_callback(_close, (*engines.bindings, name_server))
+        engines = Engines((*of_regions, name_server, *bind_support(settings)))
+        stack.push_async_callback(_close, engines.bindings)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(ImageStore.of(settings))
         instances = engines.bindings_of(INSTANCE_PLANE)
@@ -242,7 +248,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Causes(*GROUPS.causes),
                 Promises(*GROUPS.promises),
                 Entities(GROUPS.entities),
-                open_support(settings),
+                support_rules(settings),
                 open_messages(settings),
                 PublicUrl(settings.public_url),
                 registry,

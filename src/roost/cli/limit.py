@@ -1,7 +1,6 @@
 """`roost account limit`: how much an account may have."""
 
 from pathlib import Path
-from typing import cast, get_args
 
 import click
 
@@ -10,12 +9,11 @@ from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
 from roost.core.catalog import load
-from roost.core.catalog.entries import LimitName
 from roost.core.limits.queries import Usage, read, reset_limit, set_limit
 from roost.resources.account.queries import exists
 from roost.settings import Settings
 
-_NAMES = get_args(LimitName)
+_NAMES = tuple(GROUPS.limit_kinds)
 _UNLIMITED = "unlimited"
 _MOST = 2**53
 
@@ -45,7 +43,7 @@ def show(state: Path | None, account: int) -> None:
         (
             name,
             str(used),
-            _written(usage.own.get(name, limits.of(name))),
+            _written(usage.own.get(name, limits.get(name, GROUPS.limit_kinds[name].default))),
             "account" if name in usage.own else "catalogue",
         )
         for name, used in usage.used.items()
@@ -60,7 +58,7 @@ def show(state: Path | None, account: int) -> None:
 @click.argument("amount", callback=_amount)
 def set_one(state: Path | None, account: int, name: str, amount: int | None) -> None:
     """Let ACCOUNT have AMOUNT of NAME, or `unlimited`; from the next request on."""
-    run(_set(read_served_settings(state=state), account, cast("LimitName", name), amount))
+    run(_set(read_served_settings(state=state), account, name, amount))
 
 
 @limit.command()
@@ -69,7 +67,7 @@ def set_one(state: Path | None, account: int, name: str, amount: int | None) -> 
 @click.argument("name", type=click.Choice(_NAMES), required=False)
 def reset(state: Path | None, account: int, name: str | None) -> None:
     """Let the catalogue's limits hold for ACCOUNT again: all, or the one of NAME."""
-    run(_reset(read_served_settings(state=state), account, cast("LimitName | None", name)))
+    run(_reset(read_served_settings(state=state), account, name))
 
 
 async def _read(settings: Settings, account_id: int) -> Usage:
@@ -80,12 +78,12 @@ async def _read(settings: Settings, account_id: int) -> Usage:
         return Usage(used, found[0].own)
 
 
-async def _set(settings: Settings, account_id: int, name: LimitName, amount: int | None) -> None:
+async def _set(settings: Settings, account_id: int, name: str, amount: int | None) -> None:
     async with open_store(settings) as store:
         _check(await set_limit(store, account_id, name, amount), account_id)
 
 
-async def _reset(settings: Settings, account_id: int, name: LimitName | None) -> None:
+async def _reset(settings: Settings, account_id: int, name: str | None) -> None:
     async with open_store(settings) as store:
         _check(await reset_limit(store, account_id, name), account_id)
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from roost.app.groups import GROUPS
 from roost.app.roost import open_store
-from roost.app.support import open_support
+from roost.app.support import attachments
 from roost.cli import ticket_view
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
@@ -120,7 +120,7 @@ def assign(state: Path | None, ticket_id: int, assignee: str | None) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def fetch(state: Path | None, attachment_id: int, file: Path) -> None:
     """Write an attachment of a ticket to a new FILE."""
-    store = open_support(read_served_settings(state=state)).attachments
+    store = attachments(read_served_settings(state=state))[0]
     key = _read(state, lambda db: queries.find_key(db, attachment_id))
     if key is None:
         raise click.ClickException(f"there is no attachment {attachment_id}")

@@ -1,5 +1,7 @@
 """What a restricted user may do with an entity (spec A, Authentication rule 4)."""
 
+from collections.abc import Collection
+
 from roost.core import grant_queries
 from roost.core.context import Context
 from roost.core.grant_queries import Permission
@@ -11,6 +13,15 @@ from roost.store import Queries
 async def require(context: Context, kind: str, entity_id: int, level: Permission) -> None:
     """Raises 403 unless the user may do so much with the entity."""
     if not await may(context.db, context.identity, kind, entity_id, level):
+        raise forbidden()
+
+
+async def require_all(context: Context, kind: str, ids: Collection[int], level: Permission) -> None:
+    """Raises 403 unless the user may do so much with each of the entities."""
+    if not context.identity.restricted:
+        return
+    held = await grant_queries.permissions(context.db, context.identity.user_id, kind, ids)
+    if not all(covers(held.get(each), level) for each in ids):
         raise forbidden()
 
 

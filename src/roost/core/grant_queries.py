@@ -1,6 +1,6 @@
 """SQL of grants: what restricted users may do with which entity."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 from roost.store import Queries
@@ -21,6 +21,22 @@ async def permission(db: Queries, user_id: int, kind: str, entity_id: int) -> Pe
         entity_id,
     )
     return held
+
+
+async def permissions(
+    db: Queries, user_id: int, kind: str, ids: Collection[int]
+) -> dict[int, Permission]:
+    """The same for many entities of a kind; those without a grant are left out."""
+    rows = await db.fetch(
+        """
+        select entity_id, permissions from entity_grant
+        where user_id = $1 and kind = $2 and entity_id = any($3)
+        """,
+        user_id,
+        kind,
+        list(ids),
+    )
+    return {row["entity_id"]: row["permissions"] for row in rows}
 
 
 async def give(

@@ -72,6 +72,7 @@ class Groups:
         self.checks = _all(group.checks for group in groups)
         self.causes = _all(group.causes for group in groups)
         self.limits = _all(group.limits for group in groups)
+        self.limit_kinds = {kind.name: kind for group in self.limits for kind in group.kinds}
         self.holders = _all(group.holders for group in groups)
         self.neighbours = _all(group.neighbours for group in groups)
         self.promises = _all(group.promises for group in groups)

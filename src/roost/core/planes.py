@@ -97,11 +97,11 @@ class Engines:
     def by_region(self, plane: Plane[E]) -> dict[str, E]:
         return {binding.place: binding.engine for binding in self.bindings_of(plane)}
 
-    def of(self, plane: Plane[E], region: str) -> E:
+    def of(self, plane: Plane[E], place: str = EVERYWHERE) -> E:
         """Raises EngineError for a region that the catalogue no longer has."""
-        engine = self.by_region(plane).get(region)
+        engine = self.by_region(plane).get(place)
         if engine is None:
-            raise _not_served(region)
+            raise _not_served(place)
         return engine
 
     def holding(self, plane: Plane[E], row: Placed) -> E:

@@ -74,6 +74,17 @@ class AnyOf:
 Condition = Compare | AllOf | AnyOf
 
 
+def columns_of(condition: Condition | None) -> list[Column]:
+    """What it is about."""
+    match condition:
+        case Compare(column):
+            return [column]
+        case AllOf(parts) | AnyOf(parts):
+            return [column for part in parts for column in columns_of(part)]
+        case None:
+            return []
+
+
 def render(condition: Condition, arguments: list[object]) -> str:
     """The condition as SQL; its values are appended to the statement's `arguments`."""
     match condition:

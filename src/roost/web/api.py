@@ -285,7 +285,7 @@ class Api:
         if raw:  # Some clients declare the type of a body that they do not send.
             http.check_json(exchange)
             http.check_encoding(exchange)
-        return await _prepare(endpoint, call, read_body(endpoint.body, raw, self._edge.services))
+        return await _prepare(endpoint, call, await read_body(endpoint.body, raw, call))
 
     def _record(self, exchange: Exchange, reply: Reply, seconds: float) -> None:
         endpoint = exchange.endpoint

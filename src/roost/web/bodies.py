@@ -18,8 +18,10 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails
 
+from roost.core.context import Context
 from roost.errors import ApiError, Problem, invalid, invalid_fields
 from roost.services import Services
+from roost.web.checks import Checks
 from roost.web.fields import WHOLE
 
 B = TypeVar("B", bound="Body")
@@ -79,16 +81,46 @@ class Body(BaseModel):
         return frozenset(name for name, f in fields if type(None) in get_args(f.annotation))
 
 
-def read_body(model: type[B], raw: bytes, services: Services) -> B:
-    """The validated body; raises 400 with all problems in field order."""
+async def read_body(model: type[B], raw: bytes, context: Context) -> B:
+    """The validated body; raises 400 with all problems in field order.
+
+    A body that refers to something is validated twice: to know all that it names, and with what
+    was found of that. Raises 401 or 403 for names that the caller may not use.
+    """
+    data, checks = _decode(raw), Checks(context.services)
+    try:
+        body = _validate(model, data, checks)
+    except ApiError:
+        if not checks.references.pending():
+            raise
+    else:
+        if not checks.references.pending():
+            return body
+    await checks.references.look_up(context)
+    body = _validate(model, data, checks)
+    assert not checks.references.pending(), "a reference was met in the second pass only"
+    return body
+
+
+def parse_body(model: type[B], raw: bytes, services: Services) -> B:
+    """The same of a body that names nothing in the database."""
+    return _validate(model, _decode(raw), Checks(services))
+
+
+def _decode(raw: bytes) -> dict[str, object]:
+    """The JSON object; raises 400 for what is none, and for texts that no field can hold."""
     data = _parse(raw)
     if b"\\u0000" in raw:
         texts = ((path, leaf) for path, leaf in _leaves(data) if isinstance(leaf, str))
         problems = [Problem(_NUL, path) for path, text in texts if "\0" in text]
         if problems:
             raise invalid_fields(problems)
+    return data
+
+
+def _validate(model: type[B], data: dict[str, object], checks: Checks) -> B:
     try:
-        return model.model_validate(data, context=services)
+        return model.model_validate(data, context=checks)
     except ValidationError as error:
         raise _refusal(error) from None
 

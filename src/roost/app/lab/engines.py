@@ -13,8 +13,12 @@ from roost.core.planes import EVERYWHERE, Binding, Engine
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.errors import invalid
+from roost.resources.support.engine import ATTACHMENT_PLANE, MAIL_PLANE
 
 SimulatedEngine = SimulatedInstances | SimulatedDomains
+
+_KEPT_ELSEWHERE = (ATTACHMENT_PLANE.name, MAIL_PLANE.name)
+"""Attachments are saved and reset with their rows, and mail is gone when it is sent."""
 
 
 class LatencyRow(TypedDict):
@@ -39,6 +43,8 @@ class LabEngines:
         self._simulated: dict[str, SimulatedEngine] = {}
         self._real: list[str] = []
         for binding in bindings:
+            if binding.plane in _KEPT_ELSEWHERE:
+                continue
             place = binding.plane if binding.place == EVERYWHERE else binding.place
             if binding.real:
                 self._real.append(place)

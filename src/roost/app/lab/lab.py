@@ -81,5 +81,5 @@ async def open_lab(
     if not isinstance(roost.clock, LabClock):
         return None
     await begin_schedules(roost.store, roost.clock.now())
-    engines = LabEngines(roost.bindings)
+    engines = LabEngines(roost.engines.bindings)
     return Lab(roost, roost.clock, revocations, engines, Gate(api), worker)

@@ -21,7 +21,7 @@ from roost.app.lab.lab import Lab
 from roost.engines.messages.kept import KeptMessages
 from roost.errors import ApiError, Problem, invalid
 from roost.resources.phone.engine import Messages
-from roost.web.bodies import Body, read_body
+from roost.web.bodies import Body, parse_body
 from roost.web.site import REFUSALS
 
 _CHUNK = 1 << 18
@@ -186,7 +186,7 @@ async def _read(lab: Lab, request: Request, model: type[B]) -> B:
         raw += piece
         if len(raw) > lab.roost.settings.max_body:
             raise invalid("The body is too large")
-    return read_body(model, raw, lab.roost.services)
+    return parse_body(model, raw, lab.roost.services)
 
 
 async def _pieces(request: Request) -> AsyncIterator[bytes]:

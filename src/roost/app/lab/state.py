@@ -15,7 +15,7 @@ from roost.app.lab.lab import Lab, begin_schedules
 from roost.app.lab.queries import Table
 from roost.core.catalog import sync
 from roost.errors import ApiError, Problem, invalid
-from roost.resources.support.engine import AttachmentStore, SupportServices
+from roost.resources.support.engine import ATTACHMENT_PLANE, AttachmentStore
 from roost.secrets import Box
 from roost.store import Connection, Queries, migrate
 
@@ -99,7 +99,7 @@ async def _delete_attachments(lab: Lab, keys: set[str]) -> None:
 
 
 def _attachments(lab: Lab) -> AttachmentStore:
-    return lab.roost.services.get(SupportServices).attachments
+    return lab.roost.engines.of(ATTACHMENT_PLANE)
 
 
 @asynccontextmanager

@@ -41,22 +41,6 @@ Capability = Literal[
 ]
 
 
-LimitName = Literal[
-    "instances",
-    "memory",
-    "vcpus",
-    "storage",
-    "volumes",
-    "volume_storage",
-    "domains",
-    "ssh_keys",
-    "oauth_clients",
-    "users",
-    "tags",
-    "tickets",
-]
-
-
 class Entry(BaseModel):
     """Types are exact, and a key that means nothing is an error."""
 
@@ -210,38 +194,14 @@ class BetaEntry(Entry):
     """A URL."""
 
 
-class Limits(Entry):
-    """What an account may have unless an operator says otherwise (`roost account limit`)."""
-
-    instances: Natural = 250
-    memory: Natural = 1024 * 1024
-    """MB"""
-    vcpus: Natural = 1000
-    storage: Natural = 20 * 1024 * 1024
-    """MB that the plans of its instances have for disks."""
-    volumes: Natural = 500
-    volume_storage: Natural = 100 * 1024
-    """GiB"""
-    domains: Natural = 1000
-    ssh_keys: Natural = 1000
-    oauth_clients: Natural = 100
-    users: Natural = 500
-    tags: Natural = 5000
-    tickets: Natural = 100
-    """Open ones."""
-
-    def of(self, name: LimitName) -> int:
-        amount: int = getattr(self, name)
-        return amount
-
-
 class Entries(Entry):
     """A whole file."""
 
     mail_restricted_since: datetime | None = None
     """Guests of accounts that were made then or later send no mail (spec B, Compute rule 4)."""
 
-    limits: Limits = Limits()
+    limits: dict[str, Natural] = {}
+    """What an account may have, where it is not what the group says that counts it."""
     regions: Annotated[list[RegionEntry], Field(min_length=1)]
     compute_types: Annotated[list[PlanEntry], Field(min_length=1)]
     kernels: list[KernelEntry]

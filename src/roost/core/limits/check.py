@@ -5,14 +5,13 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
 from roost.core.catalog import Catalog
-from roost.core.catalog.entries import LimitName
 from roost.core.context import Context
 from roost.core.limits import queries
 from roost.core.limits.kinds import LimitGroup
 from roost.errors import ApiError, Problem, invalid
 
 
-async def check_limits(context: Context, group: LimitGroup, *grown: LimitName) -> None:
+async def check_limits(context: Context, group: LimitGroup, *grown: str) -> None:
     """The last thing that a handler does, after it has written its rows.
 
     Counts what the account has then, so that of two requests at a limit one is refused; others
@@ -23,9 +22,9 @@ async def check_limits(context: Context, group: LimitGroup, *grown: LimitName) -
     """
     await queries.hold(context.db, group.name, context.account_id)
     usage = await queries.read(context.db, context.account_id, group)
-    defaults = context.get(Catalog).entries.limits
+    catalogue = context.get(Catalog).entries.limits
     for kind in group.kinds:
-        limit = usage.own.get(kind.name, defaults.of(kind.name))
+        limit = usage.own.get(kind.name, catalogue.get(kind.name, kind.default))
         if limit is None or (grown and kind.name not in grown):
             continue
         if usage.used[kind.name] > limit:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from roost.core.catalog.entries import LimitName
-
 SERVICES = "You've reached a limit for the number of active services on your account."
 """Clients know a refused service by the beginning of the text (reference, errors)."""
 
@@ -12,9 +10,12 @@ SERVICES = "You've reached a limit for the number of active services on your acc
 class LimitKind:
     """One thing that is counted."""
 
-    name: LimitName
+    name: str
+    """As the catalogue's `[limits]` and `roost account limit` call it."""
     noun: str
     """As a refusal names many of it, with the unit if there is one."""
+    default: int
+    """How much an account may have of it, unless the catalogue or the operator says otherwise."""
     used: str = "count(*)"
     """SQL: how much of it the rows of the group are."""
     service: bool = True

@@ -5,7 +5,6 @@ from datetime import datetime
 
 import orjson
 
-from roost.core.catalog.entries import LimitName
 from roost.core.limits.kinds import LimitGroup
 from roost.store import Queries
 
@@ -17,8 +16,8 @@ class Usage:
     A limit of None is none.
     """
 
-    used: dict[LimitName, int]
-    own: dict[LimitName, int | None]
+    used: dict[str, int]
+    own: dict[str, int | None]
 
 
 async def hold(db: Queries, name: str, owner: int) -> None:
@@ -52,7 +51,7 @@ async def read(
     return Usage({kind.name: row[kind.name] for kind in kinds}, orjson.loads(row["limits"]))
 
 
-async def set_limit(db: Queries, account_id: int, name: LimitName, amount: int | None) -> bool:
+async def set_limit(db: Queries, account_id: int, name: str, amount: int | None) -> bool:
     """None: as much as it wants. Returns whether there is such an account."""
     done = await db.execute(
         "update account set limits = limits || jsonb_build_object($2::text, $3::bigint)"
@@ -64,7 +63,7 @@ async def set_limit(db: Queries, account_id: int, name: LimitName, amount: int |
     return done == "UPDATE 1"
 
 
-async def reset_limit(db: Queries, account_id: int, name: LimitName | None) -> bool:
+async def reset_limit(db: Queries, account_id: int, name: str | None) -> bool:
     """Back to the catalogue's, all limits unless one is named; whether there is such an account."""
     done = await db.execute(
         "update account set limits = case when $2::text is null then '{}' else limits - $2 end"

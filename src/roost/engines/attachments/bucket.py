@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import S3Store
 
+from roost.core.engine import Health
 from roost.resources.support.engine import (
     AttachmentMissingError,
     AttachmentStoreError,
@@ -25,6 +26,8 @@ class AttachmentBucket:
 
     Other objects under the prefix are left alone.
     """
+
+    name = "bucket"
 
     def __init__(
         self, bucket: str, endpoint: str | None, region: str, access_key: str, secret_key: str
@@ -44,6 +47,17 @@ class AttachmentBucket:
             },
             retry_config={"max_retries": 2, "retry_timeout": _RETRIED},
         )
+
+    async def health(self) -> Health:
+        try:
+            async with _spoken():
+                await anext(self._store.list(chunk_size=1), None)
+        except AttachmentStoreError as error:
+            return Health(False, str(error))
+        return Health(True, "a bucket")
+
+    async def close(self) -> None:
+        """Connections end with the process."""
 
     async def put(self, key: str, content: bytes) -> None:
         async with _spoken():

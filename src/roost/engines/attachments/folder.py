@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from roost.core.engine import Health
 from roost.resources.support.engine import (
     AttachmentMissingError,
     AttachmentStoreError,
@@ -20,8 +21,20 @@ _OURS = re.compile(r"(?:\.draft-)?[0-9a-f]{32}")
 class AttachmentFolder:
     """An AttachmentStore. Other files in the folder are left alone."""
 
+    name = "folder"
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    async def health(self) -> Health:
+        try:
+            free = (await DISK.run(os.statvfs, self._folder.parent)).f_bavail
+        except OSError as error:
+            return Health(False, str(error))
+        return Health(free > 0, "files" if free > 0 else "the disk is full")
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
     async def put(self, key: str, content: bytes) -> None:
         await self._call(lambda: self._write(key, content))

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from email.message import EmailMessage
+from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 import aiosmtplib
 
+from roost.core.engine import Health
 from roost.resources.support.engine import MailError, MailRefusedError
 
 _PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
@@ -25,6 +27,8 @@ class SmtpMailer:
     username: str | None = None
     password: str | None = field(default=None, repr=False)
 
+    name: ClassVar[str] = "smtp"
+
     @classmethod
     def of(cls, url: str) -> "SmtpMailer":
         """`smtp://`, `smtp+starttls://` or `smtps://`, then `[user:password@]host[:port]`.
@@ -43,6 +47,21 @@ class SmtpMailer:
             username=unquote(parts.username) if parts.username else None,
             password=unquote(parts.password) if parts.password else None,
         )
+
+    async def health(self) -> Health:
+        """Whether it greets; nothing is said that it could refuse."""
+        client = aiosmtplib.SMTP(
+            hostname=self.host, port=self.port, use_tls=self.tls, start_tls=False, timeout=_TIMEOUT
+        )
+        try:
+            await client.connect()
+            await client.quit()
+        except (aiosmtplib.SMTPException, OSError, ValueError) as error:
+            return Health(False, f"the mail server failed: {type(error).__name__}")
+        return Health(True, "SMTP")
+
+    async def close(self) -> None:
+        """No connection outlives an email."""
 
     async def send(self, email: EmailMessage) -> None:
         try:

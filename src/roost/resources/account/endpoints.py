@@ -48,7 +48,7 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
     problems = list(_problems(facts, body))
     if problems:
         raise invalid_fields(problems)
-    await queries.update(call.db, call.account_id, body)
+    await queries.update(call.db, call.account_id, body.model_dump())
     await log.notify(call, "account_update", queries.ACCOUNT_KIND.entity())
     return await call.record(call.account_id, ACCOUNT)
 
@@ -76,7 +76,9 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
 
     They hold for what is made from now on.
     """
-    await queries.update_settings(call.db, call.account_id, body)
+    await queries.update_settings(
+        call.db, call.account_id, body.backups_enabled, body.network_helper
+    )
     await log.notify(call, "account_settings_update", queries.SETTINGS_ENTITY)
     return await call.record(call.account_id, SETTINGS)
 

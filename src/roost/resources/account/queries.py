@@ -1,11 +1,11 @@
 """SQL of accounts and their users."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
-from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.regions.queries import CAPABILITIES
 from roost.store import Queries
 from roost.store.paging import Listing
@@ -93,13 +93,15 @@ _UPDATE = Statement(
 )
 
 
-async def update(db: Queries, account_id: int, body: UpdateAccount) -> None:
-    """Change what the body names."""
-    await db.execute(*_UPDATE.of(body, account_id=account_id))
+async def update(db: Queries, account_id: int, changes: Mapping[str, object]) -> None:
+    """Change the columns that have a value."""
+    await db.execute(*_UPDATE.of(**changes, account_id=account_id))
 
 
-async def update_settings(db: Queries, account_id: int, body: UpdateSettings) -> None:
-    """Change what the body names."""
+async def update_settings(
+    db: Queries, account_id: int, backups_enabled: bool | None, network_helper: bool | None
+) -> None:
+    """Change what is not None."""
     await db.execute(
         """
         update account set backups_enabled = coalesce($2, backups_enabled),
@@ -107,8 +109,8 @@ async def update_settings(db: Queries, account_id: int, body: UpdateSettings) ->
         where id = $1
         """,
         account_id,
-        body.backups_enabled,
-        body.network_helper,
+        backups_enabled,
+        network_helper,
     )
 
 

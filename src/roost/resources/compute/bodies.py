@@ -5,14 +5,15 @@ from typing import Annotated
 import orjson
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.core.catalog import Catalog
 from roost.resources.compute import rules
+from roost.resources.compute.backups.service import BACKUP
 from roost.resources.compute.interface_bodies import Interface, Interfaces, check_together
 from roost.resources.compute.records import Day, Window
 from roost.resources.ssh_keys.rules import PublicKeys
+from roost.resources.ssh_keys.stored import KEYS_OF_USERS, NO_KEYS
 from roost.resources.tags.bodies import Tags
-from roost.services import Services
 from roost.web.bodies import Body
+from roost.web.checks import ImageId, PlanId, Refers, RegionId, catalog_of, referred
 from roost.web.fields import DEPRECATED, Between, Length, Pattern, ShortText, refuse
 
 _KEY = (
@@ -64,7 +65,7 @@ StackscriptData = Annotated[dict[str, object], Length(0, 256)]
 MAX_USER_DATA = 100_000
 """Characters of 65,535 bytes in base64, with line ends."""
 
-Usernames = Annotated[list[ShortText], Length(0, 100)]
+Usernames = Annotated[list[ShortText], Length(0, 100), Refers(KEYS_OF_USERS, NO_KEYS)]
 UserData = Annotated[
     str,
     Length(0, MAX_USER_DATA),
@@ -95,11 +96,11 @@ class CreateInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": _CREATE_EXAMPLES})
 
-    type: ShortText
+    type: PlanId
     """The id of the compute type."""
-    region: ShortText
+    region: RegionId
     """The id of the region."""
-    image: ShortText | None = None
+    image: ImageId | None = None
     """The image to make the first disk of; omitted, the instance has no disks and stays offline."""
     root_pass: RootPassword | None = Field(default=None, validate_default=True)
     """The password of root; needed with an image, weak ones are refused."""
@@ -108,7 +109,7 @@ class CreateInstance(Body):
     tags: Tags = []
     group: Annotated[str, Length(0, MAX_GROUP), DEPRECATED] = ""
     """A group of your own choice; use tags instead."""
-    backup_id: Id | None = None
+    backup_id: Annotated[Id, Refers(BACKUP)] | None = None
     """A backup to make the disks of, in the same region; not with an image."""
     booted: bool | None = None
     """Whether it is booted once it is made; true when omitted and there is a disk to boot from."""
@@ -135,22 +136,13 @@ class CreateInstance(Body):
     swap_size: Number = 512
     """MB of the swap disk that is made beside the image's; 0 for none."""
 
-    @field_validator("type")
-    @classmethod
-    def _check_type(cls, value: str, info: ValidationInfo) -> str:
-        if _catalog(info).find_type(value) is None:
-            raise refuse("A valid plan type by that ID was not found")
-        return value
-
     @field_validator("region")
     @classmethod
     def _check_region(cls, value: str, info: ValidationInfo) -> str:
-        region = _catalog(info).find_region(value)
-        if region is None:
-            raise refuse("region is not valid")
-        if "Computes" not in region.capabilities:
+        region = catalog_of(info).find_region(value)
+        if region is None or "Computes" not in region.capabilities:
             raise refuse("The region does not offer compute instances")
-        if "type" in info.data and not _catalog(info).offers(value, info.data["type"]):
+        if "type" in info.data and not catalog_of(info).offers(value, info.data["type"]):
             raise refuse("The region has no capacity for this plan type")
         return value
 
@@ -159,11 +151,8 @@ class CreateInstance(Body):
     def _check_image(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is None:
             return value
-        catalog = _catalog(info)
-        if catalog.find_image(value) is None:
-            raise refuse("image is not valid")
         region = info.data.get("region")
-        if region is not None and not catalog.offers_image(region, value):
+        if region is not None and not catalog_of(info).offers_image(region, value):
             raise refuse("The region does not have this image")
         return value
 
@@ -185,12 +174,15 @@ class CreateInstance(Body):
     def _check_backup(cls, value: int | None, info: ValidationInfo) -> int | None:
         if value is not None and info.data.get("image") is not None:
             raise refuse("backup_id cannot be given with an image")
+        backup = None if value is None else referred(info, BACKUP, value)
+        if backup is not None and backup.region != info.data.get("region", backup.region):
+            raise refuse("The backup is in another region")
         return value
 
     @field_validator("backups_enabled")
     @classmethod
     def _check_backups_enabled(cls, value: bool, info: ValidationInfo) -> bool:
-        region = _catalog(info).find_region(info.data.get("region", ""))
+        region = catalog_of(info).find_region(info.data.get("region", ""))
         if value and region is not None and "Backups" not in region.capabilities:
             raise refuse("The region does not offer backups")
         return value
@@ -208,7 +200,7 @@ class CreateInstance(Body):
         check_together(value)
         if value and "image" in info.data and info.data["image"] is None:
             raise refuse("An instance without an image has no configuration for interfaces")
-        region = _catalog(info).find_region(info.data.get("region", ""))
+        region = catalog_of(info).find_region(info.data.get("region", ""))
         wants_vlan = any(interface.purpose == "vlan" for interface in value)
         if region is not None and wants_vlan and "Vlans" not in region.capabilities:
             raise refuse("The region does not offer VLANs")
@@ -219,8 +211,8 @@ class CreateInstance(Body):
     def _check_metadata(cls, value: Metadata | None, info: ValidationInfo) -> Metadata | None:
         if value is None or value.user_data is None:
             return value
-        image = _catalog(info).find_image(info.data.get("image") or "")
-        region = _catalog(info).find_region(info.data.get("region", ""))
+        image = catalog_of(info).find_image(info.data.get("image") or "")
+        region = catalog_of(info).find_region(info.data.get("region", ""))
         reason = rules.user_data_reason(value.user_data, image, region)
         if reason is not None:
             raise refuse(reason, "user_data")
@@ -234,8 +226,8 @@ class CreateInstance(Body):
     @field_validator("swap_size")
     @classmethod
     def _check_swap(cls, value: int, info: ValidationInfo) -> int:
-        plan = _catalog(info).find_type(info.data.get("type", ""))
-        image = _catalog(info).find_image(info.data.get("image") or "")
+        plan = catalog_of(info).find_type(info.data.get("type", ""))
+        image = catalog_of(info).find_image(info.data.get("image") or "")
         free = None if plan is None else plan.disk - (image.size if image else 0)
         if free is not None and value > free:
             raise refuse(f"Must be 0-{max(free, 0)}: the plan's disk holds the image and the swap")
@@ -299,9 +291,3 @@ class BootInstance(Body):
 
     config_id: Id | None = None
     """The config to boot; omitted, the only one, or the one that was booted last."""
-
-
-def _catalog(info: ValidationInfo) -> Catalog:
-    services = info.context
-    assert isinstance(services, Services)
-    return services.get(Catalog)

@@ -91,7 +91,16 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     body.tags = await change_tags(call, COMPUTE, call.number("computeId"), body.tags)
     facts = await lock(call, call.number("computeId"))
     try:
-        changed = await queries.update(call.db, facts.id, body, call.clock.now())
+        changed = await queries.update(
+            call.db,
+            facts.id,
+            label=body.label,
+            tags=body.tags,
+            group=body.group,
+            alerts=body.alerts.model_dump(exclude_none=True) if body.alerts else {},
+            watchdog_enabled=body.watchdog_enabled,
+            now=call.clock.now(),
+        )
     except UniqueViolationError:
         raise invalid(service.LABEL_TAKEN, "label") from None
     if body.backups is not None and body.backups.schedule is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from roost.core.catalog.entries import LimitName, PlanEntry
+from roost.core.catalog.entries import PlanEntry
 from roost.core.context import Context
 from roost.core.limits.capacity import check_capacity
 from roost.core.limits.check import check_limits
@@ -19,10 +19,10 @@ COMPUTES = LimitGroup(
     "computes",
     f"{PROMISED} where i.account_id = $1",
     (
-        LimitKind("instances", "compute instances"),
-        LimitKind("memory", "MB of memory in compute instances", promised("memory")),
-        LimitKind("vcpus", "vCPUs in compute instances", promised("vcpus")),
-        LimitKind("storage", "MB of storage in compute instances", promised("disk")),
+        LimitKind("instances", "compute instances", 250),
+        LimitKind("memory", "MB of memory in compute instances", 1024**2, promised("memory")),
+        LimitKind("vcpus", "vCPUs in compute instances", 1000, promised("vcpus")),
+        LimitKind("storage", "MB of storage in compute instances", 20 * 1024**2, promised("disk")),
     ),
 )
 
@@ -43,7 +43,7 @@ async def check_new(context: Context, region: str) -> None:
 
 async def check_resized(context: Context, instance: InstanceFacts, plan: PlanEntry) -> None:
     """The same for an instance that is to have this plan, which is written already."""
-    bigger: dict[LimitName, bool] = {
+    bigger: dict[str, bool] = {
         "memory": plan.memory > instance.memory,
         "vcpus": plan.vcpus > instance.vcpus,
         "storage": plan.disk > instance.disk,

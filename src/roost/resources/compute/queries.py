@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +10,6 @@ import orjson
 from typing_extensions import TypedDict
 
 from roost.core.entities.kind import ResourceKind
-from roost.resources.compute.bodies import UpdateInstance
 from roost.resources.compute.records import Alerts, InstanceStatus
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
@@ -268,12 +267,21 @@ async def set_ipv4(db: Queries, compute_id: int, addresses: list[str]) -> None:
     await db.execute("update compute_instance set ipv4 = $2 where id = $1", compute_id, addresses)
 
 
-async def update(db: Queries, compute_id: int, body: UpdateInstance, now: datetime) -> bool:
-    """Change what the body names, save backups. False when everything is so already.
+async def update(
+    db: Queries,
+    compute_id: int,
+    *,
+    label: str | None,
+    tags: Sequence[str] | None,
+    group: str | None,
+    alerts: Mapping[str, int],
+    watchdog_enabled: bool | None,
+    now: datetime,
+) -> bool:
+    """Change what is not None. False when everything is so already.
 
     asyncpg.UniqueViolationError for a label that is taken.
     """
-    alerts = body.alerts.model_dump(exclude_none=True) if body.alerts else {}
     changed = await db.fetchval(
         """
         update compute_instance set label = coalesce($2, label), tags = coalesce($3, tags),
@@ -284,11 +292,11 @@ async def update(db: Queries, compute_id: int, body: UpdateInstance, now: dateti
             or not alerts::jsonb @> $5::jsonb or watchdog_enabled <> $6) returning true
         """,
         compute_id,
-        body.label,
-        body.tags,
-        body.group,
+        label,
+        tags,
+        group,
         orjson.dumps(alerts).decode(),
-        body.watchdog_enabled,
+        watchdog_enabled,
         now.replace(microsecond=0),
     )
     return changed is not None

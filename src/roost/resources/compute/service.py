@@ -21,7 +21,6 @@ from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers, profile_label
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.disks.rules import image_label
-from roost.resources.compute.disks.service import stored_keys
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.interface_bodies import Interface
 from roost.resources.compute.jobs import CREATE
@@ -31,6 +30,7 @@ from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
 from roost.resources.images.queries import IMAGE
+from roost.resources.ssh_keys.stored import stored_keys
 from roost.resources.tags.service import use_tags
 from roost.secrets import Box
 

@@ -9,8 +9,8 @@ from roost.resources.domains.name_rules import MAX_NAME, check_domain
 from roost.resources.domains.records import DomainStatus, DomainType
 from roost.resources.domains.settings import Dns
 from roost.resources.tags.bodies import Tags
-from roost.services import Services
 from roost.web.bodies import Body
+from roost.web.checks import checks_of
 from roost.web.fields import (
     DEPRECATED,
     EMAIL_PATTERN,
@@ -50,10 +50,8 @@ def check_soa_email(email: str) -> str:
 
 def check_public(addresses: list[str], info: ValidationInfo) -> list[str]:
     """The name server sends something there: not within the operator's own network."""
-    services = info.context
-    assert isinstance(services, Services)
     for address in addresses:
-        services.get(Dns).check_public(address)
+        checks_of(info).services.get(Dns).check_public(address)
     return addresses
 
 
@@ -217,12 +215,11 @@ class ImportDomain(Body):
     @field_validator("remote_nameserver")
     @classmethod
     def _check_source(cls, value: str | None, info: ValidationInfo) -> str | None:
-        services, zone_file = info.context, info.data.get("zone_file")
-        assert isinstance(services, Services)
+        zone_file = info.data.get("zone_file")
         if value is None and zone_file is None:
             raise refuse("remote_nameserver is required")
         if value is not None and zone_file is not None:
             raise refuse("Must not be given together with zone_file")
         if value is not None:
-            services.get(Dns).check_nameserver(value)
+            checks_of(info).services.get(Dns).check_nameserver(value)
         return value

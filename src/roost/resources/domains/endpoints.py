@@ -123,7 +123,7 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
         await service.check_length(call, before, body.domain)
         await service.claim(call, body.domain, before.id)
     serial = _serial_after(before, body, call)
-    after = await queries.update(call.db, before, body, serial, call.clock.now())
+    after = await queries.update(call.db, before, body.model_dump(), serial, call.clock.now())
     if renamed:
         await jobs.sync_silently(call.get(JobQueue), call.db, before)
     kind = jobs.RECORD_SYNC if serial == before.serial else jobs.ZONE_SYNC

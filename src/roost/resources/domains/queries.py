@@ -1,6 +1,6 @@
 """SQL of domains; that of their records is in record_queries.py."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 
@@ -8,7 +8,6 @@ from asyncpg import Record
 
 from roost.core.entities.kind import ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
-from roost.resources.domains.bodies import UpdateDomain
 from roost.resources.domains.records import DomainStatus, DomainType
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
@@ -35,7 +34,7 @@ DOMAINS = Listing(
 
 LIMIT = LimitGroup.of(
     "domain where account_id = $1",
-    LimitKind("domains", "domains"),
+    LimitKind("domains", "domains", 1000),
 )
 
 
@@ -218,11 +217,14 @@ _UPDATE = Statement(
 
 
 async def update(
-    db: Queries, facts: DomainFacts, body: UpdateDomain, serial: int, now: datetime
+    db: Queries, facts: DomainFacts, changes: Mapping[str, object], serial: int, now: datetime
 ) -> DomainFacts:
-    """Change what the body names. asyncpg.UniqueViolationError for a name that is taken."""
-    values = {"id": facts.id, "serial": serial, "now": _seconds(now)}
-    row = await db.fetchrow(*_UPDATE.of(body, **values))
+    """Change the columns that have a value.
+
+    asyncpg.UniqueViolationError for a name that is taken.
+    """
+    values = {**changes, "id": facts.id, "serial": serial, "now": _seconds(now)}
+    row = await db.fetchrow(*_UPDATE.of(**values))
     assert row is not None
     return _facts(row)
 

@@ -66,7 +66,16 @@ async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
     """
     client_id = secrets.token_hex(_ID_BYTES)
     secret = hash_token(new_token())
-    await queries.insert(call.db, call.account_id, client_id, body, secret, call.clock.seconds())
+    await queries.insert(
+        call.db,
+        call.account_id,
+        client_id,
+        label=body.label,
+        redirect_uri=body.redirect_uri,
+        public=body.public,
+        secret_hash=secret,
+        now=call.clock.seconds(),
+    )
     await log.notify(call, "oauth_client_create", OAUTH_CLIENT.entity(client_id, body.label))
     await check_limits(call, queries.LIMIT)
     return await _view(call, client_id)
@@ -100,7 +109,7 @@ async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
     public = client.public if body.public is None else body.public
     if not rules.fits(body.redirect_uri or client.redirect_uri, public):
         raise invalid(rules.NOT_PUBLIC, "redirect_uri")
-    await queries.update(call.db, client.id, body)
+    await queries.update(call.db, client.id, body.label, body.public, body.redirect_uri)
     await log.notify(
         call, "oauth_client_update", OAUTH_CLIENT.entity(client.id, body.label or client.label)
     )

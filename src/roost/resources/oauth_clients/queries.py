@@ -5,7 +5,6 @@ from datetime import datetime
 
 from roost.core.entities.kind import EntityKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
-from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
 from roost.resources.oauth_clients.records import ClientStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
@@ -44,7 +43,7 @@ BY_ID = replace(CLIENTS, key="c.id")
 
 LIMIT = LimitGroup.of(
     "oauth_client where account_id = $1",
-    LimitKind("oauth_clients", "OAuth clients", service=False),
+    LimitKind("oauth_clients", "OAuth clients", 100, service=False),
 )
 
 
@@ -85,7 +84,10 @@ async def insert(
     db: Queries,
     account_id: int,
     client_id: str,
-    new: CreateOAuthClient,
+    *,
+    label: str,
+    redirect_uri: str,
+    public: bool,
     secret_hash: bytes,
     now: datetime,
 ) -> None:
@@ -96,24 +98,27 @@ async def insert(
         """,
         client_id,
         account_id,
-        new.label,
-        new.redirect_uri,
-        new.public,
+        label,
+        redirect_uri,
+        public,
         secret_hash,
         now,
     )
 
 
-async def update(db: Queries, client_id: str, new: UpdateOAuthClient) -> None:
+async def update(
+    db: Queries, client_id: str, label: str | None, public: bool | None, redirect_uri: str | None
+) -> None:
+    """Change what is not None."""
     await db.execute(
         """
         update oauth_client set label = coalesce($2, label), public = coalesce($3, public),
             redirect_uri = coalesce($4, redirect_uri) where id = $1
         """,
         client_id,
-        new.label,
-        new.public,
-        new.redirect_uri,
+        label,
+        public,
+        redirect_uri,
     )
 
 

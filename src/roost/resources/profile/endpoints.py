@@ -48,7 +48,12 @@ async def update_profile(call: Call, body: UpdateProfile) -> bytes:
     await _check_email(call, body.email)
     await _restrict(call, body.restricted)
     await _check_two_factor(call, body.two_factor_auth)
-    await queries.update_profile(call.db, identity.user_id, body)
+    await queries.update_profile(
+        call.db,
+        identity.user_id,
+        body.model_dump(),
+        sets_keys="authorized_keys" in body.model_fields_set,
+    )
     entity = PROFILE.entity(label=identity.username)
     await log.notify(call, "profile_update", entity)
     return await _view(call)

@@ -1,8 +1,10 @@
 """SQL of profiles, which are columns of their users."""
 
-from roost.resources.profile.bodies import UpdateProfile
+from collections.abc import Mapping
+
 from roost.store import Queries
 from roost.store.paging import Listing
+from roost.store.statement import Statement
 
 PROFILES = Listing(
     record="""
@@ -19,25 +21,22 @@ PROFILES = Listing(
     columns={},
 )
 
+_UPDATE = Statement(
+    """
+    update api_user set email = coalesce(:email, email), timezone = coalesce(:timezone, timezone),
+        email_notifications = coalesce(:email_notifications, email_notifications),
+        lish_auth_method = coalesce(:lish_auth_method, lish_auth_method),
+        authorized_keys = case when :sets_keys then :authorized_keys else authorized_keys end
+    where id = :user_id
+    """
+)
 
-async def update_profile(db: Queries, user_id: int, body: UpdateProfile) -> None:
-    """Change what the body names, save two_factor_auth and restricted."""
-    await db.execute(
-        """
-        update api_user set email = coalesce($2, email), timezone = coalesce($3, timezone),
-            email_notifications = coalesce($4, email_notifications),
-            lish_auth_method = coalesce($5, lish_auth_method),
-            authorized_keys = case when $6 then $7 else authorized_keys end
-        where id = $1
-        """,
-        user_id,
-        body.email,
-        body.timezone,
-        body.email_notifications,
-        body.lish_auth_method,
-        "authorized_keys" in body.model_fields_set,
-        body.authorized_keys,
-    )
+
+async def update_profile(
+    db: Queries, user_id: int, changes: Mapping[str, object], *, sets_keys: bool
+) -> None:
+    """Change the columns that have a value, and with `sets_keys` the keys, also to null."""
+    await db.execute(*_UPDATE.of(**changes, user_id=user_id, sets_keys=sets_keys))
 
 
 async def find_preferences(db: Queries, user_id: int) -> str:

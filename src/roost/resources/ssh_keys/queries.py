@@ -1,5 +1,6 @@
 """SQL of SSH keys."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from roost.core.entities.kind import EntityKind
@@ -20,7 +21,7 @@ SSH_KEYS = Listing(
 
 LIMIT = LimitGroup.of(
     "ssh_key k join api_user u on u.id = k.user_id where u.account_id = $1",
-    LimitKind("ssh_keys", "SSH keys", service=False),
+    LimitKind("ssh_keys", "SSH keys", 1000, service=False),
 )
 
 
@@ -60,7 +61,9 @@ async def delete(db: Queries, user_id: int, key_id: int) -> str | None:
     return label
 
 
-async def keys_by_user(db: Queries, account_id: int, usernames: list[str]) -> dict[str, list[str]]:
+async def keys_by_user(
+    db: Queries, account_id: int, usernames: Collection[str]
+) -> dict[str, list[str]]:
     """The keys of an account's users, oldest first; users without any are left out."""
     rows = await db.fetch(
         """
@@ -70,7 +73,7 @@ async def keys_by_user(db: Queries, account_id: int, usernames: list[str]) -> di
         group by u.username
         """,
         account_id,
-        usernames,
+        list(usernames),
     )
     return {row["username"]: row["keys"] for row in rows}
 

@@ -23,9 +23,14 @@ from multipart import (
 )
 from PIL import Image
 
+from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, invalid, not_found
 from roost.resources.support import queries, rules
-from roost.resources.support.engine import AttachmentStore, AttachmentStoreError, SupportServices
+from roost.resources.support.engine import (
+    ATTACHMENT_PLANE,
+    AttachmentStore,
+    AttachmentStoreError,
+)
 from roost.threads import COMPUTING
 from roost.web.call import Call
 from roost.web.registry import Upload
@@ -228,7 +233,7 @@ async def take_in(call: Call, upload: Upload) -> AsyncIterator[NewAttachment]:
     file = await COMPUTING.run(_read, upload)
     if not await queries.exists(call.db, call.account_id, call.number("ticketId")):
         raise not_found()
-    store = call.get(SupportServices).attachments
+    store = call.get(Engines).of(ATTACHMENT_PLANE)
     new = NewAttachment(secrets.token_hex(_KEY_BYTES), file.name, len(file.content))
     await _put(store, new.key, file.content)
     try:

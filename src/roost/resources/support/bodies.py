@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.core.catalog import Catalog
 from roost.resources.support import rules
-from roost.services import Services
+from roost.resources.support.about import About
 from roost.web.bodies import Body
-from roost.web.fields import Length, ShortText, refuse
+from roost.web.checks import Refers, RegionId
+from roost.web.fields import Length, refuse
 
 _EXAMPLES: list[JsonValue] = [
     {"summary": "No connection", "description": "Since this morning nothing answers.\nWhat now?"},
@@ -47,29 +47,29 @@ class OpenTicket(Body):
     """The title."""
     description: Description
     """What you ask, as Markdown."""
-    database_id: int | None = None
+    database_id: Annotated[int, Refers(About("database_id"))] | None = None
     """The database that it is about."""
-    domain_id: int | None = None
+    domain_id: Annotated[int, Refers(About("domain_id"))] | None = None
     """The domain that it is about."""
-    firewall_id: int | None = None
+    firewall_id: Annotated[int, Refers(About("firewall_id"))] | None = None
     """The firewall that it is about."""
-    compute_id: int | None = None
+    compute_id: Annotated[int, Refers(About("compute_id"))] | None = None
     """The compute instance that it is about."""
-    lkecluster_id: int | None = None
+    lkecluster_id: Annotated[int, Refers(About("lkecluster_id"))] | None = None
     """The Kubernetes cluster that it is about."""
-    longviewclient_id: int | None = None
+    longviewclient_id: Annotated[int, Refers(About("longviewclient_id"))] | None = None
     """The Longview client that it is about."""
-    nodebalancer_id: int | None = None
+    nodebalancer_id: Annotated[int, Refers(About("nodebalancer_id"))] | None = None
     """The NodeBalancer that it is about."""
-    volume_id: int | None = None
+    volume_id: Annotated[int, Refers(About("volume_id"))] | None = None
     """The volume that it is about."""
-    vpc_id: int | None = None
+    vpc_id: Annotated[int, Refers(About("vpc_id"))] | None = None
     """The VPC that it is about."""
     managed_issue: bool = False
     """Whether it is about the managed service, which the account must have."""
     vlan: Annotated[str, Length(1, 64)] | None = None
     """The VLAN that it is about, with its region."""
-    region: Annotated[ShortText | None, Field(validate_default=True)] = None
+    region: Annotated[RegionId | None, Field(validate_default=True)] = None
     """The region of the VLAN; with a VLAN only."""
 
     def about(self) -> tuple[str, int] | None:
@@ -77,9 +77,12 @@ class OpenTicket(Body):
         given = ((name, getattr(self, name)) for name in ENTITY_FIELDS)
         return next(((name, value) for name, value in given if value is not None), None)
 
-    @field_validator(*ENTITY_FIELDS, "vlan")
+    def about_vlan(self) -> tuple[str, str] | None:
+        return None if self.vlan is None or self.region is None else (self.vlan, self.region)
+
+    @field_validator(*ENTITY_FIELDS, "vlan", mode="before")
     @classmethod
-    def _check_alone(cls, value: int | str | None, info: ValidationInfo) -> int | str | None:
+    def _check_alone(cls, value: object, info: ValidationInfo) -> object:
         if value is not None and _names_an_entity(info):
             raise refuse(rules.ONE_ENTITY)
         return value
@@ -98,19 +101,12 @@ class OpenTicket(Body):
             raise refuse("region is required")
         if value is not None and info.data.get("vlan", "wrong") is None:
             raise refuse(rules.NOT_A_VLAN)
-        if value is not None and _catalog(info).find_region(value) is None:
-            raise refuse("region is not valid")
         return value
 
 
 def _names_an_entity(info: ValidationInfo) -> bool:
     """Whether a field before this one does."""
     return any(info.data.get(name) is not None for name in ENTITY_FIELDS)
-
-
-def _catalog(info: ValidationInfo) -> Catalog:
-    assert isinstance(info.context, Services)
-    return info.context.get(Catalog)
 
 
 class ReplyToTicket(Body):

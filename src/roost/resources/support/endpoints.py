@@ -4,13 +4,13 @@ from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.support import queries, rules, service
+from roost.resources.support.about import find_entity
 from roost.resources.support.attachment_service import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket
-from roost.resources.support.engine import SupportServices
+from roost.resources.support.engine import SupportRules
 from roost.resources.support.queries import BY_ID, REPLIES, TICKETS, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketReplyRow, TicketRow
-from roost.resources.support.service import find_entity
-from roost.resources.users.queries import find_by_id
+from roost.resources.users.gravatars import gravatar_of
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Page, Rate, endpoint
@@ -59,11 +59,11 @@ async def open_ticket(call: Call, body: OpenTicket) -> bytes:
         kind="support",
         summary=body.summary,
         description=body.description,
-        entity=await find_entity(call, body),
+        entity=await find_entity(call, body.about(), body.about_vlan()),
         region=body.region,
         opened_by=call.identity.username,
         opener_id=call.identity.user_id,
-        gravatar_id=await _gravatar_id(call),
+        gravatar_id=await gravatar_of(call),
         closable=True,
     )
     ticket_id = await service.open_ticket(call.db, call.get(JobQueue), new)
@@ -154,7 +154,7 @@ async def create_ticket_reply(call: Call, body: ReplyToTicket) -> bytes:
     """
     ticket = await _lock_open(call)
     name = call.identity.username
-    new = NewReply(body.description, name, await _gravatar_id(call), from_staff=False)
+    new = NewReply(body.description, name, await gravatar_of(call), from_staff=False)
     reply_id = await service.reply_to(call.db, call.get(JobQueue), ticket, new)
     return await call.record(reply_id, REPLIES, ticket.id)
 
@@ -176,10 +176,5 @@ async def _check_room(call: Call, ticket: Ticket, new: NewAttachment) -> None:
     if await queries.count_attachments(call.db, ticket.id) >= rules.MAX_FILES:
         raise invalid(rules.TOO_MANY_FILES)
     held = await queries.attachments_size(call.db, call.account_id)
-    if held + new.size > call.get(SupportServices).quota:
+    if held + new.size > call.get(SupportRules).quota:
         raise invalid(rules.NO_ROOM)
-
-
-async def _gravatar_id(call: Call) -> str:
-    user = await find_by_id(call.db, call.identity.user_id)
-    return rules.gravatar_id("" if user is None else user.email)

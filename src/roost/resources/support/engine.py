@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from typing import Protocol
 
-from roost.errors import ShownError
+from roost.core.engine import EngineError
+from roost.core.planes import Engine, Plane
 
 _LINES = 4
 """Emails on their way at one time: a server that hangs must not hold all slots of a worker."""
 
 
-class AttachmentStoreError(Exception):
+class AttachmentStoreError(EngineError):
     """The place of attachments does not answer, or refuses; the text says why."""
 
 
@@ -28,7 +29,7 @@ class StoredFile:
     """Seconds of real time since it was written."""
 
 
-class AttachmentStore(Protocol):
+class AttachmentStore(Engine, Protocol):
     """Files under keys of 32 hex digits. Methods raise AttachmentStoreError."""
 
     async def put(self, key: str, content: bytes) -> None:
@@ -48,25 +49,29 @@ class AttachmentStore(Protocol):
         ...
 
 
-class MailRefusedError(ShownError):
+class MailRefusedError(EngineError):
     """The mail server will never take this email."""
 
 
-class MailError(ShownError):
+class MailError(EngineError):
     """The email was not sent; it may be later."""
 
 
-class Mailer(Protocol):
+class Mailer(Engine, Protocol):
     async def send(self, email: EmailMessage) -> None:
         """Hand over an email with its From and To. MailRefusedError or MailError."""
         ...
 
 
+ATTACHMENT_PLANE: Plane[AttachmentStore] = Plane("attachments")
+MAIL_PLANE: Plane[Mailer] = Plane("mail")
+"""Not bound where no mail server is set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """How emails leave, when they do."""
+    """Whom emails are from, and what they say of the server."""
 
-    mailer: Mailer
     sender: str
     """The address that they are from."""
     support: str | None
@@ -77,10 +82,10 @@ class Mail:
 
 
 @dataclass(frozen=True, slots=True)
-class SupportServices:
-    """What a process has for its support."""
+class SupportRules:
+    """What the operator has set."""
 
-    attachments: AttachmentStore
     mail: Mail | None
+    """None: nothing is sent."""
     quota: int
     """Bytes of all attachments of an account."""

@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator
 from functools import partial
 
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
+from roost.core.planes import Engines
 from roost.core.reconcile import PAGE
 from roost.resources.support import queries
 from roost.resources.support.engine import (
+    ATTACHMENT_PLANE,
     AttachmentStore,
     AttachmentStoreError,
     StoredFile,
-    SupportServices,
 )
 from roost.resources.support.queries import Attachment
 
@@ -20,7 +21,7 @@ _IN_FLIGHT = 600.0
 
 async def check_attachments(installation: Installation) -> AsyncIterator[Finding]:
     """Of rows that are there before files are listed, so that a new one is no surprise."""
-    store = installation.get(SupportServices).attachments
+    store = installation.get(Engines).of(ATTACHMENT_PLANE)
     after, last = 0, await queries.last_attachment(installation.store)
     try:
         files = {file.key: file for file in await store.list()}

@@ -15,6 +15,7 @@ from email.utils import format_datetime
 
 import structlog
 
+from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -22,7 +23,13 @@ from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step
 from roost.resources.account import queries as accounts
 from roost.resources.support import queries
-from roost.resources.support.engine import Mail, MailError, MailRefusedError, SupportServices
+from roost.resources.support.engine import (
+    MAIL_PLANE,
+    Mail,
+    MailError,
+    MailRefusedError,
+    SupportRules,
+)
 from roost.resources.support.queries import TICKET, Reply, Ticket
 from roost.resources.users import queries as users
 from roost.store import Queries
@@ -97,7 +104,7 @@ class MailArgs(JobArgs):
 
 async def _send(run: Run[MailArgs]) -> Verdict:
     """An email that was sent before a crash goes out again, under the same Message-ID."""
-    mail = run.get(SupportServices).mail
+    mail = run.get(SupportRules).mail
     if mail is None:
         return next_step()
     if mail.lines.locked():
@@ -123,7 +130,7 @@ async def _send_by(mail: Mail, run: Run[MailArgs]) -> Verdict:
     except (MessageError, ValueError, LookupError) as error:
         raise Fatal(f"no email can be written to this address: {type(error).__name__}") from error
     try:
-        await mail.mailer.send(email)
+        await run.get(Engines).of(MAIL_PLANE).send(email)
     except MailRefusedError as error:
         raise Fatal(str(error)) from error
     return next_step()

@@ -34,7 +34,7 @@ BY_ID = replace(TICKETS, key="t.id")
 
 LIMIT = LimitGroup.of(
     "ticket where account_id = $1 and status <> 'closed'",
-    LimitKind("tickets", "open support tickets", service=False),
+    LimitKind("tickets", "open support tickets", 100, service=False),
 )
 
 REPLIES = Listing(

@@ -1,6 +1,5 @@
 """Rules of tickets (spec A, Support) with their refusals."""
 
-import hashlib
 import re
 
 ONE_ENTITY = "A ticket can be about one entity only"
@@ -17,11 +16,6 @@ NO_ROOM = "The attachments of this account have reached their limit. Please ask 
 TOO_MANY_FILES = f"A ticket can have {MAX_FILES} attachments at most."
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-
-
-def gravatar_id(address: str) -> str:
-    """What gravatar.com knows an e-mail address by: 32 hex digits."""
-    return hashlib.md5(address.strip().lower().encode(), usedforsecurity=False).hexdigest()
 
 
 def has_control_characters(text: str) -> bool:

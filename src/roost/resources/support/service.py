@@ -1,54 +1,14 @@
 """Tickets: what a new one is about, and what users and operators do with one."""
 
-from roost.core.access import require
-from roost.core.context import Context
-from roost.core.entities.queries import labels
-from roost.core.entities.records import Entity
-from roost.core.entities.registry import Entities
 from roost.core.events import log
-from roost.errors import invalid
-from roost.ids import MAX_ID
 from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
-from roost.resources.compute.totals_queries import has_vlan
-from roost.resources.support import queries, rules
-from roost.resources.support.bodies import OpenTicket
+from roost.resources.support import queries
 from roost.resources.support.jobs import write_to
 from roost.resources.support.queries import TICKET, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketKind
+from roost.resources.users.gravatars import gravatar_id
 from roost.store import Queries
-
-
-async def find_entity(context: Context, body: OpenTicket) -> Entity | None:
-    """The entity as it is called now. ApiError 400 when the account has none such.
-
-    403 for a restricted user who may not see it, whether it exists or not.
-    """
-    about = body.about()
-    if about is not None:
-        return await _named(context, *about)
-    if body.vlan is not None and body.region is not None:
-        return await _vlan(context, body.vlan, body.region)
-    return None
-
-
-async def _named(context: Context, field: str, entity_id: int) -> Entity:
-    kind = context.get(Entities).ticketed(field)
-    if kind is None or not 0 < entity_id <= MAX_ID:
-        raise invalid(f"{field} is not valid", field)
-    if kind.grantable:
-        await require(context, kind.name, entity_id, "read_only")
-    found = await labels(context.db, kind, context.account_id, [entity_id])
-    if entity_id not in found:
-        raise invalid(f"{field} is not valid", field)
-    return kind.entity(entity_id, found[entity_id])
-
-
-async def _vlan(context: Context, label: str, region: str) -> Entity:
-    """VLANs have no ids; one exists as long as an instance is attached to it."""
-    if not await has_vlan(context.db, context.account_id, region, label):
-        raise invalid("vlan is not valid", "vlan")
-    return {"id": None, "label": label, "type": "vlan", "url": "/v4/networking/vlans"}
 
 
 async def open_ticket(db: Queries, queue: JobQueue, new: NewTicket) -> int:
@@ -120,7 +80,7 @@ async def open_for(
         region=None,
         opened_by=name,
         opener_id=None,
-        gravatar_id=rules.gravatar_id(""),
+        gravatar_id=gravatar_id(""),
         closable=closable,
     )
     return await open_ticket(db, queue, new)
@@ -129,7 +89,7 @@ async def open_for(
 async def reply_as_staff(db: Queries, queue: JobQueue, ticket_id: int, text: str, name: str) -> int:
     """The id of the reply. Raises TicketError."""
     ticket = await _lock_open(db, ticket_id)
-    new = NewReply(text, name, rules.gravatar_id(""), from_staff=True)
+    new = NewReply(text, name, gravatar_id(""), from_staff=True)
     return await reply_to(db, queue, ticket, new)
 
 

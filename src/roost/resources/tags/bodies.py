@@ -4,7 +4,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
+from roost.ids import MAX_ID
+from roost.resources.tags.service import NOT_FOUND, Taggable
 from roost.web.bodies import Body
+from roost.web.checks import Refers
 from roost.web.fields import Between, Length, Pattern
 
 MAX_TAGS = 100
@@ -26,7 +29,17 @@ Tags = Annotated[
 ]
 """The field `tags` of a body that creates or updates something, in the order sent."""
 
-Ids = Annotated[list[Annotated[int, Between(1, 2**63 - 1)]], Length(0, 500)]
+_Id = Annotated[int, Between(1, MAX_ID)]
+
+_Domain = Annotated[_Id, Refers(Taggable("domains"), NOT_FOUND)]
+
+_Compute = Annotated[_Id, Refers(Taggable("computes"), NOT_FOUND)]
+
+_NodeBalancer = Annotated[_Id, Refers(Taggable("nodebalancers"), NOT_FOUND)]
+
+_Volume = Annotated[_Id, Refers(Taggable("volumes"), NOT_FOUND)]
+
+_MANY = Length(0, 500)
 
 _EXAMPLES: list[JsonValue] = [
     {"label": "production"},
@@ -41,16 +54,16 @@ class CreateTag(Body):
 
     label: Label
     """The tag."""
-    domains: Ids = []
+    domains: Annotated[list[_Domain], _MANY] = []
     """Domains to put it on."""
-    computes: Ids = []
+    computes: Annotated[list[_Compute], _MANY] = []
     """Compute instances to put it on."""
-    nodebalancers: Ids = []
+    nodebalancers: Annotated[list[_NodeBalancer], _MANY] = []
     """NodeBalancers to put it on; there are none yet."""
-    volumes: Ids = []
+    volumes: Annotated[list[_Volume], _MANY] = []
     """Volumes to put it on."""
 
-    def wanted(self) -> dict[str, Ids]:
+    def wanted(self) -> dict[str, list[int]]:
         """The ids of each field that names entities."""
         return {
             "domains": self.domains,

@@ -48,7 +48,7 @@ async def create_tag(call: Call, body: CreateTag) -> TagRow:
     All entities must be yours and be changeable by you, else nothing is made.
     """
     await use_tags(call, [body.label])
-    await put_on(call, body)
+    await put_on(call, body.label, body.wanted())
     await log.notify(call, "tag_create", TAG.entity(body.label, body.label))
     return {"label": body.label}
 

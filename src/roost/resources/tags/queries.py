@@ -21,7 +21,7 @@ TAGS = Listing(
 
 LIMIT = LimitGroup.of(
     "tag where account_id = $1",
-    LimitKind("tags", "tags", service=False),
+    LimitKind("tags", "tags", 5000, service=False),
 )
 
 FILTERS = {

@@ -1,14 +1,15 @@
 """Tags on entities: with other records, where groups call this, and by themselves."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from roost.core.context import Context
 from roost.core.entities.kind import ResourceKind
+from roost.core.entities.queries import labels
 from roost.core.entities.registry import Entities
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, forbidden, invalid_fields
 from roost.resources.tags import queries
-from roost.resources.tags.bodies import MAX_TAGS, CreateTag, Tags
+from roost.resources.tags.bodies import MAX_TAGS, Tags
 
 
 async def use_tags(context: Context, tags: Tags | None) -> None:
@@ -47,37 +48,46 @@ async def hold_tags(context: Context, tags: Collection[str]) -> None:
         await queries.claim(context.db, context.account_id, tags)
 
 
-async def put_on(context: Context, body: CreateTag) -> None:
-    """Raises 400 with everything that is not the account's, or has too many tags.
+NOT_FOUND = "Not found"
 
-    The tag is claimed before. A kind that no group has declared has no entities.
+
+class Taggable:
+    """How a body names entities to be tagged: of the kind whose plural is the field's name."""
+
+    def __init__(self, field: str) -> None:
+        self._field = field
+
+    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, str]:
+        """A kind that no group has declared has no entities."""
+        for kind in context.get(Entities).taggable():
+            if self._field == f"{kind.name}s":
+                return await labels(context.db, kind, context.account_id, ids)
+        return {}
+
+
+async def put_on(context: Context, label: str, wanted: Mapping[str, list[int]]) -> None:
+    """Entities by the fields that name them. Raises 400 with all that has too many tags.
+
+    The tag is claimed before.
     """
-    wanted = body.wanted()
-    held: dict[str, set[int]] = {}
-    full: dict[str, set[int]] = {}
+    problems = list[Problem]()
     for kind in context.get(Entities).taggable():
         field = f"{kind.name}s"
-        if wanted.get(field):
-            held[field] = await queries.lock(context.db, kind, context.account_id, wanted[field])
-            full[field] = await queries.find_full(
-                context.db, kind, held[field], body.label, MAX_TAGS
-            )
-            await queries.add(context.db, kind, held[field], body.label)
-    problems = [
-        Problem(reason, f"{field}[{index}]")
-        for field, ids in wanted.items()
-        for index, entity_id in enumerate(ids)
-        for reason in _refusals(entity_id, held.get(field, set()), full.get(field, set()))
-    ]
+        if ids := wanted.get(field):
+            held = await queries.lock(context.db, kind, context.account_id, ids)
+            full = await queries.find_full(context.db, kind, held, label, MAX_TAGS)
+            await queries.add(context.db, kind, held, label)
+            problems += _refusals(field, ids, held, full)
     if problems:
         raise invalid_fields(problems)
 
 
-def _refusals(entity_id: int, held: set[int], full: set[int]) -> Iterator[str]:
-    if entity_id not in held:
-        yield "Not found"
-    elif entity_id in full:
-        yield f"Can have at most {MAX_TAGS} tags"
+def _refusals(field: str, ids: list[int], held: set[int], full: set[int]) -> Iterator[Problem]:
+    for index, entity_id in enumerate(ids):
+        if entity_id not in held:
+            yield Problem(NOT_FOUND, f"{field}[{index}]")
+        elif entity_id in full:
+            yield Problem(f"Can have at most {MAX_TAGS} tags", f"{field}[{index}]")
 
 
 async def take_off(context: Context, label: str) -> None:

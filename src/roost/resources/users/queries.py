@@ -34,7 +34,7 @@ BY_NAME = replace(USERS, key="u.username")
 
 LIMIT = LimitGroup.of(
     "api_user where account_id = $1",
-    LimitKind("users", "users", service=False),
+    LimitKind("users", "users", 500, service=False),
 )
 
 

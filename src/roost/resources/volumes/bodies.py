@@ -10,12 +10,14 @@ from pydantic import (
     field_validator,
 )
 
-from roost.core.catalog import Catalog
+from roost.core.references import OfKind
+from roost.resources.compute.locks import ComputeId, Id
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.tags.bodies import Tags
 from roost.resources.volumes import rules
-from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import WHOLE, Between, Length, ShortText, refuse
+from roost.web.checks import Refers, RegionId, catalog_of
+from roost.web.fields import WHOLE, Between, Length, refuse
 
 Label = Annotated[
     str,
@@ -23,7 +25,7 @@ Label = Annotated[
     AfterValidator(rules.check_label),
     Field(json_schema_extra={"pattern": f"^(?:{rules.LABEL_PATTERN})$"}),
 ]
-Id = Annotated[int, Between(1, 2**63 - 1)]
+ATTACHED_TO = OfKind(COMPUTE, "read_write", scopes=("computes:read_write",))
 
 
 class CreateVolume(Body):
@@ -43,9 +45,9 @@ class CreateVolume(Body):
     account."""
     size: Annotated[int, Between(rules.MIN_SIZE, rules.MAX_SIZE)] = rules.DEFAULT_SIZE
     """GiB."""
-    compute_id: Id | None = None
+    compute_id: Annotated[Id, Refers(ATTACHED_TO)] | None = None
     """The instance to attach it to; omitted, it is attached to none."""
-    region: ShortText | None = Field(default=None, validate_default=True)
+    region: RegionId | None = Field(default=None, validate_default=True)
     """The region that is to hold it; can be left out with a `compute_id`."""
     config_id: Id | None = None
     """The config of that instance that is to name it; omitted, its only config,
@@ -59,12 +61,8 @@ class CreateVolume(Body):
             raise refuse("Must provide a region or a Compute ID", WHOLE)
         if value is None:
             return value
-        services = info.context
-        assert isinstance(services, Services)
-        region = services.get(Catalog).find_region(value)
-        if region is None:
-            raise refuse("region is not valid")
-        if "Block Storage" not in region.capabilities:
+        region = catalog_of(info).find_region(value)
+        if region is None or "Block Storage" not in region.capabilities:
             raise refuse("The region does not offer Block Storage")
         return value
 
@@ -94,7 +92,7 @@ class AttachVolume(Body):
         json_schema_extra={"examples": [{"compute_id": 100001, "persist_across_boots": True}]}
     )
 
-    compute_id: Id
+    compute_id: ComputeId
     """The instance, in the same region."""
     config_id: Id | None = None
     """The config of that instance that is to name it; omitted, its only config,

@@ -12,8 +12,8 @@ VOLUMES = LimitGroup(
     "volumes",
     "volume v where v.account_id = $1",
     (
-        LimitKind("volumes", "volumes"),
-        LimitKind("volume_storage", "GiB in volumes", "sum(v.size)"),
+        LimitKind("volumes", "volumes", 500),
+        LimitKind("volume_storage", "GiB in volumes", 100 * 1024, "sum(v.size)"),
     ),
 )
 

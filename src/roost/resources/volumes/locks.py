@@ -4,7 +4,6 @@ Instances are locked before volumes. While a job changes the power of an instanc
 volumes wait, and the other way round, so that a guest never starts with half of a change.
 """
 
-from roost.core.access import require
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.errors import invalid, not_found
@@ -15,7 +14,7 @@ from roost.resources.compute.configs.service import choose_config
 from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
 from roost.resources.compute.locks import Turn, check_open, clones_of
 from roost.resources.compute.locks import resource_of as compute_resource
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import queries, rules
 from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
@@ -33,10 +32,9 @@ ELSEWHERE = "Volume and Compute must be in the same region."
 async def lock_instance(context: Context, compute_id: int) -> InstanceFacts:
     """The instance that a body names.
 
-    Raises 403 without write access to it, 400 when the account has none of this id, or when a job
-    replaces its configs or changes how many volumes it may have.
+    Raises 400 when it is gone, or a job replaces its configs or changes how many volumes it may
+    have.
     """
-    await require(context, COMPUTE.name, compute_id, "read_write")
     instance = await computes.lock(context.db, context.account_id, compute_id)
     if instance is None:
         raise invalid("compute_id is not valid", "compute_id")

@@ -4,7 +4,7 @@ from roost.core.access import give_to_creator, require
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.planes import Engines
-from roost.errors import invalid, out_of_scope
+from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.locks import FIRST, Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
@@ -52,14 +52,9 @@ async def create(context: Context, body: CreateVolume) -> str:
 
 
 async def _instance(context: Context, body: CreateVolume) -> tuple[InstanceFacts | None, Turn]:
-    """What the volume is to be attached to, if anything, and behind which jobs there.
-
-    401 for a token that may not attach.
-    """
+    """What the volume is to be attached to, if anything, and behind which jobs there."""
     if body.compute_id is None:
         return None, FIRST
-    if not context.identity.scopes.allow(("computes:read_write",)):
-        raise out_of_scope()
     instance = await locks.lock_instance(context, body.compute_id)
     if body.region not in (None, instance.region):
         raise invalid(locks.ELSEWHERE)

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict
 
+from roost.resources.compute.locks import ComputeId
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length
+from roost.web.fields import Length
 
 
 class TakeSnapshot(Body):
@@ -24,7 +25,7 @@ class RestoreBackup(Body):
         json_schema_extra={"examples": [{"compute_id": 100001, "overwrite": True}]}
     )
 
-    compute_id: Annotated[int, Between(1, 2**63 - 1)]
+    compute_id: ComputeId
     """The instance to restore to, in the backup's region; it may be another than the backup's."""
     overwrite: bool = False
     """Whether all disks and configs that the instance has are deleted first; else those of the

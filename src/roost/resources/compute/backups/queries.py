@@ -1,5 +1,6 @@
 """SQL of backups."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -88,6 +89,21 @@ async def find(db: Queries, backup_id: int) -> BackupFacts | None:
         backup_id,
     )
     return None if row is None else BackupFacts(**row)
+
+
+async def find_all(db: Queries, account_id: int, ids: Collection[int]) -> dict[int, BackupFacts]:
+    """Those of the ids that are backups of the account."""
+    rows = await db.fetch(
+        """
+        select b.id, b.compute_id, i.account_id, b.type, b.status, b.region, b.engine, b.configs,
+            b.disks
+        from compute_backup b join compute_instance i on i.id = b.compute_id
+        where i.account_id = $1 and b.id = any($2)
+        """,
+        account_id,
+        list(ids),
+    )
+    return {row["id"]: BackupFacts(**row) for row in rows}
 
 
 async def all_of(db: Queries, compute_id: int) -> str:

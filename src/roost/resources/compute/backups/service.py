@@ -1,9 +1,9 @@
 """Changes of backups: their rules, rows, events and jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from roost.core.access import require
+from roost.core.access import require_all
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
@@ -114,9 +114,8 @@ async def restore(context: Context, compute_id: int, backup_id: int, body: Resto
 async def _lock_both(context: Context, source_id: int, target_id: int) -> InstanceFacts:
     """The target, with the backup's own instance, both idle and held in the order of their ids.
 
-    Raises 403 without write access to the target, 400 when the account has none of this id.
+    Raises 400 when one is gone.
     """
-    await require(context, COMPUTE.name, target_id, "read_write")
     found = dict[int, InstanceFacts]()
     for compute_id in sorted({target_id, source_id}):
         instance = await instances.lock(context.db, context.account_id, compute_id)
@@ -128,15 +127,23 @@ async def _lock_both(context: Context, source_id: int, target_id: int) -> Instan
     return found[target_id]
 
 
-async def find_usable(context: Context, backup_id: int) -> BackupFacts:
-    """A successful backup of the account.
+class _Backups:
+    """How a new instance names the backup that it is made of."""
 
-    Raises 403 without write access to its instance, also when there is no such backup; else 400.
-    """
-    found = await queries.find(context.db, backup_id)
-    backup = found if found is not None and found.account_id == context.account_id else None
-    compute_id = 0 if backup is None else backup.compute_id
-    await require(context, COMPUTE.name, compute_id, "read_write")
+    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, BackupFacts]:
+        """403 without write access to the instance, also when there is no such backup."""
+        found = await queries.find_all(context.db, context.account_id, ids)
+        computes = [found[each].compute_id if each in found else 0 for each in ids]
+        await require_all(context, COMPUTE.name, computes, "read_write")
+        return found
+
+
+BACKUP = _Backups()
+
+
+async def find_usable(context: Context, backup_id: int) -> BackupFacts:
+    """A successful backup of the account; else 400."""
+    backup = (await queries.find_all(context.db, context.account_id, [backup_id])).get(backup_id)
     if backup is None:
         raise invalid("backup_id is not valid", "backup_id")
     if backup.status != "successful":
@@ -160,8 +167,6 @@ async def place_in_new(
 ) -> CreateFromBackupArgs:
     """What the job needs that makes a new instance from a backup (spec B, Create body fields)."""
     backup = await find_usable(context, backup_id)
-    if backup.region != new["region"]:
-        raise invalid("The backup is in another region", "backup_id")
     held = DISKS.validate_json(backup.disks)
     size = sum(disk.size for disk in held)
     if size > new["disk"]:

@@ -1,12 +1,11 @@
 """Request bodies of configs and their interfaces (reference: Config, Interface, operations)."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
 
-from roost.core.catalog import Catalog
 from roost.resources.compute.configs import rules
+from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.configs.records import Helpers, RunLevel, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot
 from roost.resources.compute.interface_bodies import (
@@ -16,8 +15,8 @@ from roost.resources.compute.interface_bodies import (
     Ranges,
     check_together,
 )
-from roost.services import Services
 from roost.web.bodies import Body
+from roost.web.checks import catalog_of
 from roost.web.fields import Between, Length, ShortText, refuse
 
 _CREATE_EXAMPLES: list[JsonValue] = [
@@ -79,16 +78,14 @@ class Devices(Body):
     sdh: Device | None = None
     """What the guest finds as /dev/sdh."""
 
-    def taken(self) -> Iterator[tuple[Slot, Device]]:
+    def taken(self) -> list[SlotFacts]:
         """The slots that are not empty, in their order."""
-        for slot in SLOTS:
-            device: Device | None = getattr(self, slot)
-            if device is not None:
-                yield slot, device
+        devices: list[tuple[Slot, Device | None]] = [(slot, getattr(self, slot)) for slot in SLOTS]
+        return [SlotFacts(slot, d.disk_id, d.volume_id) for slot, d in devices if d is not None]
 
     @model_validator(mode="after")
     def _check_once(self) -> "Devices":
-        named = [(device.disk_id, device.volume_id) for _, device in self.taken()]
+        named = [(at.disk_id, at.volume_id) for at in self.taken()]
         if len(set(named)) < len(named):
             raise refuse("A disk or volume can be at one slot only")
         return self
@@ -175,9 +172,7 @@ class CreateConfig(_Fields):
     @field_validator("kernel")
     @classmethod
     def _check_kernel(cls, value: str, info: ValidationInfo) -> str:
-        services = info.context
-        assert isinstance(services, Services)
-        if value != rules.DEFAULT_KERNEL and not services.get(Catalog).has_kernel(value):
+        if value != rules.DEFAULT_KERNEL and not catalog_of(info).has_kernel(value):
             raise refuse("kernel is not valid")
         return value
 
@@ -213,9 +208,9 @@ class UpdateConfig(_Fields):
 
 def check_slots(devices: Devices, virt_mode: VirtMode) -> None:
     """Raises for a device where such a config can have none."""
-    for slot, _ in devices.taken():
-        if slot not in rules.slots_of(virt_mode):
-            raise refuse(rules.NO_SLOT, slot)
+    for at in devices.taken():
+        if at.slot not in rules.slots_of(virt_mode):
+            raise refuse(rules.NO_SLOT, at.slot)
 
 
 class AddInterface(Interface):

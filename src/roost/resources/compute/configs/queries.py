@@ -1,6 +1,6 @@
 """SQL of configs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,7 +8,6 @@ import orjson
 
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
-from roost.resources.compute.configs.bodies import CreateConfig, Devices, UpdateConfig
 from roost.resources.compute.configs.records import Helpers, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot
 from roost.store import Queries
@@ -194,24 +193,29 @@ _UPDATE = Statement(
 
 
 async def insert(
-    db: Queries, compute_id: int, body: CreateConfig, helpers: Helpers, now: datetime
+    db: Queries, compute_id: int, values: Mapping[str, object], helpers: Helpers, now: datetime
 ) -> int:
-    values = {
+    row = {
+        **values,
         "compute_id": compute_id,
-        "comments": body.comments or "",
         "helpers": orjson.dumps(helpers).decode(),
         "now": now,
     }
-    config_id: int = await db.fetchval(*_INSERT.of(body, **values))
+    config_id: int = await db.fetchval(*_INSERT.of(**row))
     return config_id
 
 
 async def update(
-    db: Queries, config_id: int, body: UpdateConfig, helpers: Helpers, now: datetime
+    db: Queries, config_id: int, changes: Mapping[str, object], helpers: Helpers, now: datetime
 ) -> None:
-    """Change the columns that the body names."""
-    values = {"config_id": config_id, "helpers": orjson.dumps(helpers).decode(), "now": now}
-    await db.execute(*_UPDATE.of(body, **values))
+    """Change the columns that have a value."""
+    row = {
+        **changes,
+        "config_id": config_id,
+        "helpers": orjson.dumps(helpers).decode(),
+        "now": now,
+    }
+    await db.execute(*_UPDATE.of(**row))
 
 
 async def delete(db: Queries, config_id: int) -> None:
@@ -231,9 +235,8 @@ async def slots_taken(db: Queries, config_id: int) -> list[Slot]:
     return [row["slot"] for row in rows]
 
 
-async def set_devices(db: Queries, config_id: int, devices: Devices) -> None:
+async def set_devices(db: Queries, config_id: int, devices: Sequence[SlotFacts]) -> None:
     """Replace what is at the config's slots."""
-    taken = list(devices.taken())
     await db.execute("delete from compute_config_device where config_id = $1", config_id)
     await db.execute(
         """
@@ -242,9 +245,9 @@ async def set_devices(db: Queries, config_id: int, devices: Devices) -> None:
         from unnest($2::text[], $3::bigint[], $4::bigint[]) as d (slot, disk_id, volume_id)
         """,
         config_id,
-        [slot for slot, _ in taken],
-        [device.disk_id for _, device in taken],
-        [device.volume_id for _, device in taken],
+        [device.slot for device in devices],
+        [device.disk_id for device in devices],
+        [device.volume_id for device in devices],
     )
 
 

@@ -34,8 +34,9 @@ async def create(context: Context, instance: InstanceFacts, body: CreateConfig) 
     helpers = body.helpers.over(default)
     await _check_devices(context, instance, body.devices)
     now = context.clock.seconds()
-    config_id = await queries.insert(context.db, instance.id, body, helpers, now)
-    await queries.set_devices(context.db, config_id, body.devices)
+    values = {**body.model_dump(), "comments": body.comments or ""}
+    config_id = await queries.insert(context.db, instance.id, values, helpers, now)
+    await queries.set_devices(context.db, config_id, body.devices.taken())
     await interface_queries.replace(context.db, config_id, body.interfaces)
     await notify(context, "compute_config_create", instance, ConfigName(config_id, body.label))
     await limits.check_vlans(context, instance.region, body.interfaces)
@@ -50,10 +51,10 @@ async def update(
     _check_kernel(context, config, body.kernel)
     await _check_mode(context, config, body)
     helpers = body.helpers.over(config.helpers) if body.helpers else config.helpers
-    await queries.update(context.db, config.id, body, helpers, context.clock.seconds())
+    await queries.update(context.db, config.id, body.model_dump(), helpers, context.clock.seconds())
     if body.devices is not None:
         await _check_devices(context, instance, body.devices)
-        await queries.set_devices(context.db, config.id, body.devices)
+        await queries.set_devices(context.db, config.id, body.devices.taken())
     if body.interfaces is not None:
         await _replace_interfaces(context, config, body.interfaces)
     name = ConfigName(config.id, body.label or config.label)
@@ -92,13 +93,13 @@ async def _check_devices(context: Context, instance: InstanceFacts, devices: Dev
     """
     own = {disk.id for disk in await disks.of_instance(context.db, instance.id)}
     wrong = [
-        Problem("disk_id is not valid", f"devices.{slot}.disk_id")
-        for slot, device in devices.taken()
-        if device.disk_id is not None and device.disk_id not in own
+        Problem("disk_id is not valid", f"devices.{at.slot}.disk_id")
+        for at in devices.taken()
+        if at.disk_id is not None and at.disk_id not in own
     ]
     if wrong:
         raise invalid_fields(wrong)
-    volumes = {device.volume_id for _, device in devices.taken() if device.volume_id is not None}
+    volumes = {at.volume_id for at in devices.taken() if at.volume_id is not None}
     if volumes:
         await _claim(context, instance, volumes)
 
@@ -123,7 +124,7 @@ async def _check_mode(context: Context, config: ConfigFacts, body: UpdateConfig)
     """400 when devices would be where the mode has none."""
     mode: VirtMode = body.virt_mode or config.virt_mode
     if body.devices is not None:
-        taken = [slot for slot, _ in body.devices.taken()]
+        taken = [at.slot for at in body.devices.taken()]
     else:
         taken = await queries.slots_taken(context.db, config.id)
     for slot in taken:

@@ -4,8 +4,6 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.core.catalog import Catalog
-from roost.core.catalog.entries import ImageEntry
 from roost.resources.compute.bodies import (
     RootPassword,
     StackscriptData,
@@ -15,9 +13,9 @@ from roost.resources.compute.bodies import (
 from roost.resources.compute.disks import rules
 from roost.resources.compute.engine import Filesystem
 from roost.resources.ssh_keys.rules import PublicKeys
-from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import Between, Length, ShortText, refuse
+from roost.web.checks import ImageId, catalog_of
+from roost.web.fields import Between, Length, refuse
 
 _CREATE_EXAMPLES: list[JsonValue] = [
     {"label": "data", "size": 1024},
@@ -33,7 +31,7 @@ class CreateDisk(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": _CREATE_EXAMPLES})
 
-    image: ShortText | None = None
+    image: ImageId | None = None
     """The image to copy onto it; omitted for an empty disk."""
     size: Size
     """MB; all disks together must fit the plan."""
@@ -53,17 +51,10 @@ class CreateDisk(Body):
     """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
     StackScripts yet, so it is refused."""
 
-    @field_validator("image")
-    @classmethod
-    def _check_image(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is not None and _image(info, value) is None:
-            raise refuse("image is not valid")
-        return value
-
     @field_validator("size")
     @classmethod
     def _check_size(cls, value: int, info: ValidationInfo) -> int:
-        image = _image(info, info.data.get("image"))
+        image = catalog_of(info).find_image(info.data.get("image") or "")
         if image is not None and value < image.size:
             raise refuse(f"Must be at least {image.size}, the size of the image")
         return value
@@ -122,9 +113,3 @@ class SetPassword(Body):
 
     password: RootPassword
     """The new password of root; weak ones are refused."""
-
-
-def _image(info: ValidationInfo, image_id: str | None) -> ImageEntry | None:
-    services = info.context
-    assert isinstance(services, Services)
-    return None if image_id is None else services.get(Catalog).find_image(image_id)

@@ -14,7 +14,7 @@ from roost.resources.compute.disks.queries import DiskFacts, NewDisk, disk_entit
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.locks import Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
-from roost.resources.ssh_keys.queries import keys_by_user
+from roost.resources.ssh_keys.stored import stored_keys
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 
@@ -148,16 +148,3 @@ def _args(context: Context, disk: DiskFacts, turn: Turn) -> DiskArgs:
         queued=turn.queued,
         after=turn.after,
     )
-
-
-NO_KEYS = "Each must be a user of the account with stored SSH keys"
-
-
-async def stored_keys(context: Context, keys: list[str], usernames: list[str]) -> list[str]:
-    """Keys and those that users of the account have stored; 400 when one of them has none."""
-    if not usernames:
-        return keys
-    found = await keys_by_user(context.db, context.account_id, usernames)
-    if len(found) < len(set(usernames)):
-        raise invalid(NO_KEYS, "authorized_users")
-    return keys + [key for name in dict.fromkeys(usernames) for key in found[name]]

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.core.catalog import Catalog
 from roost.resources.compute.bodies import (
     MAX_GROUP,
     Id,
@@ -16,10 +15,11 @@ from roost.resources.compute.bodies import (
     check_stackscript,
 )
 from roost.resources.compute.configs.bodies import Device, Devices
+from roost.resources.compute.locks import ComputeId
 from roost.resources.ssh_keys.rules import PublicKeys
-from roost.services import Services
 from roost.web.bodies import Body
-from roost.web.fields import DEPRECATED, Length, ShortText, refuse
+from roost.web.checks import ImageId, PlanId, RegionId, catalog_of
+from roost.web.fields import DEPRECATED, Length, refuse
 
 _REBUILD_EXAMPLES: list[JsonValue] = [
     {"image": "roost/debian12", "root_pass": "correct-Horse7battery"},
@@ -35,15 +35,13 @@ _CLONE_EXAMPLES: list[JsonValue] = [
     {"region": "us-lake", "type": "g1-standard-1", "label": "web-copy"},
 ]
 
-UNKNOWN_PLAN = "A valid plan type by that ID was not found"
-
 
 class RebuildInstance(Body):
     """POST …/rebuild. The order of the fields is the order of their errors."""
 
     model_config = ConfigDict(json_schema_extra={"examples": _REBUILD_EXAMPLES})
 
-    image: ShortText | None = Field(default=None, validate_default=True)
+    image: ImageId | None = Field(default=None, validate_default=True)
     """The image to make it of; always needed."""
     root_pass: RootPassword
     """The password of root; weak ones are refused."""
@@ -60,27 +58,20 @@ class RebuildInstance(Body):
     stackscript_data: StackscriptData | None = None
     """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
     StackScripts yet, so it is refused."""
-    type: ShortText | None = None
+    type: PlanId | None = None
     """A plan to change to; omitted, it keeps its own."""
 
     @field_validator("image")
     @classmethod
-    def _check_image(cls, value: str | None, info: ValidationInfo) -> str:
+    def _check_image(cls, value: str | None) -> str:
         if value is None:
             raise refuse("You must specify an image")
-        if _catalog(info).find_image(value) is None:
-            raise refuse("image is not valid")
         return value
 
     @field_validator("stackscript_id", "stackscript_data")
     @classmethod
     def _check_stackscript(cls, value: object) -> object:
         return check_stackscript(value)
-
-    @field_validator("type")
-    @classmethod
-    def _check_type(cls, value: str | None, info: ValidationInfo) -> str | None:
-        return value if value is None else _plan(value, info)
 
 
 class RescueDevices(Devices):
@@ -117,17 +108,12 @@ class ResizeInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": _RESIZE_EXAMPLES})
 
-    type: ShortText
+    type: PlanId
     """The id of the plan to change to."""
     allow_auto_disk_resize: bool = True
     """Whether the disk takes all room of the plan, where there is only one beside swap."""
     migration_type: Literal["warm", "cold"] = "cold"
     """Accepted as other clouds have it; a guest that runs is always powered off for a while."""
-
-    @field_validator("type")
-    @classmethod
-    def _check_type(cls, value: str, info: ValidationInfo) -> str:
-        return _plan(value, info)
 
 
 class ResetPassword(Body):
@@ -141,18 +127,6 @@ class ResetPassword(Body):
     """The new password of root; weak ones are refused."""
 
 
-def _plan(value: str, info: ValidationInfo) -> str:
-    if _catalog(info).find_type(value) is None:
-        raise refuse(UNKNOWN_PLAN)
-    return value
-
-
-def _catalog(info: ValidationInfo) -> Catalog:
-    services = info.context
-    assert isinstance(services, Services)
-    return services.get(Catalog)
-
-
 Ids = Annotated[list[Id], Length(0, 100)]
 
 _ONLY_NEW = "Must be left out when cloning to an existing Compute"
@@ -163,11 +137,11 @@ class CloneInstance(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": _CLONE_EXAMPLES})
 
-    compute_id: Id | None = None
+    compute_id: ComputeId | None = None
     """An instance of yours that the disks and configs are added to; omitted, a new one is made."""
-    region: ShortText | None = Field(default=None, validate_default=True)
+    region: RegionId | None = Field(default=None, validate_default=True)
     """The region of the new instance, which needs one."""
-    type: ShortText | None = Field(default=None, validate_default=True)
+    type: PlanId | None = Field(default=None, validate_default=True)
     """The plan of the new instance, which needs one."""
     label: Label | None = None
     """The name of the new instance."""
@@ -189,8 +163,6 @@ class CloneInstance(Body):
     def _check_region(cls, value: str | None, info: ValidationInfo) -> str | None:
         if _is_new(info) and value is None:
             raise refuse("region is required")
-        if value is not None and _catalog(info).find_region(value) is None:
-            raise refuse("region is not valid")
         return value
 
     @field_validator("type")
@@ -198,17 +170,15 @@ class CloneInstance(Body):
     def _check_type(cls, value: str | None, info: ValidationInfo) -> str | None:
         if _is_new(info) and value is None:
             raise refuse("type is required")
-        catalog, region = _catalog(info), info.data.get("region")
-        if value is not None and catalog.find_type(value) is None:
-            raise refuse(UNKNOWN_PLAN)
-        if value is not None and region is not None and not catalog.offers(region, value):
+        region = info.data.get("region")
+        if value and region and not catalog_of(info).offers(region, value):
             raise refuse("The region has no capacity for this plan type")
         return value
 
     @field_validator("backups_enabled")
     @classmethod
     def _check_backups_enabled(cls, value: bool, info: ValidationInfo) -> bool:
-        region = _catalog(info).find_region(info.data.get("region") or "")
+        region = catalog_of(info).find_region(info.data.get("region") or "")
         if value and region is not None and "Backups" not in region.capabilities:
             raise refuse("The region does not offer backups")
         return value

