@@ -12,7 +12,7 @@ from roost.cli.ticket_view import line, shown
 from roost.resources.support.engine import Mail
 from roost.resources.support.jobs import Message, compose
 from roost.resources.support.queries import Reply, Ticket
-from roost.resources.users.gravatars import gravatar_id
+from roost.resources.users.rules import gravatar_id
 
 NOW = datetime(2030, 1, 31, 12, 0, 5, 999)
 HEADERS = {

@@ -90,7 +90,8 @@ def test_every_manifest_is_listed() -> None:
 NAMES = frozenset(
     (
         *("bodies", "endpoints", "engine", "fsck", "group", "jobs", "limits", "locks"),
-        *("neighbours", "notices", "queries", "records", "rules", "service", "settings", "steps"),
+        *("neighbours", "notices", "queries", "records", "references", "rules"),
+        *("service", "settings", "steps"),
     )
 )
 """What modules of groups are called, alone or behind a subject (docs/adding-a-group.md)."""

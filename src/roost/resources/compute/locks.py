@@ -7,14 +7,12 @@ comes, and only then shows what it does.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from roost.core.context import Context
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
-from roost.core.references import OfKind
 from roost.errors import invalid, not_found
-from roost.ids import MAX_ID
 from roost.jobs.kinds import Action, Effect
 from roost.jobs.model import Job
 from roost.jobs.queries import Waiting
@@ -24,17 +22,10 @@ from roost.jobs.turns import TurnArgs, awaited
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.compute import queries
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.services import Services
 from roost.store import Queries
-from roost.web.checks import Refers
-from roost.web.fields import Between
-
-Id = Annotated[int, Between(1, MAX_ID)]
-
-ComputeId = Annotated[Id, Refers(OfKind(COMPUTE, "read_write"))]
-"""An instance of the account that the caller may change."""
 
 
 def resource_of(compute_id: int) -> str:

@@ -30,7 +30,7 @@ from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
 from roost.resources.images.queries import IMAGE
-from roost.resources.ssh_keys.stored import stored_keys
+from roost.resources.ssh_keys.references import stored_keys
 from roost.resources.tags.service import use_tags
 from roost.secrets import Box
 

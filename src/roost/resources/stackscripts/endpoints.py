@@ -17,7 +17,7 @@ from roost.resources.stackscripts.queries import (
     StackScriptFacts,
 )
 from roost.resources.stackscripts.records import StackScriptRow
-from roost.resources.users.gravatars import gravatar_of
+from roost.resources.users.service import gravatar_of
 from roost.store.conditions import columns_of
 from roost.store.paging import fetch_record
 from roost.web.call import Call

@@ -13,7 +13,6 @@ from roost.store.statement import Statement
 
 _MINE = "coalesce(s.account_id = $1::bigint, false)"
 
-
 OWN = Listing(
     record=f"""
         s.id, s.username, s.user_gravatar_id, s.label, s.description, s.images,
@@ -36,15 +35,12 @@ OWN = Listing(
 )
 """An account's."""
 
-
 _GRANTED = granted_sql("'stackscript'", "s.id", "$2")
-
 
 VISIBLE = replace(
     OWN, scope=f"s.is_public or s.account_id = $1::bigint and {_GRANTED}", granted=None
 )
 """Public ones too. Scope: the account, None for a stranger, and the user who needs a grant."""
-
 
 LIMIT = LimitGroup.of(
     "stackscript where account_id = $1",
@@ -92,8 +88,6 @@ _INSERT = Statement(
     returning id
     """
 )
-
-
 _UPDATE = Statement(
     """
     update stackscript set label = coalesce(:label, label), images = coalesce(:images, images),
@@ -104,7 +98,6 @@ _UPDATE = Statement(
     where id = :id
     """
 )
-
 
 _COLUMNS = (
     "label",

@@ -4,13 +4,13 @@ from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.support import queries, rules, service
-from roost.resources.support.about import find_entity
 from roost.resources.support.attachment_service import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket
 from roost.resources.support.engine import SupportRules
 from roost.resources.support.queries import BY_ID, REPLIES, TICKETS, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketReplyRow, TicketRow
-from roost.resources.users.gravatars import gravatar_of
+from roost.resources.support.service import find_entity
+from roost.resources.users.service import gravatar_of
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Page, Rate, endpoint

@@ -1,14 +1,41 @@
 """Tickets: what a new one is about, and what users and operators do with one."""
 
+from roost.core.context import Context
+from roost.core.entities.records import Entity
 from roost.core.events import log
+from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
+from roost.resources.compute.totals_queries import has_vlan
 from roost.resources.support import queries
 from roost.resources.support.jobs import write_to
 from roost.resources.support.queries import TICKET, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketKind
-from roost.resources.users.gravatars import gravatar_id
+from roost.resources.support.references import About
+from roost.resources.users.rules import gravatar_id
 from roost.store import Queries
+
+
+async def find_entity(
+    context: Context, named: tuple[str, int] | None, vlan: tuple[str, str] | None
+) -> Entity | None:
+    """What a field names, or a VLAN by label and region, as it is called now.
+
+    ApiError 400 when it is gone. VLANs have no ids; one exists as long as an instance is attached
+    to it.
+    """
+    if named is not None:
+        field, entity_id = named
+        found = await About(field).find(context, [entity_id])
+        if entity_id not in found:
+            raise invalid(f"{field} is not valid", field)
+        return found[entity_id]
+    if vlan is None:
+        return None
+    label, region = vlan
+    if not await has_vlan(context.db, context.account_id, region, label):
+        raise invalid("vlan is not valid", "vlan")
+    return {"id": None, "label": label, "type": "vlan", "url": "/v4/networking/vlans"}
 
 
 async def open_ticket(db: Queries, queue: JobQueue, new: NewTicket) -> int:

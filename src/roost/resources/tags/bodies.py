@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
 from roost.ids import MAX_ID
-from roost.resources.tags.service import NOT_FOUND, Taggable
+from roost.resources.tags.references import NOT_FOUND, Taggable
 from roost.web.bodies import Body
 from roost.web.checks import Refers
 from roost.web.fields import Between, Length, Pattern

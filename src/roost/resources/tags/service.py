@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator, Mapping
 
 from roost.core.context import Context
 from roost.core.entities.kind import ResourceKind
-from roost.core.entities.queries import labels
 from roost.core.entities.registry import Entities
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, forbidden, invalid_fields
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import MAX_TAGS, Tags
+from roost.resources.tags.references import NOT_FOUND
 
 
 async def use_tags(context: Context, tags: Tags | None) -> None:
@@ -46,23 +46,6 @@ async def hold_tags(context: Context, tags: Collection[str]) -> None:
     """Let nobody delete tags that a copy is to have; before what is copied is locked."""
     if tags:
         await queries.claim(context.db, context.account_id, tags)
-
-
-NOT_FOUND = "Not found"
-
-
-class Taggable:
-    """How a body names entities to be tagged: of the kind whose plural is the field's name."""
-
-    def __init__(self, field: str) -> None:
-        self._field = field
-
-    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, str]:
-        """A kind that no group has declared has no entities."""
-        for kind in context.get(Entities).taggable():
-            if self._field == f"{kind.name}s":
-                return await labels(context.db, kind, context.account_id, ids)
-        return {}
 
 
 async def put_on(context: Context, label: str, wanted: Mapping[str, list[int]]) -> None:

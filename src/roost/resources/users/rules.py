@@ -1,5 +1,7 @@
 """The rules of users as pure functions, and what grants speak of (reference: User, Grants)."""
 
+import hashlib
+
 USERNAME_PATTERN = r"(?!.*(?:--|__))[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?"
 RESERVED_NAMES = frozenset(
     (
@@ -64,3 +66,8 @@ RIGHTS = (
 
 CHILD_ACCESS = "child_account_access"
 """The one that only users of a parent account have; null for all others."""
+
+
+def gravatar_id(address: str) -> str:
+    """Of an email address: 32 hex digits."""
+    return hashlib.md5(address.strip().lower().encode(), usedforsecurity=False).hexdigest()

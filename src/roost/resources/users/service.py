@@ -11,8 +11,8 @@ from roost.resources.account import queries as accounts
 from roost.resources.tokens import queries as child_accounts
 from roost.resources.users import queries
 from roost.resources.users.bodies import ChangeGrant, UpdateGlobal, UpdateGrants
-from roost.resources.users.queries import UserFacts
-from roost.resources.users.rules import CHILD_ACCESS, KINDS
+from roost.resources.users.queries import UserFacts, find_by_id
+from roost.resources.users.rules import CHILD_ACCESS, KINDS, gravatar_id
 from roost.store import Queries
 from roost.web.registry import NO_CONTENT
 from roost.web.reply import Reply
@@ -115,3 +115,9 @@ async def restrict(db: Queries, account_id: int, user: UserFacts) -> None:
     """Before an unrestricted user becomes restricted: take all grants away."""
     await check_others(db, account_id, user, "restricted")
     await _reset_grants(db, user.id)
+
+
+async def gravatar_of(context: Context) -> str:
+    """Of the caller."""
+    user = await find_by_id(context.db, context.identity.user_id)
+    return gravatar_id("" if user is None else user.email)

@@ -11,8 +11,8 @@ from pydantic import (
 )
 
 from roost.core.references import OfKind
-from roost.resources.compute.locks import ComputeId, Id
 from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.references import ComputeId, Id
 from roost.resources.tags.bodies import Tags
 from roost.resources.volumes import rules
 from roost.web.bodies import Body

@@ -1,9 +1,8 @@
 """Changes of backups: their rules, rows, events and jobs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from roost.core.access import require_all
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
@@ -11,13 +10,12 @@ from roost.core.planes import Engines
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import jobs, queries, records, steps
-from roost.resources.compute.backups.bodies import RestoreBackup
+from roost.resources.compute.backups.bodies import RestoreBackup, UpdateSchedule
 from roost.resources.compute.backups.queries import BackupFacts, NewBackup
 from roost.resources.compute.backups.records import DISKS, BackupType, SavedDisk
 from roost.resources.compute.backups.steps import BackupArgs, CreateFromBackupArgs, RestoreArgs
-from roost.resources.compute.bodies import UpdateSchedule
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.disks import service as disk_changes
+from roost.resources.compute.disks.service import check_space
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, check_idle
 from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
@@ -98,7 +96,7 @@ async def restore(context: Context, compute_id: int, backup_id: int, body: Resto
     held = records.DISKS.validate_json(backup.disks)
     size = sum(disk.size for disk in held)
     if not body.overwrite:
-        await disk_changes.check_space(context, target, size, field=None)
+        await check_space(context, target, size, field=None)
     elif size > target.disk:
         raise invalid(f"The backup needs {size} MB of disk, but the plan has {target.disk} MB")
     args = RestoreArgs(
@@ -125,20 +123,6 @@ async def _lock_both(context: Context, source_id: int, target_id: int) -> Instan
     for instance in found.values():
         await check_idle(context, instance)
     return found[target_id]
-
-
-class _Backups:
-    """How a new instance names the backup that it is made of."""
-
-    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, BackupFacts]:
-        """403 without write access to the instance, also when there is no such backup."""
-        found = await queries.find_all(context.db, context.account_id, ids)
-        computes = [found[each].compute_id if each in found else 0 for each in ids]
-        await require_all(context, COMPUTE.name, computes, "read_write")
-        return found
-
-
-BACKUP = _Backups()
 
 
 async def find_usable(context: Context, backup_id: int) -> BackupFacts:

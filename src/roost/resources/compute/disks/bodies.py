@@ -2,20 +2,34 @@
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
+import orjson
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.resources.compute.bodies import (
-    RootPassword,
-    StackscriptData,
-    Usernames,
-    check_stackscript,
-)
 from roost.resources.compute.disks import rules
 from roost.resources.compute.engine import Filesystem
+from roost.resources.compute.rules import strong_password
+from roost.resources.ssh_keys.references import KEYS_OF_USERS, NO_KEYS
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
-from roost.web.checks import ImageId, catalog_of
-from roost.web.fields import Between, Length, refuse
+from roost.web.checks import ImageId, Refers, catalog_of
+from roost.web.fields import Between, Length, ShortText, refuse
+
+RootPassword = Annotated[str, Length(7, 128), AfterValidator(strong_password)]
+
+MAX_STACKSCRIPT_DATA = 65535
+StackscriptData = Annotated[dict[str, object], Length(0, 256)]
+
+Usernames = Annotated[list[ShortText], Length(0, 100), Refers(KEYS_OF_USERS, NO_KEYS)]
+
+
+def check_stackscript(value: object) -> object:
+    """`stackscript_id` and `stackscript_data`: there are no StackScripts yet."""
+    if isinstance(value, dict) and len(orjson.dumps(value)) > MAX_STACKSCRIPT_DATA:
+        raise refuse(f"Must be at most {MAX_STACKSCRIPT_DATA} characters of JSON")
+    if value is not None:
+        raise refuse("StackScripts are not available")
+    return value
+
 
 _CREATE_EXAMPLES: list[JsonValue] = [
     {"label": "data", "size": 1024},

@@ -14,7 +14,7 @@ from roost.resources.compute.disks.queries import DiskFacts, NewDisk, disk_entit
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.locks import Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
-from roost.resources.ssh_keys.stored import stored_keys
+from roost.resources.ssh_keys.references import stored_keys
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 

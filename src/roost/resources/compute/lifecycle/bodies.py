@@ -4,18 +4,15 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.resources.compute.bodies import (
-    MAX_GROUP,
-    Id,
-    Label,
-    Metadata,
+from roost.resources.compute.bodies import MAX_GROUP, Id, Label, Metadata
+from roost.resources.compute.configs.bodies import Device, Devices
+from roost.resources.compute.disks.bodies import (
     RootPassword,
     StackscriptData,
     Usernames,
     check_stackscript,
 )
-from roost.resources.compute.configs.bodies import Device, Devices
-from roost.resources.compute.locks import ComputeId
+from roost.resources.compute.references import ComputeId
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
 from roost.web.checks import ImageId, PlanId, RegionId, catalog_of

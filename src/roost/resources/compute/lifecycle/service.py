@@ -12,7 +12,7 @@ from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.records import SealedSetup
-from roost.resources.compute.disks.service import check_image, set_password, stored_keys
+from roost.resources.compute.disks.service import check_image, set_password
 from roost.resources.compute.lifecycle import jobs, queries, rules
 from roost.resources.compute.lifecycle.bodies import RebuildInstance, RescueDevices, ResizeInstance
 from roost.resources.compute.lifecycle.jobs import RebuildArgs, RescueArgs, ResizeArgs
@@ -22,7 +22,7 @@ from roost.resources.compute.neighbours import InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.rules import user_data_reason
 from roost.resources.compute.service import Wanted, give_profile
-from roost.resources.ssh_keys.stored import stored_keys
+from roost.resources.ssh_keys.references import stored_keys
 from roost.secrets import Box
 
 
