@@ -120,6 +120,16 @@ async def test_interfaces_need_a_config(
     assert await held(roost, account.id) == before
 
 
+@pytest.mark.spec(
+    "B interface purpose",
+    "B interface label",
+    "B interface label null",
+    "B interface ipam_address",
+    "B interface primary",
+    "B interface subnet_id",
+    "B interface ipv4 only vpc",
+    "B interface ip_ranges only vpc",
+)
 @pytest.mark.parametrize(("interface", "field", "reason"), ONE_REFUSED, ids=json.dumps)
 async def test_one_refused(
     client: Client, roost: Roost, account: Account, interface: Json, field: str, reason: str
@@ -128,6 +138,7 @@ async def test_one_refused(
     assert problems == [(f"interfaces[0].{field}", reason)]
 
 
+@pytest.mark.spec("B interface label unique", "B limits interfaces")
 @pytest.mark.parametrize(("interfaces", "reason"), TOGETHER_REFUSED, ids=json.dumps)
 async def test_refused_together(
     client: Client, roost: Roost, account: Account, interfaces: Json, reason: str

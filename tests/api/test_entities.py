@@ -45,7 +45,7 @@ async def entity_id(kind: ResourceKind, client: Client, roost: Roost, account: A
     return int(await SAMPLES[name].make(client, roost, account))
 
 
-@pytest.mark.spec("B events kinds", "B account events")
+@pytest.mark.spec("B events kinds", "B account events view")
 async def test_events_link_to_what_they_are_about(
     client: Client, roost: Roost, account: Account
 ) -> None:

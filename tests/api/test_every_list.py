@@ -92,6 +92,7 @@ async def test_envelope(endpoint: Endpoint, client: Client, path: str) -> None:
     assert await client.get(f"{path}/?page_size=500&unknown=x") == page
 
 
+@pytest.mark.spec("A page")
 @every
 async def test_pages(endpoint: Endpoint, client: Client, path: str) -> None:
     for query, problem in (

@@ -239,7 +239,7 @@ class Entries(Entry):
     """A whole file."""
 
     mail_restricted_since: datetime | None = None
-    """Guests of accounts that were made then or later send no mail (spec B, Compute rule 4)."""
+    """Guests of accounts that were made then or later send no mail (spec B compute 4)."""
 
     limits: Limits = Limits()
     regions: Annotated[list[RegionEntry], Field(min_length=1)]

@@ -1,4 +1,4 @@
-"""What a new ticket is about (spec A, Support)."""
+"""What a new ticket is about (spec A support)."""
 
 from roost.core.access import require
 from roost.core.context import Context

@@ -1,4 +1,4 @@
-"""Which volume may go to which instance, and to which slot of which config (spec A, Volumes)."""
+"""Which volume may go to which instance, and to which slot of which config (spec A volumes)."""
 
 from roost.core.access import require
 from roost.core.catalog import Catalog
