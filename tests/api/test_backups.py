@@ -326,7 +326,7 @@ async def test_an_instance_that_a_backup_does_not_make(client: Client, roost: Ro
     assert answer.status == 400
 
 
-@pytest.mark.spec("B compute create backup")
+@pytest.mark.spec("B compute create backup", "B compute create backup region")
 async def test_backups_that_make_no_instance(
     client: Client, stranger: Client, roost: Roost
 ) -> None:
@@ -410,7 +410,7 @@ async def test_the_accounts_settings_go_before_the_body(client: Client) -> None:
     assert (await made(client, backups_enabled=False))["backups"]["enabled"] is True
 
 
-@pytest.mark.spec("B compute create backup")
+@pytest.mark.spec("B compute create backup successful")
 async def test_a_backup_that_failed_makes_no_instance(client: Client, roost: Roost) -> None:
     path = await enabled(client)
     async with failing(roost, "backup_save", "The host's disk is full"):

@@ -96,6 +96,7 @@ async def refuse(client: Client, roost: Roost, account: Account, interfaces: Jso
     return answer.problems
 
 
+@pytest.mark.spec("B limits interface label", "B interface label characters")
 @pytest.mark.parametrize("interfaces", ACCEPTED, ids=json.dumps)
 async def test_accepted(client: Client, interfaces: Json) -> None:
     row = await client.post(INSTANCES, create_body(interfaces=interfaces))
@@ -129,6 +130,8 @@ async def test_interfaces_need_a_config(
     "B interface subnet_id",
     "B interface ipv4 only vpc",
     "B interface ip_ranges only vpc",
+    "B limits interface label",
+    "B interface label characters",
 )
 @pytest.mark.parametrize(("interface", "field", "reason"), ONE_REFUSED, ids=json.dumps)
 async def test_one_refused(

@@ -113,6 +113,7 @@ ADDING: list[tuple[list[Json], Json, str | None, str]] = [
     "B interface label unique",
     "B interface ipam_address",
     "B interface primary",
+    "B interface label characters",
 )
 @pytest.mark.parametrize(("held", "added", "field", "reason"), ADDING, ids=str)
 async def test_refused(

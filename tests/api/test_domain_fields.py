@@ -149,7 +149,7 @@ def master(account: Account) -> Json:
     return {"domain": f"fields-{account.id}.example", "type": "master", "soa_email": EMAIL}
 
 
-@pytest.mark.spec("B domain status", "B domain axfr_ips")
+@pytest.mark.spec("B domain axfr_ips", "B domain status default")
 async def test_defaults(client: Client, master: Json) -> None:
     """Master and slave each need one field more."""
     row = await client.post("/domains", master)
@@ -164,8 +164,8 @@ async def test_defaults(client: Client, master: Json) -> None:
     "B domain name",
     "B domain description",
     "B domain group",
-    "B domain master_ips",
-    "B domain axfr_ips",
+    "B domain name labels",
+    "B domain axfr_ips length",
 )
 @pytest.mark.parametrize(("field", "value"), VALID)
 async def test_valid(client: Client, master: Json, field: str, value: Json) -> None:
@@ -189,8 +189,9 @@ async def test_valid(client: Client, master: Json, field: str, value: Json) -> N
     "B domain soa_email",
     "B domain description",
     "B domain group",
-    "B domain master_ips",
-    "B domain axfr_ips",
+    "B domain name labels",
+    "B domain master_ips length",
+    "B domain axfr_ips length",
 )
 @pytest.mark.parametrize(("field", "value", "reason"), INVALID)
 async def test_invalid(client: Client, master: Json, field: str, value: Json, reason: str) -> None:
@@ -208,7 +209,7 @@ async def test_invalid_updates(client: Client, master: Json) -> None:
     assert await client.get(path) == row
 
 
-@pytest.mark.spec("B domain name required", "B domain type")
+@pytest.mark.spec("B domain name required", "B domain type required")
 async def test_all_problems_come_together(client: Client, master: Json) -> None:
     body = {"domain": "x", "soa_email": "y", "refresh_sec": -1, "tags": ["z"]}
     answer = await client.send("POST", "/domains", body)
@@ -225,7 +226,7 @@ async def test_all_problems_come_together(client: Client, master: Json) -> None:
     ]
 
 
-@pytest.mark.spec("B domain seconds")
+@pytest.mark.spec("B domain seconds", "B domain seconds rounded")
 @pytest.mark.parametrize("field", SECONDS)
 async def test_seconds_are_rounded_up(client: Client, master: Json, field: str) -> None:
     path = f"/domains/{(await client.post('/domains', master))['id']}"
@@ -233,7 +234,7 @@ async def test_seconds_are_rounded_up(client: Client, master: Json, field: str) 
         assert (await client.put(path, {field: sent}))[field] == kept
 
 
-@pytest.mark.spec("B domain record seconds")
+@pytest.mark.spec("B domain record seconds", "B domain record seconds rounded")
 async def test_a_records_seconds_are_rounded_to_the_nearest(client: Client, master: Json) -> None:
     """Of two that are as near, to the larger one; 0 stays the domain's own."""
     domain_id = (await client.post("/domains", master))["id"]

@@ -159,7 +159,7 @@ async def test_tags_are_indexed(kind: ResourceKind, roost: Roost) -> None:
     assert await roost.store.fetchval(indexed, kind.tags_table, "%USING gin (tags)") == 1
 
 
-@pytest.mark.spec("B tags unrestricted", "B compute 1")
+@pytest.mark.spec("B tags unrestricted", "B compute 1 tags")
 @every_taggable
 async def test_restricted_users_send_tags_back_as_they_are(
     kind: ResourceKind,

@@ -82,6 +82,7 @@ async def filtered(client: Client, path: str, wanted: Json) -> Answer:
     return await client.send("GET", path, headers={"X-Filter": json.dumps(wanted)})
 
 
+@pytest.mark.spec("A page default", "A limits page_size default")
 @every
 async def test_envelope(endpoint: Endpoint, client: Client, path: str) -> None:
     page = await client.get(path)

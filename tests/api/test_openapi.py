@@ -250,7 +250,7 @@ def test_examples_are_accepted(roost: Roost, body: type[Body], example: Json) ->
     assert accepted.model_fields_set == {sent.get(name, name) for name in example}
 
 
-@pytest.mark.spec("B compute group", "B domain group")
+@pytest.mark.spec("B compute group", "B domain group deprecated")
 @pytest.mark.parametrize("kind", ["Instance", "Domain"])
 def test_groups_are_deprecated(kind: str) -> None:
     for model in (f"{kind}Row", f"Create{kind}", f"Update{kind}"):

@@ -34,6 +34,10 @@ async def make_domain(client: Client, prefix: str) -> tuple[str, int]:
     "B domain record port",
     "B domain record service",
     "B domain record tag",
+    "B domain record priority types",
+    "B domain record weight types",
+    "B domain record port types",
+    "B domain record tag types",
 )
 @every_type
 @pytest.mark.parametrize("part", ["canonical", "other"])
@@ -74,6 +78,10 @@ async def resolve(kind: RecordType, row: Valid, zone: str, served: Served) -> No
     "B domain record port",
     "B domain record service",
     "B domain record tag",
+    "B domain record priority types",
+    "B domain record weight types",
+    "B domain record port types",
+    "B domain record tag types",
 )
 @every_type
 async def test_invalid(kind: RecordType, client: Client) -> None:
@@ -125,7 +133,7 @@ def test_the_tables_cover_all_types(part: str) -> None:
     assert all(len(getattr(table, part)) >= 3 for table in TABLES.values())
 
 
-@pytest.mark.spec("B domain record type")
+@pytest.mark.spec("B domain record type", "B domain record type required")
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [

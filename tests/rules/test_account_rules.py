@@ -212,6 +212,9 @@ def problems(model: type[Body], case: Json) -> list[tuple[str | None, str]]:
     "B account state codes",
     "B account tax_id",
     "B account zip",
+    "B account company characters",
+    "B account names characters",
+    "B account zip length",
 )
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_account_accepted(case: Json) -> None:
@@ -232,6 +235,9 @@ def test_account_accepted(case: Json) -> None:
     "B account state codes",
     "B account tax_id",
     "B account zip",
+    "B account company characters",
+    "B account names characters",
+    "B account zip length",
 )
 @pytest.mark.parametrize(("case", "expected"), REFUSED, ids=str)
 def test_account_refused(case: Json, expected: list[tuple[str, str]]) -> None:

@@ -6,7 +6,7 @@ from roost.errors import ApiError
 from roost.web.pages import parse_page
 
 
-@pytest.mark.spec("A page", "A limits page_size")
+@pytest.mark.spec("A page", "A limits page_size", "A page default", "A limits page_size default")
 @pytest.mark.parametrize(
     ("query", "wanted"),
     [
