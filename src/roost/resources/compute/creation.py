@@ -31,7 +31,7 @@ LABEL_TAKEN = "Label must be unique among your computes"
 
 
 async def create(context: Context, body: CreateInstance) -> str:
-    """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
+    """The new instance's record (spec B compute 1, B compute 2, B compute 5)."""
     await use_tags(context, body.tags)
     keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
     new, record = await place(context, _properties(body))
@@ -140,7 +140,7 @@ def _row(
 
 
 def default_alerts(vcpus: int) -> Alerts:
-    """Spec B, Compute instance: cpu is 90 for each core."""
+    """`cpu` is 90 for each core (spec B compute alerts cpu)."""
     return {
         "cpu": 90 * vcpus,
         "io": 10000,

@@ -29,7 +29,7 @@ class Wanted:
 
 
 async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int:
-    """Main disk, swap and a config with both (spec B, Compute rule 2); the config's id."""
+    """Main disk, swap and a config with both (spec B compute 2); the config's id."""
     image = context.get(Catalog).find_image(wanted.image)
     label = image_label(wanted.image if image is None else image.label)
     helpers = default_helpers(await network_helper(context.db, context.account_id))

@@ -1,4 +1,4 @@
-"""What a ticket is about (spec A, Support)."""
+"""What a ticket is about (spec A support)."""
 
 from collections.abc import Collection, Mapping
 

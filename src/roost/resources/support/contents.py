@@ -1,4 +1,4 @@
-"""What an attachment may be, and whether it is what its name says (spec A, Support).
+"""What an attachment may be, and whether it is what its name says (spec A support).
 
 Files are never shown, run or made into anything else. Images are opened, which reads their
 structure, but not decoded.

@@ -1,4 +1,4 @@
-"""Which volume may go to which instance, and to which slot of which config (spec A, Volumes)."""
+"""Which volume may go to which instance, and to which slot of which config (spec A volumes)."""
 
 from roost.core.catalog import Catalog
 from roost.core.context import Context

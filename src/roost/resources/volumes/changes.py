@@ -1,4 +1,4 @@
-"""Changes of volumes that are there (spec A, Volumes)."""
+"""Changes of volumes that are there (spec A volumes)."""
 
 from roost.core.access import require
 from roost.core.context import Context

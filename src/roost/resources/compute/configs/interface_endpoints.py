@@ -1,4 +1,4 @@
-"""What the API offers: network interfaces of configs (spec B, Network interface object)."""
+"""What the API offers: network interfaces of configs (spec B interfaces)."""
 
 from roost.errors import invalid, invalid_fields, not_found
 from roost.resources.compute import limits

@@ -1,4 +1,4 @@
-"""The rules of single interfaces of a config (spec B, Network interface object)."""
+"""The rules of single interfaces of a config (spec B interfaces)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Where user data can be given (spec B, Compute rule 3)."""
+"""Where user data can be given (spec B compute 3 image, B compute 3 region)."""
 
 from roost.core.catalog import Catalog
 from roost.core.context import Context
