@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 
 class ErrorItem(TypedDict):
-    """One entry of `errors` (spec A, Errors)."""
+    """One entry of `errors` (spec A errors)."""
 
     reason: str
     """What is wrong, for people."""

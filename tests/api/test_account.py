@@ -16,7 +16,7 @@ from tests.support.client import Client, Contract, Json
 from tests.support.instances import INSTANCES, create_body
 from tests.support.server import running_roost, simulated
 
-pytestmark = pytest.mark.spec("B account update", "B account update fields")
+pytestmark = pytest.mark.spec("B account update")
 
 PATH = "/account"
 SETTINGS = "/account/settings"
@@ -58,6 +58,7 @@ async def act_as(roost: Roost, account: Account, user_type: str) -> None:
     )
 
 
+@pytest.mark.spec("B account view")
 async def test_a_new_account(client: Client, roost: Roost, account: Account) -> None:
     row = await client.get(PATH)
     created = await roost.store.fetchval("select created from account where id = $1", account.id)
@@ -185,7 +186,7 @@ async def test_users_of_a_child_account_can_not_update_it(
     assert (await client.get(PATH))["phone"] == ""
 
 
-@pytest.mark.spec("B account 3")
+@pytest.mark.spec("B account 3 company")
 async def test_the_company_of_a_parent_can_not_be_changed(
     client: Client, roost: Roost, account: Account, new_account: NewAccount
 ) -> None:
@@ -230,6 +231,7 @@ async def test_a_restricted_user_needs_account_access(
         assert (await client.send("PUT", path, {})).status == may_write
 
 
+@pytest.mark.spec("B account 10")
 async def test_settings(client: Client) -> None:
     row = await client.get(SETTINGS)
     assert row == {
@@ -249,6 +251,7 @@ async def test_settings(client: Client) -> None:
     assert (await client.put(SETTINGS, {"backups_enabled": True}))["backups_enabled"] is True
 
 
+@pytest.mark.spec("B account availability list", "B account availability view")
 async def test_availability(client: Client) -> None:
     regions = {row["id"]: row["capabilities"] for row in (await client.get("/regions"))["data"]}
     four = ["Block Storage", "Computes", "Kubernetes", "NodeBalancers"]
@@ -263,6 +266,7 @@ async def test_availability(client: Client) -> None:
     assert (await client.send("GET", f"{AVAILABILITY}/nowhere")).status == 404
 
 
+@pytest.mark.spec("B account 10")
 async def test_transfer(roost: Roost, client: Client, account: Account) -> None:
     """Instances of earlier months count whole, one of the middle of a month for half of it."""
     pool = {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}

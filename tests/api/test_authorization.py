@@ -21,7 +21,7 @@ from tests.api.samples import SAMPLES, lacking, missing_path, sample_path
 from tests.golden.gaps import check_gaps
 from tests.support.client import Answer, Client, until
 
-pytestmark = pytest.mark.spec("A auth 1", "A auth 2", "A auth 3", "A auth 4", "A errors 1")
+pytestmark = pytest.mark.spec("A auth 1", "A auth 2", "A auth 4", "A errors 1")
 
 ENDPOINTS = tuple(Registry(GROUPS.endpoints))
 NAMED = tuple(endpoint for endpoint in ENDPOINTS if path_params(endpoint.path))
@@ -72,6 +72,9 @@ def test_every_parameter_has_a_sample(endpoint: Endpoint) -> None:
     assert not names, f"add {names} of {endpoint.path} to SAMPLES in tests/api/samples.py"
 
 
+@pytest.mark.spec(
+    "A auth 3 volumes", "A auth 3 images", "A auth 3 support", "A auth 2 attach", "A errors 5 grant"
+)
 @every
 async def test_matrix(endpoint: Endpoint, doors: Doors) -> None:
     met = await asyncio.gather(*(meet(endpoint, caller, doors) for caller in CALLERS))
@@ -109,6 +112,7 @@ async def test_a_revoked_token_is_forgotten_at_once(
     await until(lambda: client.send("GET", "/profile"), lambda answer: answer.status == 401)
 
 
+@pytest.mark.spec("A errors 2 none")
 @pytest.mark.parametrize("endpoint", NAMED, ids=str_of)
 async def test_another_accounts_object_looks_like_none(
     endpoint: Endpoint, roost: Roost, nobody: Client, doors: Doors, new_token: NewToken

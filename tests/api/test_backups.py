@@ -45,7 +45,7 @@ def _id(path: str) -> int:
     return int(path.rpartition("/")[2])
 
 
-@pytest.mark.spec("B compute record")
+@pytest.mark.spec("B compute backups", "B compute backups unchosen")
 async def test_enable_choose_a_time_and_cancel(client: Client, roost: Roost) -> None:
     path = path_of(await made(client))
     off = {"enabled": False, "available": False, "last_successful": None}
@@ -76,6 +76,7 @@ async def test_enable_choose_a_time_and_cancel(client: Client, roost: Roost) -> 
     assert backup["id"] not in {state.id for state in await engine_of(roost).backups.list()}
 
 
+@pytest.mark.spec("B compute backups")
 @pytest.mark.parametrize(
     ("schedule", "problem"),
     [
@@ -287,7 +288,7 @@ async def test_restores_that_are_refused(client: Client) -> None:
     assert (await client.get(path))["status"] == "offline"
 
 
-@pytest.mark.spec("B compute create fields")
+@pytest.mark.spec("B compute create backup", "B compute create booted")
 async def test_an_instance_from_a_backup(client: Client, roost: Roost) -> None:
     path = await enabled(client)
     await mark(client, roost, path, "copied")
@@ -325,7 +326,7 @@ async def test_an_instance_that_a_backup_does_not_make(client: Client, roost: Ro
     assert answer.status == 400
 
 
-@pytest.mark.spec("B compute create fields")
+@pytest.mark.spec("B compute create backup", "B compute create backup region")
 async def test_backups_that_make_no_instance(
     client: Client, stranger: Client, roost: Roost
 ) -> None:
@@ -401,3 +402,20 @@ async def test_a_deletion_that_fails_shows_no_backup_that_is_gone(
         assert (await quiet(client, path))["status"] == "failed"
     assert (await client.get(path))["status"] == "offline"
     assert await client.get(f"{path}/backups") == NONE
+
+
+@pytest.mark.spec("B compute create backups")
+async def test_the_accounts_settings_go_before_the_body(client: Client) -> None:
+    await client.put("/account/settings", {"backups_enabled": True})
+    assert (await made(client, backups_enabled=False))["backups"]["enabled"] is True
+
+
+@pytest.mark.spec("B compute create backup successful")
+async def test_a_backup_that_failed_makes_no_instance(client: Client, roost: Roost) -> None:
+    path = await enabled(client)
+    async with failing(roost, "backup_save", "The host's disk is full"):
+        backup = await client.post(f"{path}/backups", {"label": "bad"})
+        assert (await quiet(client, path))["status"] == "failed"
+    body = {"type": "g1-nano-1", "region": "us-lake", "backup_id": backup["id"]}
+    answer = await client.send("POST", INSTANCES, body)
+    assert answer.problems == [("backup_id", "The backup is not successful")]

@@ -82,7 +82,14 @@ def image(entry: ImageEntry) -> Json:
     }
 
 
-@pytest.mark.spec("B regions list", "B regions view", "B region record", "B auth 4")
+@pytest.mark.spec(
+    "B regions list",
+    "B regions view",
+    "B region record",
+    "B auth 4",
+    "B region capabilities",
+    "B region resolvers",
+)
 async def test_regions(nobody: Client, roost: Roost) -> None:
     expected = by_id([region(entry) for entry in roost.catalog.entries.regions])
     assert (await nobody.get("/regions"))["data"] == expected
@@ -90,7 +97,9 @@ async def test_regions(nobody: Client, roost: Roost) -> None:
         assert await nobody.get(f"/regions/{row['id']}") == row
 
 
-@pytest.mark.spec("B regions availability", "B region availability record")
+@pytest.mark.spec(
+    "B regions availability", "B region availability record", "B regions availability view"
+)
 async def test_availability(nobody: Client, roost: Roost) -> None:
     expected = [
         {"region": entry.id, "plan": plan, "available": available}
@@ -131,7 +140,9 @@ async def test_kernels(nobody: Client, roost: Roost) -> None:
         assert await nobody.get(f"/compute/kernels/{row['id']}") == row
 
 
-@pytest.mark.spec("A images list", "A images view", "A auth 6")
+@pytest.mark.spec(
+    "A images list", "A images view", "A auth 6", "A image record", "A image status", "A images 1"
+)
 async def test_public_images(nobody: Client, client: Client, roost: Roost) -> None:
     expected = by_id([image(entry) for entry in roost.catalog.entries.images])
     for caller in (nobody, client):
@@ -140,7 +151,9 @@ async def test_public_images(nobody: Client, client: Client, roost: Roost) -> No
             assert await caller.get(f"/images/{row['id']}") == row
 
 
-@pytest.mark.spec("A images list", "A images view", "A auth 6")
+@pytest.mark.spec(
+    "A images list", "A images view", "A auth 6", "A image private", "A images 1", "A images filter"
+)
 async def test_private_images(
     nobody: Client, client: Client, stranger: Client, roost: Roost, account: Account
 ) -> None:
@@ -152,3 +165,10 @@ async def test_private_images(
     for other in (nobody, stranger):
         assert (await other.get("/images", filter={"is_public": False}))["data"] == []
         assert (await other.send("GET", f"/images/{mine}")).status == 404
+
+
+@pytest.mark.spec("A image public")
+async def test_ids_of_public_images_begin_with_the_vendors_prefix(nobody: Client) -> None:
+    ids = [row["id"] for row in (await nobody.get("/images", filter={"is_public": True}))["data"]]
+    assert ids
+    assert all(image_id.startswith("roost/") for image_id in ids)

@@ -14,7 +14,7 @@ from tests.support.families import Proxy, adopt
 from tests.support.instances import INSTANCES, made
 from tests.support.keys import KEY
 
-pytestmark = pytest.mark.spec("B account 3", "B account 4", "B auth 5")
+pytestmark = pytest.mark.spec("B account 4", "B auth 5")
 
 PATH = "/account/child-accounts"
 FORBIDDEN = (403, [(None, "Unauthorized")])
@@ -66,6 +66,7 @@ async def user_type(client: Client) -> UserType:
     return user_type
 
 
+@pytest.mark.spec("B account child-accounts list", "B account child-accounts view")
 async def test_record(family: Family) -> None:
     page = await family.parent.get(PATH)
     assert (page["page"], page["pages"], page["results"]) == (1, 1, 1)
@@ -138,6 +139,7 @@ async def create_token(family: Family) -> Json:
     return await family.parent.post(f"{family.path}/token")
 
 
+@pytest.mark.spec("B account child-accounts token")
 async def test_proxy_token(family: Family, nobody: Client, roost: Roost) -> None:
     before = roost.clock.seconds()
     token = await create_token(family)
@@ -165,6 +167,7 @@ async def test_proxy_token_works_in_the_child_only(
         assert seen(await stranger.send("GET", f"{INSTANCES}/{compute_id}")) == NOT_FOUND
 
 
+@pytest.mark.spec("B account 4 once")
 async def test_proxy_token_is_shown_once(family: Family, roost: Roost, nobody: Client) -> None:
     token = (await create_token(family))["token"]
     proxy = nobody.as_user(token)
@@ -187,6 +190,7 @@ async def test_proxy_token_expires(family: Family, nobody: Client, roost: Roost)
     assert seen(answer) == (401, [(None, "Invalid Token")])
 
 
+@pytest.mark.spec("B account 4 permissions")
 async def test_proxy_token_has_the_proxy_users_permissions(family: Family, nobody: Client) -> None:
     proxy = nobody.as_user((await create_token(family))["token"])
     compute_id = (await made(family.child))["id"]
@@ -226,6 +230,7 @@ async def test_types_of_users(
         assert await user_type(nobody.as_user(await new_token(user))) == wanted
 
 
+@pytest.mark.spec("B account 4 token")
 @pytest.mark.parametrize(("method", "suffix"), [("GET", ""), ("GET", "one"), ("POST", "token")])
 async def test_who_may(
     family: Family,
@@ -250,6 +255,7 @@ async def test_who_may(
     await until(lambda: restricted.send(method, path), lambda answer: answer.status == 200)
 
 
+@pytest.mark.spec("B account 3")
 async def test_what_child_users_can_not_do(family: Family, nobody: Client) -> None:
     """Rule 3; the parent's users can, as the proxy user."""
     before = await family.child.get("/account")
@@ -260,6 +266,7 @@ async def test_what_child_users_can_not_do(family: Family, nobody: Client) -> No
     assert (await proxy.put("/account", {"city": "Oslo"}))["city"] == "Oslo"
 
 
+@pytest.mark.spec("B account 3 company")
 async def test_company_of_a_parent(family: Family) -> None:
     """Rule 3: it can't be changed, once there is one."""
     assert (await family.parent.get("/account"))["company"] == ""

@@ -48,6 +48,7 @@ async def gone(client: Client, compute_id: int) -> None:
     await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
 
 
+@pytest.mark.spec("B compute create")
 async def test_life_of_an_instance(client: Client) -> None:
     made = await client.post(INSTANCES, body(label="web1", tags=["blue"], authorized_keys=[KEY]))
     assert made["status"] == "provisioning"
@@ -77,6 +78,16 @@ async def test_life_of_an_instance(client: Client) -> None:
     assert up["ipv4"] == made["ipv4"]
 
 
+@pytest.mark.spec(
+    "B compute record",
+    "B compute hypervisor",
+    "B compute user data",
+    "B compute ipv4",
+    "B compute ipv6",
+    "B compute specs",
+    "B compute alerts",
+    "B compute alerts cpu",
+)
 async def test_the_record_has_every_field(client: Client) -> None:
     row = await running(client, type="g1-standard-2", group="old", private_ip=True)
     assert row["label"] == f"compute{row['id']}"
@@ -182,6 +193,7 @@ async def test_labels_are_unique_in_an_account(client: Client, stranger: Client)
     assert (await stranger.post(INSTANCES, body(label="one", booted=False)))["label"] == "one"
 
 
+@pytest.mark.spec("B compute default label")
 async def test_a_default_label_avoids_a_taken_one(client: Client) -> None:
     first = await client.post(INSTANCES, body(booted=False))
     squatted = [f"compute{first['id'] + n}" for n in range(1, 40)]
@@ -202,6 +214,7 @@ async def test_only_one_change_at_a_time(client: Client) -> None:
     await settled(client, row["id"])
 
 
+@pytest.mark.spec("A errors 5 status")
 async def test_states_that_do_not_fit(client: Client) -> None:
     row = await running(client)
     path = f"{INSTANCES}/{row['id']}"

@@ -7,7 +7,7 @@ from tests.api.conftest import Account
 from tests.support.client import Client, Json
 from tests.support.instances import INSTANCES, OMITTED, create_body, held
 
-pytestmark = pytest.mark.spec("B compute create fields", "B compute 2", "B limits compute label")
+pytestmark = pytest.mark.spec("B compute create fields", "B limits compute label")
 
 STRINGS = ("type", "region", "image", "root_pass", "label", "group")
 NUMBERS = ("backup_id", "firewall_id", "stackscript_id", "swap_size")
@@ -155,6 +155,14 @@ async def test_wrong_types(
     assert problems == [(field, reason)]
 
 
+@pytest.mark.spec(
+    "B compute label",
+    "B compute 2 password",
+    "B compute 2 strength",
+    "B compute create backup",
+    "B compute create stackscript_data",
+    "B limits compute label",
+)
 @pytest.mark.parametrize(("field", "value", "reason"), REFUSED)
 async def test_refused_values(
     client: Client, roost: Roost, account: Account, field: str, value: object, reason: str
@@ -163,6 +171,7 @@ async def test_refused_values(
     assert problems == [(field, reason)]
 
 
+@pytest.mark.spec("B compute label", "B compute create tags")
 @pytest.mark.parametrize(("field", "value"), SHOWN)
 async def test_accepted_values_are_returned_as_sent(
     client: Client, field: str, value: object
@@ -191,6 +200,7 @@ async def test_every_declared_field_has_rows() -> None:
     assert typed - accepted == elsewhere | {"stackscript_data"}
 
 
+@pytest.mark.spec("B compute default label")
 async def test_null_means_omitted(client: Client) -> None:
     optional = {*STRINGS, *NUMBERS, *FLAGS, *ARRAYS, *OBJECTS}
     nulls = dict.fromkeys(optional - {"type", "region"})

@@ -52,6 +52,7 @@ async def refuse(
     return answer.problems
 
 
+@pytest.mark.spec("B compute create keys")
 @pytest.mark.parametrize(
     ("keys", "kept"),
     [
@@ -70,6 +71,7 @@ async def test_keys_reach_the_guest(
     assert (await setup_of(roost, row["id"])).authorized_keys == kept
 
 
+@pytest.mark.spec("B compute create keys")
 @pytest.mark.parametrize(
     "key",
     [
@@ -109,7 +111,7 @@ async def test_tags_have_3_to_50_characters(
     assert problems == [("tags[1]", "Length must be 3-50 characters")]
 
 
-@pytest.mark.spec("B compute 3")
+@pytest.mark.spec("B compute 3", "B compute user data", "B compute create metadata")
 @pytest.mark.parametrize("data", [b"x", b"#cloud-config\n", bytes(range(256)), b"x" * 65535])
 async def test_user_data_reaches_the_guest(client: Client, roost: Roost, data: bytes) -> None:
     row = await client.post(INSTANCES, create_body(metadata={"user_data": encoded(data)}))
@@ -169,7 +171,7 @@ async def test_user_data_that_is_refused(
     assert problems == [("metadata.user_data", reason)]
 
 
-@pytest.mark.spec("B compute 3")
+@pytest.mark.spec("B compute 3 image")
 @pytest.mark.parametrize(
     "changes",
     [{"image": "roost/alpine3.19"}, {"image": OMITTED, "root_pass": OMITTED}],
@@ -202,7 +204,7 @@ async def test_plain_password_is_sealed_and_forgotten(client: Client, roost: Roo
     assert not any(password.encode().hex() in found["text"] for found in rows)
 
 
-@pytest.mark.spec("B compute 2")
+@pytest.mark.spec("B compute 2", "B compute create swap")
 @pytest.mark.parametrize(
     ("swap", "sizes"), [(OMITTED, [25088, 512]), (0, [25600]), (1000, [24600, 1000])]
 )
@@ -226,7 +228,7 @@ async def test_swap_is_taken_from_the_plans_disk(
         ({"booted": OMITTED, "image": OMITTED, "root_pass": OMITTED}, "offline"),
     ],
 )
-@pytest.mark.spec("B compute 5")
+@pytest.mark.spec("B compute 5", "B compute create booted")
 async def test_whether_it_is_booted(
     client: Client, roost: Roost, changes: dict[str, object], status: str
 ) -> None:
@@ -239,6 +241,7 @@ async def test_whether_it_is_booted(
     assert (state.power if state else "offline") == status
 
 
+@pytest.mark.spec("B compute ipv4")
 @pytest.mark.parametrize(("private", "count"), [(False, 1), (True, 2)])
 async def test_addresses(client: Client, roost: Roost, private: bool, count: int) -> None:
     row = await client.post(INSTANCES, create_body(private_ip=private))
@@ -287,3 +290,17 @@ async def test_deep_bodies(
     said = [(None, "The body must not be nested deeper than 64 levels")]
     assert (answer.problems == said) == too_deep
     assert await held(roost, account.id) == before
+
+
+@pytest.mark.spec("B compute 3 region")
+async def test_user_data_need_a_region_with_the_capability(
+    client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    region = roost.catalog.find_region("us-lake")
+    assert region is not None
+    without = region.model_copy(update={"capabilities": ["Computes"]})
+    monkeypatch.setattr(roost.catalog, "find_region", lambda _: without)
+    metadata = {"user_data": encoded(b"#cloud-config")}
+    problems = await refuse(client, roost, account, metadata=metadata)
+    reason = "user_data needs a region with the Metadata capability"
+    assert problems == [("metadata.user_data", reason)]

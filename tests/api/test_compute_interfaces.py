@@ -96,6 +96,7 @@ async def refuse(client: Client, roost: Roost, account: Account, interfaces: Jso
     return answer.problems
 
 
+@pytest.mark.spec("B limits interface label", "B interface label characters")
 @pytest.mark.parametrize("interfaces", ACCEPTED, ids=json.dumps)
 async def test_accepted(client: Client, interfaces: Json) -> None:
     row = await client.post(INSTANCES, create_body(interfaces=interfaces))
@@ -120,6 +121,18 @@ async def test_interfaces_need_a_config(
     assert await held(roost, account.id) == before
 
 
+@pytest.mark.spec(
+    "B interface purpose",
+    "B interface label",
+    "B interface label null",
+    "B interface ipam_address",
+    "B interface primary",
+    "B interface subnet_id",
+    "B interface ipv4 only vpc",
+    "B interface ip_ranges only vpc",
+    "B limits interface label",
+    "B interface label characters",
+)
 @pytest.mark.parametrize(("interface", "field", "reason"), ONE_REFUSED, ids=json.dumps)
 async def test_one_refused(
     client: Client, roost: Roost, account: Account, interface: Json, field: str, reason: str
@@ -128,6 +141,7 @@ async def test_one_refused(
     assert problems == [(f"interfaces[0].{field}", reason)]
 
 
+@pytest.mark.spec("B interface label unique", "B limits interfaces")
 @pytest.mark.parametrize(("interfaces", "reason"), TOGETHER_REFUSED, ids=json.dumps)
 async def test_refused_together(
     client: Client, roost: Roost, account: Account, interfaces: Json, reason: str

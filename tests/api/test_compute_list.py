@@ -1,6 +1,9 @@
 """Instances as a list, one by one, and gone (spec B, Compute instances)."""
 
 import asyncio
+from datetime import timedelta
+from ipaddress import IPv6Address
+from uuid import UUID
 
 import pytest
 
@@ -10,6 +13,7 @@ from roost.resources.compute.engine import INSTANCE_PLANE
 from tests.api.conftest import Account
 from tests.support.client import Client, until
 from tests.support.instances import INSTANCES, OMITTED, create_body, held, made
+from tests.support.stage import Stage
 
 
 @pytest.mark.spec("B compute list", "A envelope")
@@ -30,7 +34,7 @@ async def test_a_list_of_some_pages(client: Client) -> None:
     assert [row["id"] for row in newest["data"]] == ids[:34:-1]
 
 
-@pytest.mark.spec("B compute list", "B filter")
+@pytest.mark.spec("B compute list", "B filter", "B filter and", "B filter or")
 async def test_filters(client: Client) -> None:
     web = await made(client, label="web-1", tags=["blue", "red"], group="front")
     db = await made(client, label="db-1", tags=["red"], region="br-south", image="roost/arch")
@@ -105,3 +109,30 @@ async def test_a_deleted_label_is_free_again(client: Client) -> None:
     await client.delete(path)
     await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
     assert (await made(client, label="reused"))["id"] != row["id"]
+
+
+@pytest.mark.spec("B compute host_uuid", "B compute ipv6")
+async def test_its_uuid_and_the_address_that_it_gives_itself(client: Client, roost: Roost) -> None:
+    row = await made(client)
+    assert str(UUID(row["host_uuid"])) == row["host_uuid"]
+    address = IPv6Address(row["ipv6"].removesuffix("/128"))
+    assert address in roost.catalog.ipv6_network("us-lake")
+    assert address.packed[11:13] == b"\xff\xfe", "made of a MAC address"
+
+
+@pytest.mark.spec("B compute 4")
+@pytest.mark.parametrize(("days", "restricted"), [(-1, True), (0, True), (1, False)])
+async def test_guests_of_newer_accounts_send_no_mail(
+    client: Client,
+    roost: Roost,
+    account: Account,
+    monkeypatch: pytest.MonkeyPatch,
+    days: int,
+    restricted: bool,
+) -> None:
+    row = await made(client, booted=True)
+    opened = await roost.store.fetchval("select created from account where id = $1", account.id)
+    changed = {"mail_restricted_since": opened + timedelta(days=days)}
+    entries = roost.catalog.entries.model_copy(update=changed)
+    monkeypatch.setattr(roost.catalog, "entries", entries)
+    assert (await Stage(roost).spec(row["id"])).mail_restricted is restricted

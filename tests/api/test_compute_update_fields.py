@@ -92,6 +92,7 @@ CONFIGS = [
 ]
 
 
+@pytest.mark.spec("B compute alerts", "B compute region")
 @pytest.mark.parametrize("body", ACCEPTED, ids=str)
 async def test_accepted(client: Client, body: Json) -> None:
     before = await made(client)
@@ -106,6 +107,7 @@ async def test_accepted(client: Client, body: Json) -> None:
     assert await client.get(path) == changed
 
 
+@pytest.mark.spec("B compute alerts")
 @pytest.mark.parametrize(("body", "problems"), REFUSED, ids=str)
 async def test_refused(
     client: Client, roost: Roost, account: Account, body: Json, problems: list[tuple[str, str]]

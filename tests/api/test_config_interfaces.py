@@ -3,9 +3,12 @@
 import pytest
 
 from roost.app.roost import Roost
+from roost.resources.compute.configs.bodies import UpdateInterface
+from roost.resources.compute.configs.interface_queries import InterfaceFacts
+from roost.resources.compute.configs.service import ONE_PRIMARY, updating_problem
 from tests.support.client import Client, Json
 from tests.support.disks import events, path_of, powered
-from tests.support.instances import made
+from tests.support.instances import INSTANCES, create_body, made
 from tests.support.stage import Stage
 
 pytestmark = pytest.mark.spec("B interface object", "B limits interfaces")
@@ -105,6 +108,13 @@ ADDING: list[tuple[list[Json], Json, str | None, str]] = [
 ]
 
 
+@pytest.mark.spec(
+    "B interface purpose",
+    "B interface label unique",
+    "B interface ipam_address",
+    "B interface primary",
+    "B interface label characters",
+)
 @pytest.mark.parametrize(("held", "added", "field", "reason"), ADDING, ids=str)
 async def test_refused(
     client: Client, held: list[Json], added: Json, field: str | None, reason: str
@@ -148,6 +158,7 @@ async def test_orders_that_are_refused(client: Client) -> None:
     assert await client.get(f"{config}/interfaces") == [public, vlan]
 
 
+@pytest.mark.spec("B interface active")
 async def test_while_the_config_is_active(client: Client) -> None:
     path, config = await new(client, interfaces=[PUBLIC, VLAN])
     ids = [interface["id"] for interface in await client.get(f"{config}/interfaces")]
@@ -190,6 +201,7 @@ async def test_the_whole_list_is_replaced(client: Client) -> None:
     assert (await client.put(config, {"interfaces": []}))["interfaces"] == []
 
 
+@pytest.mark.spec("B compute create interfaces")
 @pytest.mark.parametrize(
     ("interfaces", "public"), [([], True), ([PUBLIC, VLAN], True), ([VLAN], False)]
 )
@@ -201,3 +213,33 @@ async def test_only_a_public_interface_has_addresses(
     spec = await Stage(roost).spec(int(path.rpartition("/")[2]))
     assert len(spec.ipv4) == (2 if public else 0)
     assert (spec.ipv6 is not None) == public
+
+
+@pytest.mark.spec("B interface primary one")
+def test_of_several_interfaces_one_is_primary() -> None:
+    """By a rule, as there is one public interface at most and there are no VPCs yet."""
+    first = InterfaceFacts(1, "public", None, None, primary=True)
+    second = InterfaceFacts(2, "vpc", None, None, primary=False)
+    problem = updating_problem([first, second], second, UpdateInterface(primary=True))
+    assert problem is not None
+    assert (problem.field, problem.reason) == ("primary", ONE_PRIMARY)
+    assert updating_problem([first, second], first, UpdateInterface(primary=True)) is None
+
+
+@pytest.mark.spec("B networking 6")
+async def test_vlans_are_where_the_region_has_them(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, config = await new(client)
+    region = roost.catalog.find_region("us-lake")
+    assert region is not None
+    without = region.model_copy(update={"capabilities": ["Computes"]})
+    monkeypatch.setattr(roost.catalog, "find_region", lambda _: without)
+    reason = "The region does not offer VLANs"
+    for method, where, body, field in (
+        ("POST", INSTANCES, create_body(interfaces=[VLAN]), "interfaces"),
+        ("PUT", config, {"interfaces": [VLAN]}, "interfaces"),
+        ("POST", f"{config}/interfaces", VLAN, "purpose"),
+    ):
+        assert (await client.send(method, where, body)).problems == [(field, reason)]
+    assert (await client.get(config))["interfaces"] == []

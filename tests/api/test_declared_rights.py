@@ -235,7 +235,17 @@ CLOSED: dict[str, tuple[UserType | TokenKind, ...]] = {
 }
 
 
-@pytest.mark.spec("A auth 3", "A auth 6", "B auth 2", "B auth 4", "B auth 5", "B compute 1")
+@pytest.mark.spec(
+    "A auth 6",
+    "B auth 2",
+    "B auth 4",
+    "B auth 5",
+    "B compute 1",
+    "A auth 2 attach",
+    "A auth 3 volumes",
+    "A auth 3 images",
+    "A auth 3 support",
+)
 def test_rights() -> None:
     declared = {
         f"{e.method} {e.path}": (e.scopes, e.public, e.grant) for e in Registry(GROUPS.endpoints)

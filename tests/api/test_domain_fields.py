@@ -8,7 +8,7 @@ from roost.resources.domains.settings import PRIVATE_REASON
 from tests.api.conftest import Account
 from tests.support.client import Client, Json
 
-pytestmark = pytest.mark.spec("B domain record fields", "B domain seconds")
+pytestmark = pytest.mark.spec("B domain record")
 
 EMAIL = "me@example.com"
 SLAVE: Json = {"type": "slave", "master_ips": ["203.0.113.1"]}
@@ -149,6 +149,7 @@ def master(account: Account) -> Json:
     return {"domain": f"fields-{account.id}.example", "type": "master", "soa_email": EMAIL}
 
 
+@pytest.mark.spec("B domain axfr_ips", "B domain status default")
 async def test_defaults(client: Client, master: Json) -> None:
     """Master and slave each need one field more."""
     row = await client.post("/domains", master)
@@ -159,6 +160,13 @@ async def test_defaults(client: Client, master: Json) -> None:
     assert row == {**DEFAULTS, **slave, **{k: row[k] for k in ("id", "created", "updated")}}
 
 
+@pytest.mark.spec(
+    "B domain name",
+    "B domain description",
+    "B domain group",
+    "B domain name labels",
+    "B domain axfr_ips length",
+)
 @pytest.mark.parametrize(("field", "value"), VALID)
 async def test_valid(client: Client, master: Json, field: str, value: Json) -> None:
     """What was sent is returned as sent, by the creation and by an update."""
@@ -174,6 +182,17 @@ async def test_valid(client: Client, master: Json, field: str, value: Json) -> N
         await client.delete(path)
 
 
+@pytest.mark.spec(
+    "B domain name",
+    "B domain type",
+    "B domain status",
+    "B domain soa_email",
+    "B domain description",
+    "B domain group",
+    "B domain name labels",
+    "B domain master_ips length",
+    "B domain axfr_ips length",
+)
 @pytest.mark.parametrize(("field", "value", "reason"), INVALID)
 async def test_invalid(client: Client, master: Json, field: str, value: Json, reason: str) -> None:
     answer = await client.send("POST", "/domains", {**master, field: value})
@@ -190,6 +209,7 @@ async def test_invalid_updates(client: Client, master: Json) -> None:
     assert await client.get(path) == row
 
 
+@pytest.mark.spec("B domain name required", "B domain type required")
 async def test_all_problems_come_together(client: Client, master: Json) -> None:
     body = {"domain": "x", "soa_email": "y", "refresh_sec": -1, "tags": ["z"]}
     answer = await client.send("POST", "/domains", body)
@@ -206,6 +226,7 @@ async def test_all_problems_come_together(client: Client, master: Json) -> None:
     ]
 
 
+@pytest.mark.spec("B domain seconds", "B domain seconds rounded")
 @pytest.mark.parametrize("field", SECONDS)
 async def test_seconds_are_rounded_up(client: Client, master: Json, field: str) -> None:
     path = f"/domains/{(await client.post('/domains', master))['id']}"
@@ -213,6 +234,7 @@ async def test_seconds_are_rounded_up(client: Client, master: Json, field: str) 
         assert (await client.put(path, {field: sent}))[field] == kept
 
 
+@pytest.mark.spec("B domain record seconds", "B domain record seconds rounded")
 async def test_a_records_seconds_are_rounded_to_the_nearest(client: Client, master: Json) -> None:
     """Of two that are as near, to the larger one; 0 stays the domain's own."""
     domain_id = (await client.post("/domains", master))["id"]
@@ -223,6 +245,7 @@ async def test_a_records_seconds_are_rounded_to_the_nearest(client: Client, mast
         assert (await client.put(f"{path}/{record['id']}", {"ttl_sec": sent}))["ttl_sec"] == kept
 
 
+@pytest.mark.spec("B domain soa_email", "B domain master_ips")
 async def test_what_a_type_demands(client: Client, master: Json) -> None:
     email = ("soa_email", "soa_email required when type=master")
     masters = (

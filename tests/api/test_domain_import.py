@@ -235,6 +235,7 @@ async def hold(engine: SimulatedDomains, zone: str, *rrsets: RRset, allowed: boo
     return f"{host}:{port}"
 
 
+@pytest.mark.spec("B domains import transfer")
 async def test_a_transfer(served: Served, zone: str, foreign: SimulatedDomains) -> None:
     client = served.client
     remote = await hold(
@@ -255,6 +256,7 @@ async def test_a_transfer(served: Served, zone: str, foreign: SimulatedDomains) 
     assert int(soa.split()[2]) > 2026112001
 
 
+@pytest.mark.spec("B domains import transfer")
 async def test_transfers_that_fail(served: Served, zone: str, foreign: SimulatedDomains) -> None:
     """Are refused with the reason, and leave nothing."""
     client = served.client

@@ -23,7 +23,7 @@ from tests.api.dns_servers import Served
 from tests.support.client import Answer, Client, Json
 from tests.support.resolving import answers, told
 
-pytestmark = pytest.mark.spec("B domain record")
+pytestmark = pytest.mark.spec("B domain record fields")
 
 A: Json = {"type": "A", "name": "a", "target": "192.0.2.1"}
 CNAME: Json = {"type": "CNAME", "name": "a", "target": "www.example.com"}

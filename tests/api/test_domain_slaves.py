@@ -53,6 +53,7 @@ async def other(tmp_path: Path) -> AsyncIterator[SimulatedDomains]:
     await engine.close()
 
 
+@pytest.mark.spec("B domain axfr_ips")
 async def test_both_ways(served: Served, other: SimulatedDomains) -> None:
     """A slave follows its master's NOTIFY; a master lets `axfr_ips` follow, and nobody else."""
     await follows(served, other)

@@ -40,7 +40,15 @@ def name(served: Served, request: pytest.FixtureRequest) -> str:
     return f"{request.function.__name__.replace('_', '-')}-{served.engine}.example"
 
 
-@pytest.mark.spec("B domains create", "B domains delete", "B domain status", "B events kinds")
+@pytest.mark.spec(
+    "B domains create",
+    "B domains delete",
+    "B domain status",
+    "B events kinds",
+    "B domain status changes",
+    "B domains records create",
+    "B domains records change",
+)
 async def test_a_life(served: Served, name: str) -> None:
     """Each change is seen by a query when its event has finished."""
     client, server = served.client, served.server
@@ -216,7 +224,7 @@ async def test_a_zone_file_says_what_resolvers_hear(served: Served, name: str) -
         assert await answers(served.server, owner.to_text(), kind) == wanted
 
 
-@pytest.mark.spec("B domains list", "B domains view", "B domain record")
+@pytest.mark.spec("B domains list", "B domains view", "B domain record", "B domains records list")
 async def test_lists(client: Client, account: Account) -> None:
     names = [f"{letter}-{account.id}.example" for letter in "cab"]
     ids = [(await make(client, name, group=name[0], tags=[name[0] * 3]))["id"] for name in names]
@@ -260,3 +268,15 @@ async def test_zones_of_the_deployment_are_nobodys(client: Client) -> None:
             "POST", "/domains", {"domain": name, "type": "master", "soa_email": EMAIL}
         )
         assert answer.problems == [("domain", RESERVED)], name
+
+
+@pytest.mark.spec("B domain seconds defaults")
+async def test_what_0_seconds_stand_for(served: Served, name: str) -> None:
+    client = served.client
+    domain = await make(client, name)
+    await add(client, domain, name="www", target="192.0.2.1")
+    await finished(client)
+    (soa,) = await answers(served.server, name, "SOA")
+    assert soa.split()[3:6] == ["14400", "14400", "1209600"]
+    message = await ask(served.server, f"www.{name}", "A")
+    assert message.answer[0].ttl == 86400

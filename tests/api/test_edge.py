@@ -136,6 +136,7 @@ async def test_v4beta_answers_like_v4(client: Client) -> None:
     assert await beta.json() == await client.get("/regions")
 
 
+@pytest.mark.spec("A versioning")
 async def test_headers_of_every_answer(client: Client, roost: Roost) -> None:
     answer = await client.send("GET", INSTANCES)
     assert answer.headers["Content-Type"] == "application/json"

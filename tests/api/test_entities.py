@@ -45,7 +45,7 @@ async def entity_id(kind: ResourceKind, client: Client, roost: Roost, account: A
     return int(await SAMPLES[name].make(client, roost, account))
 
 
-@pytest.mark.spec("B events kinds", "B account events")
+@pytest.mark.spec("B events kinds", "B account events view")
 async def test_events_link_to_what_they_are_about(
     client: Client, roost: Roost, account: Account
 ) -> None:
@@ -159,7 +159,7 @@ async def test_tags_are_indexed(kind: ResourceKind, roost: Roost) -> None:
     assert await roost.store.fetchval(indexed, kind.tags_table, "%USING gin (tags)") == 1
 
 
-@pytest.mark.spec("B tags unrestricted", "B compute 1")
+@pytest.mark.spec("B tags unrestricted", "B compute 1 tags")
 @every_taggable
 async def test_restricted_users_send_tags_back_as_they_are(
     kind: ResourceKind,

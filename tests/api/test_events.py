@@ -11,7 +11,7 @@ from tests.api.conftest import Account
 from tests.support.client import Client, Json
 from tests.support.instances import INSTANCES, create_body, made
 
-pytestmark = pytest.mark.spec("B account events", "B events window", "B limits events")
+pytestmark = pytest.mark.spec("B events kinds")
 
 EVENTS = "/account/events"
 DAY = timedelta(days=1)
@@ -48,7 +48,7 @@ async def flags(client: Client, name: str, wanted: Sequence[int]) -> list[bool]:
     return [events[event_id][name] for event_id in wanted]
 
 
-@pytest.mark.spec("B events kinds")
+@pytest.mark.spec("B account events view")
 async def test_the_event_of_a_job(client: Client, account: Account) -> None:
     row = await made(client, label="tested")
     (event,) = (await client.get(EVENTS, filter={"action": "compute_create"}))["data"]
@@ -91,6 +91,7 @@ async def test_the_event_of_a_change(client: Client, account: Account) -> None:
     assert event["entity"]["label"] == "renamed"
 
 
+@pytest.mark.spec("B account events list")
 async def test_the_newest_come_first(client: Client, roost: Roost, account: Account) -> None:
     made_in_order = [await insert(roost, account) for _ in range(30)]
     assert await ids(client) == made_in_order[::-1]
@@ -102,7 +103,7 @@ async def test_the_newest_come_first(client: Client, roost: Roost, account: Acco
     assert listed == made_in_order[::-1]
 
 
-@pytest.mark.spec("B filter")
+@pytest.mark.spec("B filter", "B filter or")
 async def test_filters(client: Client, roost: Roost, account: Account) -> None:
     tag = await insert(roost, account, "tag_create", id="blue", type="tag", age=3 * DAY)
     disk = await insert(roost, account, "disk_create", id=41, type="compute", age=2 * DAY)
@@ -158,6 +159,7 @@ async def test_what_cannot_be_filtered(client: Client, field: str) -> None:
     assert answer.status == 400
 
 
+@pytest.mark.spec("B account events read")
 async def test_read_marks_one(client: Client, roost: Roost, account: Account) -> None:
     events = [await insert(roost, account) for _ in range(3)]
     assert await client.post(f"{EVENTS}/{events[1]}/read") == {}
@@ -168,6 +170,7 @@ async def test_read_marks_one(client: Client, roost: Roost, account: Account) ->
     assert await ids(client, read=False) == [events[2], events[0]]
 
 
+@pytest.mark.spec("B account events seen")
 async def test_seen_marks_all_up_to_one(
     client: Client, stranger: Client, roost: Roost, account: Account
 ) -> None:
@@ -180,6 +183,7 @@ async def test_seen_marks_all_up_to_one(
     assert not any(event["seen"] for event in (await stranger.get(EVENTS))["data"])
 
 
+@pytest.mark.spec("B events window")
 async def test_they_are_kept_for_90_days(client: Client, roost: Roost, account: Account) -> None:
     old = await insert(roost, account, age=90 * DAY + timedelta(seconds=1))
     young = await insert(roost, account, age=90 * DAY - timedelta(minutes=1))

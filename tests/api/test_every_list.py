@@ -82,6 +82,7 @@ async def filtered(client: Client, path: str, wanted: Json) -> Answer:
     return await client.send("GET", path, headers={"X-Filter": json.dumps(wanted)})
 
 
+@pytest.mark.spec("A page default", "A limits page_size default")
 @every
 async def test_envelope(endpoint: Endpoint, client: Client, path: str) -> None:
     page = await client.get(path)
@@ -92,6 +93,7 @@ async def test_envelope(endpoint: Endpoint, client: Client, path: str) -> None:
     assert await client.get(f"{path}/?page_size=500&unknown=x") == page
 
 
+@pytest.mark.spec("A page")
 @every
 async def test_pages(endpoint: Endpoint, client: Client, path: str) -> None:
     for query, problem in (

@@ -13,6 +13,7 @@ from tests.support.client import Client
 pytestmark = pytest.mark.spec("B account logins", "B auth 5")
 
 
+@pytest.mark.spec("B account logins view")
 @pytest.mark.parametrize("ip", ["192.0.2.1", "2001:db8::1"])
 async def test_a_login(client: Client, roost: Roost, account: Account, ip: str) -> None:
     now = roost.clock.now()
@@ -32,6 +33,7 @@ async def test_a_login(client: Client, roost: Roost, account: Account, ip: str) 
     assert user["last_login"] == {"login_datetime": row["datetime"], "status": "successful"}
 
 
+@pytest.mark.spec("B account logins window")
 async def test_old_logins_are_not_listed_and_failed_ones_to_their_user_only(
     client: Client, roost: Roost, account: Account
 ) -> None:

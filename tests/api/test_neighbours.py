@@ -13,7 +13,7 @@ from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, settled
 from tests.support.volumes import VOLUMES, made_volume, plugged, powered, running_instance
 
-pytestmark = pytest.mark.spec("A volume status", "B compute delete", "B networking 4")
+pytestmark = pytest.mark.spec("A volume freed", "B compute delete", "B networking 4")
 
 Look = Callable[[Roost, Client, Json], Awaitable[object]]
 """What an instance has of a neighbour."""

@@ -79,6 +79,7 @@ async def test_the_form_may_lead_to_the_client_only(
         assert f"; form-action 'self' {target}; frame-ancestors 'none'" in policy
 
 
+@pytest.mark.spec("B oauth-clients redirect_uri")
 async def test_allow(user_browser: Browser, client: Client, app: App) -> None:
     answer = await allow(user_browser, wish(app, state="s"))
     assert answer.status == 303
@@ -137,6 +138,7 @@ async def test_the_redirect_uri_may_be_left_out_or_named(user_browser: Browser, 
         assert (answer.location or "").startswith(f"{WEB}?code=")
 
 
+@pytest.mark.spec("B auth 3 public")
 async def test_a_public_client_gets_a_token_in_the_fragment(
     user_browser: Browser, client: Client, public: App
 ) -> None:

@@ -13,7 +13,7 @@ CLIENTS = "/account/oauth-clients"
 WEB = "https://app.example.com/done"
 APP = "com.example.app:/done"
 
-pytestmark = pytest.mark.spec("B account 8", "B auth 3")
+pytestmark = pytest.mark.spec("B oauth-clients redirect_uri")
 
 
 def body(**changes: object) -> Json:
@@ -32,6 +32,14 @@ async def stored_secret(roost: Roost, client_id: str) -> bytes:
     return bytes(row["secret_hash"])
 
 
+@pytest.mark.spec(
+    "B oauth-clients list",
+    "B oauth-clients create",
+    "B oauth-clients view",
+    "B oauth-clients update",
+    "B oauth-clients delete",
+    "B oauth-clients public",
+)
 async def test_the_life_of_a_client(client: Client) -> None:
     made = await client.post(CLIENTS, body())
     assert re.fullmatch(r"[0-9a-f]{20}", made["id"])
@@ -81,6 +89,7 @@ async def test_events_name_the_client(client: Client) -> None:
     }
 
 
+@pytest.mark.spec("B oauth-clients reset", "B oauth-clients secret", "B account 8")
 async def test_a_reset_shows_the_secret_once_and_ends_the_old_one(
     client: Client, roost: Roost
 ) -> None:
@@ -107,6 +116,7 @@ async def test_filters(client: Client) -> None:
     assert answer.problems == [("X-Filter", "Cannot filter on status")]
 
 
+@pytest.mark.spec("B oauth-clients label")
 async def test_what_is_missing_is_told_together(client: Client, account: Account) -> None:
     answer = await client.send("POST", CLIENTS, {"public": "yes"})
     assert answer.problems == [
@@ -118,6 +128,7 @@ async def test_what_is_missing_is_told_together(client: Client, account: Account
     assert await actions(client) == []
 
 
+@pytest.mark.spec("B oauth-clients label")
 @pytest.mark.parametrize(("length", "good"), [(0, False), (1, True), (512, True), (513, False)])
 async def test_labels(client: Client, length: int, good: bool) -> None:
     answer = await client.send("POST", CLIENTS, body(label="ä" * length))

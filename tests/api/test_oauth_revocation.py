@@ -55,6 +55,7 @@ async def test_only_the_client_itself_revokes(
     assert (await client.send("GET", "/profile")).status == 200
 
 
+@pytest.mark.spec("B account 8 delete")
 async def test_deleting_the_client_ends_its_tokens(
     user_browser: Browser, client: Client, app: App
 ) -> None:

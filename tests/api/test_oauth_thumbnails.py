@@ -41,7 +41,7 @@ def decoded(raw: bytes) -> Image.Image:
     return image
 
 
-@pytest.mark.spec("B auth 4")
+@pytest.mark.spec("B auth 4", "B oauth-clients thumbnail view", "B oauth-clients thumbnail update")
 async def test_everybody_sees_it(client: Client, nobody: Client, path: str) -> None:
     assert (await nobody.send("GET", f"{path}/thumbnail")).status == 404
     assert (await client.get(path))["thumbnail_url"] is None

@@ -81,6 +81,7 @@ async def test_the_standard_way(user_browser: Browser, app: App) -> None:
     assert page.headers["Access-Control-Allow-Origin"] == "*"
 
 
+@pytest.mark.spec("B auth 3 public")
 async def test_a_public_client_proves_itself_with_the_verifier(
     user_browser: Browser, public: App
 ) -> None:

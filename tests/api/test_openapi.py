@@ -17,7 +17,7 @@ from roost.web.routing import path_params, plain_path
 from tests.golden.gaps import check_gaps
 from tests.support.client import Json
 
-pytestmark = pytest.mark.spec("A errors 1", "A auth 3", "A service paths")
+pytestmark = pytest.mark.spec("A errors 1", "A service paths")
 
 ENDPOINTS = tuple(Registry(GROUPS.endpoints))
 DOCUMENT: Json = json.loads(build_document(Registry(GROUPS.endpoints)))
@@ -248,3 +248,10 @@ def test_examples_are_accepted(roost: Roost, body: type[Body], example: Json) ->
     accepted = parse_body(body, json.dumps(example).encode(), roost.services)
     sent = {field.alias or name: name for name, field in body.model_fields.items()}
     assert accepted.model_fields_set == {sent.get(name, name) for name in example}
+
+
+@pytest.mark.spec("B compute group", "B domain group deprecated")
+@pytest.mark.parametrize("kind", ["Instance", "Domain"])
+def test_groups_are_deprecated(kind: str) -> None:
+    for model in (f"{kind}Row", f"Create{kind}", f"Update{kind}"):
+        assert SCHEMAS[model]["properties"]["group"]["deprecated"] is True

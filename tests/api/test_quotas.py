@@ -160,6 +160,7 @@ async def test_the_catalogues_limits_hold_again_after_a_reset(
     await client.post("/tags", {"label": "one"})
 
 
+@pytest.mark.spec("B limits vlans")
 async def test_ten_vlans_in_a_region(roost: Roost, client: Client) -> None:
     def vlans(*numbers: int) -> list[Json]:
         return [{"purpose": "vlan", "label": f"net-{n}"} for n in numbers]

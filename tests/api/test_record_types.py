@@ -12,7 +12,7 @@ from tests.support.client import Client, Json
 from tests.support.record_tables import TABLES, Invalid, Valid, filled
 from tests.support.resolving import answers, told
 
-pytestmark = pytest.mark.spec("B domain record")
+pytestmark = pytest.mark.spec("B domain record fields")
 
 _NUMBERS = count()
 
@@ -25,6 +25,20 @@ async def make_domain(client: Client, prefix: str) -> tuple[str, int]:
     return name, (await client.post("/domains", body))["id"]
 
 
+@pytest.mark.spec(
+    "B domain record name",
+    "B domain record target",
+    "B domain record period",
+    "B domain record priority",
+    "B domain record weight",
+    "B domain record port",
+    "B domain record service",
+    "B domain record tag",
+    "B domain record priority types",
+    "B domain record weight types",
+    "B domain record port types",
+    "B domain record tag types",
+)
 @every_type
 @pytest.mark.parametrize("part", ["canonical", "other"])
 async def test_valid(kind: RecordType, part: str, served: Served) -> None:
@@ -55,6 +69,20 @@ async def resolve(kind: RecordType, row: Valid, zone: str, served: Served) -> No
     assert found == sorted([filled(row.rdata, zone), *own])
 
 
+@pytest.mark.spec(
+    "B domain record name",
+    "B domain record target",
+    "B domain record period",
+    "B domain record priority",
+    "B domain record weight",
+    "B domain record port",
+    "B domain record service",
+    "B domain record tag",
+    "B domain record priority types",
+    "B domain record weight types",
+    "B domain record port types",
+    "B domain record tag types",
+)
 @every_type
 async def test_invalid(kind: RecordType, client: Client) -> None:
     """Each is refused with its fields and reasons, and leaves nothing."""
@@ -98,7 +126,24 @@ async def test_invalid_updates(kind: RecordType, client: Client) -> None:
     assert await client.get(path) == record
 
 
+@pytest.mark.spec("B domain record type")
 @pytest.mark.parametrize("part", ["canonical", "other", "invalid"])
 def test_the_tables_cover_all_types(part: str) -> None:
     assert set(TABLES) == set(get_args(RecordType))
     assert all(len(getattr(table, part)) >= 3 for table in TABLES.values())
+
+
+@pytest.mark.spec("B domain record type", "B domain record type required")
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        ({}, "type is required"),
+        ({"type": "a"}, f"Must be one of {', '.join(get_args(RecordType))}"),
+        ({"type": "SPF"}, f"Must be one of {', '.join(get_args(RecordType))}"),
+    ],
+)
+async def test_the_type(client: Client, sent: Json, reason: str) -> None:
+    _, domain_id = await make_domain(client, "type")
+    body = {"name": "a", "target": "192.0.2.1", **sent}
+    answer = await client.send("POST", f"/domains/{domain_id}/records", body)
+    assert (answer.status, answer.problems) == (400, [("type", reason)])

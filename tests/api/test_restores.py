@@ -1,5 +1,7 @@
 """Restores lose nothing before they are whole, and need rights on both instances."""
 
+import pytest
+
 from roost.app.roost import Roost
 from roost.core.grant_queries import give
 from tests.api.conftest import Account, NewToken, NewUser
@@ -83,6 +85,7 @@ async def test_the_config_of_the_last_boot(client: Client) -> None:
     assert len((await client.get(f"{new}/configs"))["data"]) == 3
 
 
+@pytest.mark.spec("B compute create backup grant")
 async def test_rights(
     nobody: Client,
     client: Client,

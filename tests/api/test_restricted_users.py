@@ -12,7 +12,7 @@ from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, create_body, made
 from tests.support.keys import KEY
 
-pytestmark = pytest.mark.spec("A auth 4", "B compute 1", "B account events")
+pytestmark = pytest.mark.spec("A auth 4", "B compute 1")
 
 FORBIDDEN = (403, [(None, "Unauthorized")])
 
@@ -132,6 +132,7 @@ async def test_creating_needs_the_right_and_gives_read_write(
     assert await user.client.delete(path) == {}
 
 
+@pytest.mark.spec("B compute 1 tags")
 async def test_tags_are_for_unrestricted_users(client: Client, user: Restricted) -> None:
     row = await made(client)
     add = {"add_computes": True, "account_access": "read_only"}
@@ -164,6 +165,7 @@ async def test_seen_marks_no_events_that_are_hidden(client: Client, user: Restri
     assert unseen == {hidden["id"]}
 
 
+@pytest.mark.spec("B account events grants")
 async def test_events_are_those_of_granted_entities(client: Client, user: Restricted) -> None:
     one, two = await made(client), await made(client)
     await client.put("/account", {"phone": "1"})
@@ -186,6 +188,7 @@ async def test_events_are_those_of_granted_entities(client: Client, user: Restri
         assert answer.status == 404
 
 
+@pytest.mark.spec("B account events grants")
 async def test_own_acts_are_always_seen(
     client: Client,
     user: Restricted,

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import time
 from collections.abc import AsyncIterator
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import dns.reversename
@@ -17,7 +18,7 @@ from tests.support.database import DatabaseServer
 from tests.support.instances import made
 from tests.support.resolving import answers, told
 
-pytestmark = pytest.mark.spec("B networking 4", "B ip address record")
+pytestmark = pytest.mark.spec("B networking 4")
 
 INVALID = "Domain is not valid."
 IPS = "/networking/ips"
@@ -38,6 +39,7 @@ async def name_for(served: Served, address: str) -> str:
     return f"host.{zone}"
 
 
+@pytest.mark.spec("B ip address rdns")
 async def test_a_default_name_resolves_forward_and_back(served: Served) -> None:
     address = (await made(served.client))["ipv4"][0]
     row = await served.client.get(f"{IPS}/{address}")
@@ -47,6 +49,7 @@ async def test_a_default_name_resolves_forward_and_back(served: Served) -> None:
     assert await answers(served.server, name, "A") == [address]
 
 
+@pytest.mark.spec("B networking 4 null", "B networking ips view", "B networking ips update")
 async def test_a_name_of_ones_own(served: Served) -> None:
     client, instance = served.client, await made(served.client)
     address, default = (
@@ -68,6 +71,7 @@ async def test_a_name_of_ones_own(served: Served) -> None:
     assert await pointers(served, address) == [f"{default}."]
 
 
+@pytest.mark.spec("B ip address record", "B ip address nat", "B ip address type")
 async def test_ipv6(served: Served) -> None:
     """No default name; the address is written in any way."""
     client, instance = served.client, await made(served.client)
@@ -222,3 +226,27 @@ async def test_addresses_of_others(client: Client, stranger: Client) -> None:
     for path in (address, "192.0.2.77", "fe80::1", "no-address", "1.2.3"):
         for method, body in (("GET", None), ("PUT", {"rdns": None})):
             assert (await client.send(method, f"{IPS}/{path}", body)).status == 404
+
+
+@pytest.mark.spec(
+    "B ip address record", "B ip address type", "B ip address rdns", "B ip address nat"
+)
+async def test_the_record_of_an_ipv4_address(client: Client) -> None:
+    instance = await made(client)
+    address = instance["ipv4"][0]
+    row = await client.get(f"{IPS}/{address}")
+    assert row == {
+        "address": address,
+        "gateway": row["gateway"],
+        "subnet_mask": row["subnet_mask"],
+        "prefix": row["prefix"],
+        "type": "ipv4",
+        "public": True,
+        "rdns": f"{address.replace('.', '-')}.ip.roost.internal",
+        "compute_id": instance["id"],
+        "region": "us-lake",
+        "vpc_nat_1_1": None,
+    }
+    network = ip_network(f"{address}/{row['prefix']}", strict=False)
+    assert row["subnet_mask"] == str(network.netmask)
+    assert ip_address(row["gateway"]) in network

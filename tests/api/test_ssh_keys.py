@@ -116,7 +116,7 @@ async def keys_in(roost: Roost, compute_id: int) -> list[str]:
     return SealedSetup.unseal(roost.services.get(Box), sealed).authorized_keys
 
 
-@pytest.mark.spec("B compute create fields")
+@pytest.mark.spec("B compute create users")
 async def test_users_named_at_creation_get_their_keys_in(
     client: Client, roost: Roost, account: Account, nobody: Client, new_token: NewToken
 ) -> None:
@@ -131,7 +131,7 @@ async def test_users_named_at_creation_get_their_keys_in(
     assert await keys_in(roost, row["id"]) == [f"{KEY} given", OTHER, first, second]
 
 
-@pytest.mark.spec("B compute create fields")
+@pytest.mark.spec("B compute create users")
 async def test_users_without_keys_or_of_other_accounts(
     client: Client, stranger: Client, roost: Roost, account: Account
 ) -> None:

@@ -104,6 +104,7 @@ GOOD: Mapping[str, bytes] = {
 }
 
 
+@pytest.mark.spec("A support attachments endings")
 @pytest.mark.parametrize(("name", "content"), GOOD.items(), ids=[n[:20] for n in GOOD])
 async def test_good_files_are_stored_exactly(
     client: Client, roost: Roost, ticket_id: int, folder: Path, name: str, content: bytes
@@ -169,6 +170,7 @@ BAD: dict[str, tuple[list[FormPart], str]] = {
 }
 
 
+@pytest.mark.spec("A support attachments endings")
 @pytest.mark.parametrize(("parts", "reason"), BAD.values(), ids=BAD)
 async def test_of_bad_files_nothing_is_left(
     client: Client, ticket_id: int, folder: Path, parts: list[FormPart], reason: str
@@ -331,6 +333,7 @@ async def test_closed_and_full_tickets_take_none(
     await roost.store.execute("delete from ticket_attachment where ticket_id = $1", ticket_id)
 
 
+@pytest.mark.spec("A errors 4")
 async def test_an_account_can_fill_no_disk(
     client: Client, stranger: Client, roost: Roost, folder: Path
 ) -> None:

@@ -14,8 +14,6 @@ from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Client, Json
 from tests.support.instances import made
 
-pytestmark = pytest.mark.spec("A support")
-
 TICKETS = "/support/tickets"
 BODY: dict[str, Json] = {"summary": "No connection", "description": "Since this morning."}
 HEX = re.compile(r"[0-9a-f]{32}")
@@ -73,7 +71,7 @@ async def events(client: Client, ticket_id: int) -> list[tuple[str, str | None]]
     return [(row["action"], row["username"]) for row in reversed(rows)]
 
 
-@pytest.mark.spec("A support open")
+@pytest.mark.spec("A support open", "A support view")
 async def test_a_new_ticket(client: Client, account: Account, roost: Roost) -> None:
     email = " Ada@Example.com "
     sql = "update api_user set email = $2 where id = $1"
@@ -107,7 +105,16 @@ async def test_a_new_ticket(client: Client, account: Account, roost: Roost) -> N
     }
 
 
-@pytest.mark.spec("A support open", "A limits tickets")
+@pytest.mark.spec(
+    "A support open",
+    "A limits ticket summary",
+    "A limits ticket description",
+    "A support entity",
+    "A support managed",
+    "A support managed account",
+    "A support vlan",
+    "A support region",
+)
 @pytest.mark.parametrize(
     ("changes", "problems"),
     [
@@ -170,7 +177,7 @@ async def test_null_and_unknown_fields_are_nothing(client: Client) -> None:
     assert (await opened(client, managed_issue=False))["entity"] is None
 
 
-@pytest.mark.spec("A support open")
+@pytest.mark.spec("A support open", "A support entity")
 async def test_about_an_instance(client: Client, stranger: Client) -> None:
     compute = await made(client, label="web-1")
     entity = {
@@ -201,7 +208,7 @@ async def test_about_one_entity_at_most(client: Client, more: Json, field: str) 
     assert await refused(client, TICKETS, body) == [(field, ONE_ENTITY)]
 
 
-@pytest.mark.spec("A support open")
+@pytest.mark.spec("A support open", "A support vlan")
 async def test_about_a_vlan(client: Client, stranger: Client) -> None:
     interfaces = [{"purpose": "public"}, {"purpose": "vlan", "label": "back-office"}]
     await made(client, interfaces=interfaces, region="us-lake")
@@ -236,7 +243,7 @@ async def test_open_ones_come_first(client: Client, stranger: Client, roost: Roo
     assert answer.problems == [("X-Filter", "Cannot filter on status")]
 
 
-@pytest.mark.spec("A support replies", "A ticket states")
+@pytest.mark.spec("A support replies", "A ticket states", "A support replies list")
 async def test_replies(client: Client, account: Account, roost: Roost) -> None:
     ticket_id = (await opened(client))["id"]
     path = f"{TICKETS}/{ticket_id}/replies"
@@ -269,7 +276,7 @@ async def test_replies(client: Client, account: Account, roost: Roost) -> None:
     ]
 
 
-@pytest.mark.spec("A support replies", "A limits tickets")
+@pytest.mark.spec("A support replies", "A limits ticket reply")
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
@@ -302,7 +309,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.spec("A limits tickets")
+@pytest.mark.spec("A limits ticket summary", "A limits ticket description")
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 async def test_any_text_comes_back_unchanged(client: Client, text: str) -> None:
     summary = text[:64]
@@ -456,3 +463,10 @@ async def test_the_same_key_opens_one_ticket(
     assert first.raw == again.raw
     assert first.headers["X-RateLimit-Limit"] == "2"
     assert (await client.get(TICKETS))["results"] == 1
+
+
+@pytest.mark.spec("A limits ticket reply")
+async def test_the_longest_reply(client: Client) -> None:
+    path = f"{TICKETS}/{(await opened(client))['id']}/replies"
+    for text in ("x", "x" * 65535):
+        assert (await client.post(path, {"description": text}))["description"] == text

@@ -79,6 +79,7 @@ ACCEPTED = [
 ]
 
 
+@pytest.mark.spec("A volume size")
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
@@ -93,6 +94,7 @@ async def test_wrong_types(client: Client, field: str, value: object, reason: st
     assert (answer.status, answer.problems) == (400, [(field, reason)])
 
 
+@pytest.mark.spec("A volumes create label")
 @pytest.mark.parametrize(("field", "value", "reason"), REFUSED)
 async def test_refused(
     client: Client, roost: Roost, account: Account, field: str, value: object, reason: str
@@ -104,6 +106,7 @@ async def test_refused(
     assert await held(roost, account.id) == before
 
 
+@pytest.mark.spec("A volumes create size", "A volumes create tags")
 @pytest.mark.parametrize(("field", "value"), ACCEPTED)
 async def test_accepted(client: Client, field: str, value: object) -> None:
     row = await client.post(VOLUMES, volume_body(**{field: value}))
@@ -125,6 +128,7 @@ async def test_all_errors_together(client: Client) -> None:
     ]
 
 
+@pytest.mark.spec("A volumes create label", "A volumes create region")
 async def test_somewhere(client: Client) -> None:
     somewhere = (None, "Must provide a region or a Compute ID")
     answer = await client.send("POST", VOLUMES, {"label": "data"})
@@ -177,7 +181,14 @@ async def test_labels_of_updates_and_clones(client: Client, value: str, reason: 
         ("attach", {"compute_id": 999_999_999}, "compute_id", "compute_id is not valid"),
     ],
 )
-@pytest.mark.spec("A volumes attach", "A volumes clone", "A volumes resize")
+@pytest.mark.spec(
+    "A volumes attach",
+    "A volumes clone",
+    "A volumes resize",
+    "A volumes attach compute",
+    "A volumes clone label",
+    "A volumes resize size",
+)
 async def test_bodies_of_actions(
     client: Client, action: str, body: Json, field: str, reason: str
 ) -> None:

@@ -9,7 +9,7 @@ from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES, made
 from tests.support.volumes import VOLUMES, attached, made_volume, rested, volume_body
 
-pytestmark = pytest.mark.spec("A auth 4", "A volumes 4", "A auth 3")
+pytestmark = pytest.mark.spec("A auth 4", "A volumes 4")
 
 FORBIDDEN = (403, [(None, "Unauthorized")])
 
@@ -176,6 +176,7 @@ async def test_creating_attached_needs_both_scopes(
     assert (await both.post(VOLUMES, {**body, "label": "both"}))["compute_id"] == instance["id"]
 
 
+@pytest.mark.spec("A auth 2 attach")
 @pytest.mark.parametrize("scopes", ["volumes:read_write", "computes:read_write"])
 async def test_attach_and_detach_need_both_scopes(
     nobody: Client, client: Client, account: Account, new_token: NewToken, scopes: str

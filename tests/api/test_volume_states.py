@@ -85,7 +85,13 @@ async def test_not_deleted_while_an_instance_has_it(client: Client, runs: bool) 
     assert await client.delete(path) == {}
 
 
-@pytest.mark.spec("A volumes create", "A volumes attach")
+@pytest.mark.spec(
+    "A volumes create",
+    "A volumes attach",
+    "A volumes create config",
+    "A volumes create no config",
+    "A volumes attach config",
+)
 async def test_which_config(client: Client, roost: Roost) -> None:
     """The only one, else the last booted, else the caller has to say."""
     bare = await client.post(INSTANCES, {"type": "g1-nano-1", "region": "us-lake"})
@@ -166,7 +172,7 @@ async def test_one_for_each_gigabyte(client: Client) -> None:
     assert (await client.send("POST", VOLUMES, body)).problems == reason
 
 
-@pytest.mark.spec("A limits volumes per instance")
+@pytest.mark.spec("A limits volumes per instance", "A limits volumes persistent")
 async def test_more_than_eight_of_16_gigabytes(client: Client, roost: Roost) -> None:
     instance = await running_instance(client, type="g1-standard-6")
     labels = [f"v{number}" for number in range(17)]
@@ -285,3 +291,21 @@ async def slots(roost: Roost, volume_id: int) -> list[tuple[int, str]]:
         "select config_id, slot from compute_config_device where volume_id = $1", volume_id
     )
     return [(row["config_id"], row["slot"]) for row in rows]
+
+
+@pytest.mark.spec("A volumes clone status", "A volumes resize status", "A errors 5 status")
+@pytest.mark.parametrize("status", ["creating", "resizing"])
+async def test_only_an_active_one_is_cloned_and_resized(
+    client: Client, roost: Roost, status: str
+) -> None:
+    """While no job is going to make it active."""
+    volume = await made_volume(client)
+    set_status = "update volume set status = $2 where id = $1"
+    await roost.store.execute(set_status, volume["id"], status)
+    for action, body in (("clone", {"label": "copy"}), ("resize", {"size": 40})):
+        assert await refusal(client, volume, action, body) == [(None, "Volume is not active.")]
+    assert (await client.get(VOLUMES))["results"] == 1
+    await roost.store.execute(set_status, volume["id"], "active")
+    row = await client.post(f"{VOLUMES}/{volume['id']}/resize", {"size": 40})
+    assert row["size"] == 40
+    await rested(client, volume["id"])

@@ -21,7 +21,18 @@ from tests.support.volumes import (
 )
 
 
-@pytest.mark.spec("A volumes create", "A volume record", "A volumes view", "A volumes list")
+@pytest.mark.spec(
+    "A volumes create",
+    "A volume record",
+    "A volumes view",
+    "A volumes list",
+    "A volume path",
+    "A volume hardware",
+    "A volume size",
+    "A volumes create size",
+    "A volumes create tags",
+    "A volumes create compute",
+)
 async def test_create(client: Client) -> None:
     row = await client.post(VOLUMES, volume_body(label="web-data", tags=["blue"]))
     assert len(str(row["id"])) == 6
@@ -49,7 +60,9 @@ async def test_create(client: Client) -> None:
     assert event["entity"] == {"id": row["id"], "label": "web-data", "type": "volume", "url": url}
 
 
-@pytest.mark.spec("A volumes create", "A volume status")
+@pytest.mark.spec(
+    "A volumes create", "A volume status", "A volumes create compute", "A volume compute"
+)
 async def test_create_attached(client: Client, roost: Roost) -> None:
     instance = await running_instance(client)
     row = await client.post(
@@ -65,7 +78,7 @@ async def test_create_attached(client: Client, roost: Roost) -> None:
     assert [found["id"] for found in listed["data"]] == [row["id"]]
 
 
-@pytest.mark.spec("A volumes attach", "A volumes detach")
+@pytest.mark.spec("A volumes attach", "A volumes detach", "A volume compute")
 async def test_attach_and_detach(client: Client, roost: Roost) -> None:
     instance, volume = await running_instance(client), await made_volume(client)
     path = f"{VOLUMES}/{volume['id']}"
@@ -86,7 +99,7 @@ async def test_attach_and_detach(client: Client, roost: Roost) -> None:
         assert event["secondary_entity"]["url"] == f"/v4{INSTANCES}/{instance['id']}"
 
 
-@pytest.mark.spec("A volumes attach")
+@pytest.mark.spec("A volumes attach", "A volumes attach persist")
 async def test_a_volume_that_persists_comes_back_with_each_boot(
     client: Client, roost: Roost
 ) -> None:
@@ -126,7 +139,7 @@ async def test_attach_to_one_that_is_off(client: Client, roost: Roost) -> None:
     assert await plugged(roost, volume["id"]) == instance["id"]
 
 
-@pytest.mark.spec("A volume status")
+@pytest.mark.spec("A volume freed")
 async def test_deleting_the_instance_frees_its_volumes(client: Client, roost: Roost) -> None:
     instance = await running_instance(client)
     lasting, passing = [await made_volume(client, label=label) for label in ("one", "two")]
@@ -144,7 +157,7 @@ async def test_deleting_the_instance_frees_its_volumes(client: Client, roost: Ro
     assert await volume_engine(roost).read(lasting["id"]) == "precious"
 
 
-@pytest.mark.spec("A volumes clone", "A volumes 4")
+@pytest.mark.spec("A volumes clone", "A volumes clone data")
 async def test_clone(client: Client, roost: Roost) -> None:
     source = await made_volume(client, size=30, tags=["blue"])
     await volume_engine(roost).write(source["id"], "some bytes")
@@ -175,7 +188,7 @@ async def test_resize(client: Client, roost: Roost) -> None:
     assert (state.size, state.compute_id) == (40, instance["id"])
 
 
-@pytest.mark.spec("A volumes update")
+@pytest.mark.spec("A volumes update", "A volume path")
 async def test_update(client: Client) -> None:
     volume = await made_volume(client, tags=["blue"])
     path = f"{VOLUMES}/{volume['id']}"

@@ -13,7 +13,7 @@ from roost.resources.users.bodies import CreateUser, UpdateUser
 from roost.services import Services
 from roost.web.bodies import Body, parse_body
 
-pytestmark = pytest.mark.spec("B account update fields", "B account 1", "B errors conditions")
+pytestmark = pytest.mark.spec("B account 1", "B errors conditions")
 
 NAME = 'Must not contain any of < > ( ) = "'
 COUNTRY = "Must be a two-letter ISO 3166 country code"
@@ -200,6 +200,22 @@ def problems(model: type[Body], case: Json) -> list[tuple[str | None, str]]:
     return [(problem.field, problem.reason) for problem in caught.value.problems]
 
 
+@pytest.mark.spec(
+    "B account address",
+    "B account city",
+    "B account company",
+    "B account country",
+    "B account email",
+    "B account names",
+    "B account phone",
+    "B account state",
+    "B account state codes",
+    "B account tax_id",
+    "B account zip",
+    "B account company characters",
+    "B account names characters",
+    "B account zip length",
+)
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_account_accepted(case: Json) -> None:
     known = {key: value for key, value in case.items() if key in UpdateAccount.model_fields}
@@ -207,6 +223,22 @@ def test_account_accepted(case: Json) -> None:
     assert {key: body[key] for key in known} == known
 
 
+@pytest.mark.spec(
+    "B account address",
+    "B account city",
+    "B account company",
+    "B account country",
+    "B account email",
+    "B account names",
+    "B account phone",
+    "B account state",
+    "B account state codes",
+    "B account tax_id",
+    "B account zip",
+    "B account company characters",
+    "B account names characters",
+    "B account zip length",
+)
 @pytest.mark.parametrize(("case", "expected"), REFUSED, ids=str)
 def test_account_refused(case: Json, expected: list[tuple[str, str]]) -> None:
     assert problems(UpdateAccount, case) == expected
@@ -236,6 +268,7 @@ def test_user_refused(case: Json, expected: list[tuple[str, str]]) -> None:
         assert problems(UpdateUser, case) == expected
 
 
+@pytest.mark.spec("B account country")
 def test_the_countries_are_those_of_the_tz_database() -> None:
     table = Path("/usr/share/zoneinfo/iso3166.tab")
     assert len(COUNTRIES) == 249

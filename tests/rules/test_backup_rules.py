@@ -9,6 +9,7 @@ from roost.resources.compute.backups.rules import Kept, outdated, window_at
 _NOW = datetime(2026, 11, 20, 3, 0)  # A Friday.
 
 
+@pytest.mark.spec("B compute backups")
 @pytest.mark.parametrize(
     ("hour", "minute", "window", "number"),
     [(0, 0, "W0", 0), (1, 59, "W0", 0), (2, 0, "W2", 1), (13, 30, "W12", 6), (23, 59, "W22", 11)],

@@ -6,6 +6,7 @@ from roost.errors import ApiError
 from roost.web.pages import parse_page
 
 
+@pytest.mark.spec("A page", "A limits page_size", "A page default", "A limits page_size default")
 @pytest.mark.parametrize(
     ("query", "wanted"),
     [
@@ -28,6 +29,7 @@ NO_INTEGER = ("page", "Must be an integer")
 SIZE = ("page_size", "Must be 25-500")
 
 
+@pytest.mark.spec("A page", "A limits page_size")
 @pytest.mark.parametrize(
     ("query", "problems"),
     [

@@ -99,3 +99,16 @@ def test_a_token_allows_what_it_was_given(scopes: list[str]) -> None:
     parsed = Scopes.parse(" ".join(scopes))
     assert parsed.allow(tuple(scopes))
     assert parsed.text == " ".join(scopes)
+
+
+@pytest.mark.spec("A auth 2", "A auth 2 areas", "B auth 2")
+@pytest.mark.parametrize(
+    "area",
+    [
+        *("databases", "volumes", "images", "object_storage", "account"),
+        *("child_account", "events", "ips", "domains", "computes"),
+    ],
+)
+def test_areas(area: str) -> None:
+    assert Scopes.parse(f"{area}:read_write").allow((f"{area}:read_only", f"{area}:read_write"))
+    assert not Scopes.parse(f"{area}:read_only").allow((f"{area}:read_write",))

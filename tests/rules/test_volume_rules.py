@@ -74,6 +74,7 @@ def test_one_volume_for_each_gigabyte(memory: int, most: int) -> None:
     assert check_room(memory, most, 0, persists=True) == reason
 
 
+@pytest.mark.spec("A limits volumes persistent")
 def test_only_eight_persist_across_boots() -> None:
     assert check_room(16384, 12, 7, persists=True) is None
     assert check_room(16384, 8, 8, persists=False) is None

@@ -47,6 +47,7 @@ def ids(records: list[Record]) -> list[object]:
     return [record["id"] for record in records]
 
 
+@pytest.mark.spec("B region status", "A image record")
 @pytest.mark.parametrize(
     ("listing", "scope", "row"),
     [
@@ -66,6 +67,7 @@ async def test_records_are_what_the_documentation_says(
         assert TypeAdapter(row).validate_python(record, strict=True) == record
 
 
+@pytest.mark.spec("B region resolvers")
 async def test_a_region(store: Store, catalog: Catalog) -> None:
     record = json.loads(await fetch_record(store, EVERY_REGION, (), "us-lake"))
     assert record["resolvers"] == {
@@ -95,6 +97,7 @@ async def test_a_kernel(store: Store, catalog: Catalog) -> None:
     assert record["built"] == "2022-10-17T13:41:27"
 
 
+@pytest.mark.spec("A images filter", "B filter and")
 @pytest.mark.parametrize(
     ("listing", "filter_", "wanted"),
     [

@@ -1,4 +1,4 @@
-"""What a restricted user may do with an entity (spec A, Authentication rule 4)."""
+"""What a restricted user may do with an entity (spec A auth 4)."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""OAuth scopes: `<area>:read_only` or `<area>:read_write`, or `*` for everything (spec A, B)."""
+"""OAuth scopes: `<area>:read_only` or `<area>:read_write`, or `*` for all (spec A auth 2)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

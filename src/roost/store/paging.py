@@ -100,7 +100,7 @@ async def fetch_page(
     page: int,
     page_size: int,
 ) -> bytes:
-    """The envelope `{"data", "page", "pages", "results"}` (spec A, Collection envelope).
+    """The envelope `{"data", "page", "pages", "results"}` (spec A envelope).
 
     ApiError 404 for a page after the last one; an absurd page (above 2^64 / page_size) is the
     last one (reference, Pagination). ApiError 400 when a filter takes more than 5 seconds.

@@ -1,4 +1,4 @@
-"""What a restricted user needs beside the token's scope (spec A, Authentication rule 4)."""
+"""What a restricted user needs beside the token's scope (spec A auth 4)."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which page of a list: the query parameters `page` and `page_size` (spec A, Endpoints)."""
+"""Which page of a list: the query parameters `page` and `page_size` (spec A lists)."""
 
 from collections.abc import Mapping
 

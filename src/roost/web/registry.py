@@ -46,7 +46,7 @@ Intake = Callable[[Call, Upload], AbstractAsyncContextManager[T]]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`returns=Page(Row)`: the collection envelope (spec A, Collection envelope)."""
+    """`returns=Page(Row)`: the collection envelope (spec A envelope)."""
 
     row: type
 
@@ -106,7 +106,7 @@ class Endpoint:
     grant: Grant = field(default_factory=Anyone)
     refuses: tuple[UserType | TokenKind, ...] = ()
     """Types of users and kinds of tokens to which it is closed, whatever grants and scopes
-    (spec B, Account rules 3, 4)."""
+    (spec B account 3, B account 4)."""
     body: type[Body] | None = None
     accepts: tuple[str, ...] = ()
     """Media types of a body that is not JSON; the handler is given its bytes."""

@@ -198,7 +198,7 @@ class Entries(Entry):
     """A whole file."""
 
     mail_restricted_since: datetime | None = None
-    """Guests of accounts that were made then or later send no mail (spec B, Compute rule 4)."""
+    """Guests of accounts that were made then or later send no mail (spec B compute 4)."""
 
     limits: dict[str, Natural] = {}
     """What an account may have, where it is not what the group says that counts it."""

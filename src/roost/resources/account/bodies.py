@@ -1,4 +1,4 @@
-"""Request bodies of the account (spec B, Account update fields)."""
+"""Request bodies of the account (spec B account)."""
 
 from typing import Annotated
 

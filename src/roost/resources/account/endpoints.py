@@ -1,4 +1,4 @@
-"""What the API offers: the account itself (spec B, Account)."""
+"""What the API offers: the account itself (spec B account)."""
 
 from collections.abc import Iterator
 

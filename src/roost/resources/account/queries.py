@@ -211,7 +211,7 @@ async def created(db: Queries, account_id: int) -> datetime:
 
 
 async def network_helper(db: Queries, account_id: int) -> bool:
-    """Whether new configs of instances have the helper (spec B, Account settings)."""
+    """Whether new configs of instances have the helper (spec B account 10)."""
     enabled: bool = await db.fetchval(
         "select network_helper from account where id = $1", account_id
     )

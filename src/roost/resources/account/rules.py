@@ -28,7 +28,7 @@ STATES = {
     "US": _US_MILITARY.union(_US_STATES.split()),
     "CA": frozenset(_CA_PROVINCES.split()),
 }
-"""Of the countries whose states are codes (spec B, Account update fields)."""
+"""Of the countries whose states are codes (spec B account state codes)."""
 
 NAME_PATTERN = r'[^<>()="]*'
 NAME_REASON = 'Must not contain any of < > ( ) = "'

@@ -1,4 +1,4 @@
-"""What operators do with accounts: open them, tie them (spec B, Account rules 3 and 4)."""
+"""What operators do with accounts: open them, tie them (spec B account 3, B account 4)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the API offers: child accounts, for users of their parent (spec B, Account rule 4)."""
+"""What the API offers: child accounts, for users of their parent (spec B child accounts)."""
 
 from datetime import UTC, timedelta
 from uuid import UUID

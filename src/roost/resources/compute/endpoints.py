@@ -1,4 +1,4 @@
-"""What the API offers: compute instances (spec B, Compute instances)."""
+"""What the API offers: compute instances (spec B compute)."""
 
 from asyncpg import UniqueViolationError
 

@@ -177,7 +177,7 @@ class InstanceSpec:
     rescue: bool = False
     """Whether it boots a rescue system instead, which mounts nothing."""
     mail_restricted: bool = False
-    """Whether the guest may not connect to the ports of mail (spec B, Compute rule 4)."""
+    """Whether the guest may not connect to the ports of mail (spec B compute 4)."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Network interfaces of an instance, as declared at creation (spec B, Network interface object)."""
+"""Network interfaces of an instance, as declared at creation (spec B interfaces)."""
 
 import re
 from collections.abc import Sequence

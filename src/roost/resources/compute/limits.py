@@ -1,4 +1,4 @@
-"""What an account and a region may have of instances (docs/catalog.md, Limits; spec B, Limits)."""
+"""What an account and a region may have of instances (docs/catalog.md, Limits)."""
 
 from collections.abc import Iterable
 
@@ -27,7 +27,7 @@ COMPUTES = LimitGroup(
 )
 
 MAX_VLANS = 10
-"""For each region (spec B, Networking rule 6)."""
+"""For each region (spec B limits vlans)."""
 
 
 async def promise(db: Queries, region: str) -> Promised:

@@ -1,4 +1,4 @@
-"""The rules of compute instances as pure functions (spec B, Compute instances)."""
+"""The rules of compute instances as pure functions (spec B compute)."""
 
 import base64
 import binascii

@@ -38,7 +38,7 @@ LABEL_TAKEN = "Label must be unique among your computes"
 
 
 async def create(context: Context, body: CreateInstance) -> str:
-    """The new instance's record; spec B, Compute instances rules 1, 2 and 5."""
+    """The new instance's record (spec B compute 1, B compute 2, B compute 5)."""
     await use_tags(context, body.tags)
     keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
     new, record = await place(context, _properties(body))
@@ -147,7 +147,7 @@ def _row(
 
 
 def default_alerts(vcpus: int) -> Alerts:
-    """Spec B, Compute instance: cpu is 90 for each core."""
+    """`cpu` is 90 for each core (spec B compute alerts cpu)."""
     return {
         "cpu": 90 * vcpus,
         "io": 10000,
@@ -182,7 +182,7 @@ class Wanted:
 
 
 async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int:
-    """Main disk, swap and a config with both (spec B, Compute rule 2); the config's id."""
+    """Main disk, swap and a config with both (spec B compute 2); the config's id."""
     image = context.get(Catalog).find_image(wanted.image)
     label = image_label(wanted.image if image is None else image.label)
     helpers = default_helpers(await network_helper(context.db, context.account_id))

@@ -1,4 +1,4 @@
-"""Request bodies of domains (spec B, Domain; reference: operations, Domains)."""
+"""Request bodies of domains (spec B domains; reference: operations, Domains)."""
 
 from typing import Annotated
 

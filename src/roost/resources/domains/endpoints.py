@@ -1,4 +1,4 @@
-"""What the API offers: domains (spec B, Domains)."""
+"""What the API offers: domains (spec B domains)."""
 
 from roost.errors import Problem, invalid_fields, not_found
 from roost.jobs.queue import JobQueue

@@ -30,7 +30,7 @@ DOTTED_REASON = "Must have at least two labels, and the last one must not be a n
 
 
 def check_domain(text: str) -> str:
-    """The name of a zone (spec B, Domain)."""
+    """The name of a zone (spec B domain name)."""
     if not 1 <= len(text) <= MAX_NAME:
         raise refuse(f"Length must be 1-{MAX_NAME} characters")
     _check_labels(text, NAME_REASON)

@@ -1,4 +1,4 @@
-"""Request bodies of records (spec B, Domain record; reference: operations, Domains)."""
+"""Request bodies of records (spec B domain records; reference: operations, Domains)."""
 
 from typing import Annotated
 

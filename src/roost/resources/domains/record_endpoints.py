@@ -1,4 +1,4 @@
-"""What the API offers: the records of domains (spec B, Domains)."""
+"""What the API offers: the records of domains (spec B domain records)."""
 
 from dataclasses import replace
 from ipaddress import ip_address

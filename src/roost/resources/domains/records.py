@@ -1,4 +1,4 @@
-"""The records of domains (spec B, Domain, Domain record; reference: Domain)."""
+"""The records of domains (spec B domains, B domain records; reference: Domain)."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The rules of domains as pure functions (spec B, Domain, Domain record)."""
+"""The rules of domains as pure functions (spec B domains, B domain records)."""
 
 from bisect import bisect_left
 from datetime import UTC, datetime
@@ -56,7 +56,7 @@ def is_private(address: str) -> bool:
 
 
 def round_up(seconds: int) -> int:
-    """Times of a domain: the next valid value, or the largest (spec B, Domain)."""
+    """Times of a domain: the next valid value, or the largest (spec B domain seconds)."""
     _check_seconds(seconds)
     at = bisect_left(DOMAIN_SECONDS, seconds)
     return DOMAIN_SECONDS[min(at, len(DOMAIN_SECONDS) - 1)]

@@ -65,7 +65,7 @@ async def insert(context: Context, new: NewDomain) -> DomainFacts:
 
 
 async def claim(context: Context, domain: str, but: int | None = None) -> None:
-    """Raises 400 unless the caller's account may have the name (spec B, Domain).
+    """Raises 400 unless the caller's account may have the name (spec B domain record unique).
 
     It stays the caller's until the end of the transaction: names that lie within each other have
     the last two labels in common.

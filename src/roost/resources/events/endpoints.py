@@ -1,4 +1,4 @@
-"""What the API offers: the account's events of the last 90 days (spec B, Events)."""
+"""What the API offers: the account's events of the last 90 days (spec B events)."""
 
 from roost.core.entities.registry import Entities
 from roost.resources.events import queries
@@ -61,7 +61,7 @@ async def _view(call: Call, visible: Visible) -> bytes:
 
 
 def _visible(call: Call) -> Visible:
-    """Everything of the account, for restricted users by their grants (spec B, Events)."""
+    """All of the account, for restricted users by their grants (spec B account events grants)."""
     identity = call.identity
     scope = identity.account_id, call.clock.now() - queries.KEPT
     if not identity.restricted:

@@ -9,7 +9,7 @@ from roost.store import Queries
 from roost.store.paging import Column, Listing
 
 KEPT = timedelta(days=90)
-"""Spec B, Limits: events history."""
+"""How long events are shown (spec B events window)."""
 
 _OF_DISKS = """(
     'disk_create', 'disk_delete', 'disk_update', 'disk_duplicate', 'disk_imagize', 'disk_resize')"""
@@ -77,7 +77,7 @@ async def mark_read(db: Queries, event_id: int) -> None:
 
 
 async def mark_seen(db: Queries, visible: Visible, event_id: int) -> None:
-    """This event and all before it (spec B, Account), of those that somebody sees."""
+    """This event and all before it (spec B account events seen), of those that somebody sees."""
     scope, position = visible.listing.scope, len(visible.arguments) + 1
     await db.execute(
         f"update event e set seen = true where {scope} and e.id <= ${position} and not e.seen",

@@ -1,4 +1,4 @@
-"""What the API offers: public images for everyone, private ones with a token (spec A, Images)."""
+"""What the API offers: public images for everyone, private ones with a token (spec A images)."""
 
 from roost.resources.images import queries
 from roost.resources.images.records import ImageRow

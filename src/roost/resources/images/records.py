@@ -1,4 +1,4 @@
-"""Records of images (spec A, Image; reference: Image)."""
+"""Records of images (spec A images; reference: Image)."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What the API offers: logins of the last 90 days (spec B, Account)."""
+"""What the API offers: logins of the last 90 days (spec B logins and notices)."""
 
 from roost.resources.logins.queries import ACCOUNT_LOGINS, KEPT, PROFILE_LOGINS
 from roost.resources.logins.records import LoginRow

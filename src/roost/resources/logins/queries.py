@@ -8,7 +8,7 @@ from roost.store import Queries
 from roost.store.paging import Listing
 
 KEPT = timedelta(days=90)
-"""Spec B, Limits: logins history."""
+"""How long logins are shown (spec B account logins window)."""
 
 ACCOUNT_LOGINS = Listing(
     record="l.id, l.datetime, host(l.ip) as ip, l.username, l.status, l.restricted",

@@ -1,4 +1,4 @@
-"""What the API offers: maintenance of the account's instances (spec B, Account)."""
+"""What the API offers: maintenance of the account's instances (spec B account maintenance)."""
 
 from roost.resources.maintenance.queries import MAINTENANCE
 from roost.resources.maintenance.records import MaintenanceRow

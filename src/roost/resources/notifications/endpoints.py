@@ -1,4 +1,4 @@
-"""What the API offers: the account's notifications (spec B, Account)."""
+"""What the API offers: the account's notifications (spec B account notifications)."""
 
 from roost.core.notices import Causes, NotificationRow
 from roost.store.paging import page_of

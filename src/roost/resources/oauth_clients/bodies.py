@@ -1,4 +1,4 @@
-"""Request bodies of OAuth clients (spec B, OAuth client request fields)."""
+"""Request bodies of OAuth clients (spec B OAuth clients)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What the API offers: the OAuth clients of an account (spec B, Account rule 8)."""
+"""What the API offers: the OAuth clients of an account (spec B OAuth clients)."""
 
 import secrets
 

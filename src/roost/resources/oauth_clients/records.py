@@ -23,7 +23,7 @@ ClientStatus = Literal["active", "disabled", "suspended"]
 class OAuthClientRow(TypedDict):
     """An application that may ask users for access to their account.
 
-    `secret` is plain only in the answer of its reset (spec B, OAuth client request fields).
+    `secret` is plain only in the answer of its reset (spec B oauth-clients secret).
     """
 
     id: str

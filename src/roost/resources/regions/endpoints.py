@@ -1,4 +1,4 @@
-"""What the API offers: regions, for everyone (spec B, Regions)."""
+"""What the API offers: regions, for everyone (spec B regions)."""
 
 from roost.resources.regions import queries
 from roost.resources.regions.records import AvailabilityRow, RegionRow

@@ -1,4 +1,4 @@
-"""Records of regions (spec B, Region; reference: Region, Region availability)."""
+"""Records of regions (spec B regions; reference: Region, Region availability)."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What the API offers: addresses of instances and their names (spec B, Networking)."""
+"""What the API offers: addresses of instances and their names (spec B networking)."""
 
 from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_address
@@ -50,7 +50,7 @@ class Named:
 
 
 async def check_name(call: Call, body: UpdateAddress) -> Named:
-    """Raises 400 unless the name resolves to the address (spec B, Networking rule 4)."""
+    """Raises 400 unless the name resolves to the address (spec B networking 4)."""
     row = await _find(call, ("read_write",))
     if not row["public"]:
         raise invalid(PRIVATE)

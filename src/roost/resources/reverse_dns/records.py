@@ -1,4 +1,4 @@
-"""The record of an address (spec B, IP address)."""
+"""The record of an address (spec B ip address record)."""
 
 from typing import Literal
 

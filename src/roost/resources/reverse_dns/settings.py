@@ -20,7 +20,7 @@ class ReverseDns:
     """Who is asked what a name resolves to."""
 
     async def resolves(self, name: str, address: str) -> bool:
-        """Whether a name has this address (spec B, Networking rule 4)."""
+        """Whether a name has this address (spec B networking 4)."""
         # Seldom needed, and slow to load.
         import dns.asyncresolver
 

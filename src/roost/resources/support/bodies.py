@@ -1,4 +1,4 @@
-"""Request bodies of tickets (spec A, Support)."""
+"""Request bodies of tickets (spec A support)."""
 
 from typing import Annotated
 

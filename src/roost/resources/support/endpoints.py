@@ -1,4 +1,4 @@
-"""What the API offers: support tickets (spec A, Support)."""
+"""What the API offers: support tickets (spec A support)."""
 
 from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found

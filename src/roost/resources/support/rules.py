@@ -1,4 +1,4 @@
-"""Rules of tickets (spec A, Support) with their refusals."""
+"""Rules of tickets (spec A support) with their refusals."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Request bodies of tags (spec B, Tags; reference: operations)."""
+"""Request bodies of tags (spec B tags; reference: operations)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What the API offers: tags (spec B, Tags)."""
+"""What the API offers: tags (spec B tags)."""
 
 from roost.core.entities.registry import Entities
 from roost.core.events import log

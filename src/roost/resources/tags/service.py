@@ -15,7 +15,7 @@ from roost.resources.tags.references import NOT_FOUND
 async def use_tags(context: Context, tags: Tags | None) -> None:
     """Make the tags of something new exist; before the row that is to have them is locked.
 
-    Raises 403: tags need an unrestricted user (spec B, Tags; Compute instances rule 1).
+    Raises 403: tags need an unrestricted user (spec B tags unrestricted, B compute 1 tags).
     """
     if not tags:
         return

@@ -1,4 +1,4 @@
-"""Request bodies of volumes (spec A, Volumes; reference: operations)."""
+"""Request bodies of volumes (spec A volumes; reference: operations)."""
 
 from typing import Annotated
 

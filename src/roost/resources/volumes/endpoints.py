@@ -1,4 +1,4 @@
-"""What the API offers: block storage volumes (spec A, Volumes)."""
+"""What the API offers: block storage volumes (spec A volumes)."""
 
 from asyncpg import UniqueViolationError
 

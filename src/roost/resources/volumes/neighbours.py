@@ -43,7 +43,7 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
                 await _detach(db, volume, compute_id, now)
 
     async def left(self, db: Queries, services: Services, compute_id: int) -> None:
-        """Detach all (spec A, Volume status)."""
+        """Detach all (spec A volume freed)."""
         now = services.get(JobQueue).clock.now()
         for volume in await queries.of_instance(db, compute_id):
             await _detach(db, volume, compute_id, now)

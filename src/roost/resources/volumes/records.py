@@ -1,4 +1,4 @@
-"""The record of a volume (spec A, Volume)."""
+"""The record of a volume (spec A volumes)."""
 
 from typing import Literal
 

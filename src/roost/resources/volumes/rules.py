@@ -1,4 +1,4 @@
-"""The rules of volumes as pure functions (spec A, Volume and Limits)."""
+"""The rules of volumes as pure functions (spec A volumes)."""
 
 import re
 
@@ -34,7 +34,7 @@ def most_volumes(memory: int) -> int:
 
 
 def check_room(memory: int, others: int, persistent_others: int, persists: bool) -> str | None:
-    """Why an instance that has `others` gets no other volume, if so (spec A, Limits)."""
+    """Why an instance with `others` gets no more (spec A limits volumes per instance)."""
     most = most_volumes(memory)
     if others >= most:
         what = "1 volume" if most == 1 else f"{most} volumes"

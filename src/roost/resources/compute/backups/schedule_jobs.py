@@ -1,4 +1,4 @@
-"""Automatic backups: each day in the window that was chosen (spec B, Compute instance)."""
+"""Automatic backups: each day in the window that was chosen (spec B compute backups)."""
 
 import structlog
 

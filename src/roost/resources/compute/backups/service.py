@@ -149,7 +149,7 @@ async def place_disks(
 async def place_in_new(
     context: Context, backup_id: int, new: NewInstance, args: CreateArgs
 ) -> CreateFromBackupArgs:
-    """What the job needs that makes a new instance from a backup (spec B, Create body fields)."""
+    """What the job needs that makes a new instance from a backup (spec B compute create backup)."""
     backup = await find_usable(context, backup_id)
     held = DISKS.validate_json(backup.disks)
     size = sum(disk.size for disk in held)

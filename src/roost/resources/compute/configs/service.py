@@ -157,7 +157,7 @@ async def choose_config(db: Queries, facts: InstanceFacts, config_id: int | None
     """The config of this id, else the only one, else the last booted.
 
     ApiError 400 when it is no config of the instance, or none can be selected (reference: boot,
-    reboot; spec A, Volumes).
+    reboot; spec A volumes create config).
     """
     found = await queries.names(db, facts.id)
     if config_id is not None:

@@ -15,7 +15,7 @@ RESCUE_SLOTS = SLOTS[:-1]
 """The last one is the rescue system's own (reference: rescue)."""
 
 DEFAULT_SWAP = 512
-"""MB (spec B, Compute rule 2)."""
+"""MB (spec B compute create swap)."""
 
 MAX_CLONES = 5
 """Of one instance at the same time (reference: clone)."""

@@ -1,4 +1,4 @@
-"""Events, as users see them (spec B, Events; reference: Event)."""
+"""Events, as users see them (spec B events; reference: Event)."""
 
 from roost.store.migrations.sql import execute
 
