@@ -1,4 +1,4 @@
-"""The rules of account data as pure functions (spec B, Account update fields and rules)."""
+"""The rules of account data as pure functions (spec B account)."""
 
 import re
 

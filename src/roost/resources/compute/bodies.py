@@ -1,4 +1,4 @@
-"""Request bodies of compute instances (spec B, Create body fields; reference: operations)."""
+"""Request bodies of compute instances (spec B compute; reference: operations)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The record of a compute instance (spec B, Compute instance; reference: Compute instance)."""
+"""The record of a compute instance (spec B compute; reference: Compute instance)."""
 
 from typing import Literal
 

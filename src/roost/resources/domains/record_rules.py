@@ -1,4 +1,4 @@
-"""What each type of record demands of its fields (spec B, Domain record; reference: the table).
+"""What each type of record demands of its fields (spec B domain records; reference: the table).
 
 A check raises the refusal of one field. `CHECKS` is in the order of the errors.
 """

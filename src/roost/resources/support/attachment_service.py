@@ -1,7 +1,7 @@
 """Attachments: read from a form, checked to be what their names say, and stored before their rows.
 
 Files are never shown, run or made into anything else. Images are opened, which reads their
-structure, but not decoded (spec A, Support; RFC 7578).
+structure, but not decoded (spec A support; RFC 7578).
 """
 
 import io

@@ -1,4 +1,4 @@
-"""How tickets name what they are about (spec A, Support)."""
+"""How tickets name what they are about (spec A support)."""
 
 from collections.abc import Collection, Mapping
 

@@ -1,4 +1,4 @@
-"""Making volumes, and changes of those that are there (spec A, Volumes)."""
+"""Making volumes, and changes of those that are there (spec A volumes)."""
 
 from roost.core.access import give_to_creator, require
 from roost.core.context import Context
