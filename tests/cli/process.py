@@ -38,6 +38,10 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def _log(state: Path) -> Path:
+    return state.with_suffix(".log")
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """`roost serve` with simulated engines."""
@@ -50,17 +54,23 @@ class Server:
     def start(cls, state: Path, *options: str | Path) -> "Server":
         """Returns when it accepts requests."""
         common = ("--engines", "simulated", "--listen", "127.0.0.1:0")
-        process = subprocess.Popen(
-            [_ROOST, "serve", "--state", state, *common, *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        log = _log(state)
+        with log.open("a") as errors:
+            process = subprocess.Popen(
+                [_ROOST, "serve", "--state", state, *common, *options],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("roost ready "):
                 return cls(state, process, line.split()[2])
-        raise AssertionError(f"the server ended with {process.wait()}")
+        raise AssertionError(f"the server ended with {process.wait()}:\n{log.read_text()}")
+
+    @property
+    def log(self) -> Path:
+        return _log(self.state)
 
     @property
     def token(self) -> str:
