@@ -18,7 +18,7 @@ from roost.web.registry import Endpoint
 from roost.web.routing import path_params
 from tests.api.callers import Caller
 from tests.api.conftest import Account
-from tests.api.samples import SAMPLES, missing_path
+from tests.api.samples.paths import SHOWN, missing_path
 from tests.support.apps import let_in
 from tests.support.client import Answer, Client, Json
 from tests.support.families import adopt
@@ -90,7 +90,7 @@ class Doors:
             self._rights if caller.rights else [],
         )
         for kind in self._kinds:
-            for missing in {s.missing for s in SAMPLES.values() if isinstance(s.missing, int)}:
+            for missing in {s.missing for s in SHOWN.values() if isinstance(s.missing, int)}:
                 await give(store, user_id, kind, missing, caller.held)
 
     async def _token(self, caller: Caller, account: Account, scopes: str) -> str:

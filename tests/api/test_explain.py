@@ -10,7 +10,7 @@ from roost.core.grant_queries import give
 from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.api.doors import example
-from tests.api.samples import missing_path
+from tests.api.samples.paths import missing_path
 from tests.support.client import Client, Json
 from tests.support.instances import INSTANCES, made
 
