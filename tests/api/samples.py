@@ -20,6 +20,7 @@ from roost.web.routing import path_params
 from tests.api.conftest import Account
 from tests.support.apps import let_in
 from tests.support.client import Client
+from tests.support.databases import made_backup, made_database
 from tests.support.disks import quiet
 from tests.support.families import adopt
 from tests.support.instances import made
@@ -79,6 +80,17 @@ async def _backup(client: Client, roost: Roost, account: Account) -> Value:
     backup = await client.post(f"{path}/backups", {"label": "sample"})
     await quiet(client, path)
     return int(backup["id"])
+
+
+async def _database(client: Client, roost: Roost, account: Account) -> Value:
+    return int((await made_database(client, label=f"d{new_uuid()[:8]}"))["id"])
+
+
+async def _database_backup(client: Client, roost: Roost, account: Account) -> Value:
+    """Of the newest database."""
+    rows = (await client.get("/databases/instances?page_size=500"))["data"]
+    database_id = rows[-1]["id"] if rows else await _database(client, roost, account)
+    return int((await made_backup(client, int(database_id)))["id"])
 
 
 async def _volume(client: Client, roost: Roost, account: Account) -> Value:
@@ -234,10 +246,13 @@ SAMPLES = {
     "configId": Sample(_config, 999_999_999),
     "deviceId": Sample(_device, 999_999_999),
     "diskId": Sample(_disk, 999_999_999),
+    "/databases backupId": Sample(_database_backup, 999_999_999),
     "domainId": Sample(_domain, 999_999_999),
     "euuid": Sample(_child, new_uuid()),
+    "engineId": _shared("mysql/8.0.30", "mysql/none"),
     "eventId": Sample(_event, 999_999_999),
     "imageId": Sample(_image, "private/999999999"),
+    "instanceId": Sample(_database, 999_999_999),
     "interfaceId": Sample(_interface, 999_999_999),
     "kernelId": _shared("roost/grub2", "roost/none"),
     "loginId": Sample(_login, 999_999_999),
@@ -253,7 +268,10 @@ SAMPLES = {
     "volumeId": Sample(_volume, 999_999_999),
 }
 
+"""By parameter; where several groups have one of a name, the group's path stands before it."""
+
 ROWS: dict[str, Maker] = {
+    "list_databases": _database,
     "list_maintenance": _maintenance,
     "list_notifications": _maintenance,
     "list_ticket_replies": SAMPLES["ticketId"].make,
@@ -269,18 +287,25 @@ QUERIES = {"explain_request": "method=POST&path=/v4/compute/instances"}
 
 def lacking(endpoint: Endpoint) -> list[str]:
     """The parameters of an endpoint that have no sample."""
-    return [name for name in path_params(endpoint.path) if name not in SAMPLES]
+    names = path_params(endpoint.path)
+    return [name for name in names if _key(endpoint, name) not in SAMPLES]
 
 
-def _sample(name: str) -> Sample:
-    assert name in SAMPLES, f"add {name} to SAMPLES in tests/api/samples.py"
-    return SAMPLES[name]
+def _key(endpoint: Endpoint, name: str) -> str:
+    own = f"/{endpoint.path.split('/')[1]} {name}"
+    return own if own in SAMPLES else name
+
+
+def _sample(endpoint: Endpoint, name: str) -> Sample:
+    key = _key(endpoint, name)
+    assert key in SAMPLES, f"add {name} to SAMPLES in tests/api/samples.py"
+    return SAMPLES[key]
 
 
 async def sample_path(endpoint: Endpoint, client: Client, roost: Roost, account: Account) -> str:
     """The endpoint's path to things that exist."""
     values = {
-        name: await _sample(name).make(client, roost, account)
+        name: await _sample(endpoint, name).make(client, roost, account)
         for name in path_params(endpoint.path)
     }
     return fill(endpoint, values)
@@ -288,7 +313,9 @@ async def sample_path(endpoint: Endpoint, client: Client, roost: Roost, account:
 
 def missing_path(endpoint: Endpoint) -> str:
     """The endpoint's path to things that do not exist."""
-    return fill(endpoint, {name: _sample(name).missing for name in path_params(endpoint.path)})
+    return fill(
+        endpoint, {name: _sample(endpoint, name).missing for name in path_params(endpoint.path)}
+    )
 
 
 def fill(endpoint: Endpoint, values: dict[str, Value]) -> str:
@@ -314,7 +341,7 @@ def row_maker(listed: Endpoint, endpoints: Iterable[Endpoint]) -> Maker:
     for shown in endpoints:
         parent, _, last = shown.path.rpartition("/")
         if shown.method == "GET" and parent == listed.path and last.startswith("{"):
-            return _sample(last.strip("{}").partition(":")[0]).make
+            return _sample(shown, last.strip("{}").partition(":")[0]).make
     raise AssertionError(f"add {listed.name} to ROWS in tests/api/samples.py")
 
 
