@@ -1,9 +1,8 @@
 """What the API offers: backups of managed databases (spec A databases)."""
 
-from roost.resources.databases import backups
+from roost.resources.databases import backups, endpoints
 from roost.resources.databases.backup_queries import BACKUPS
 from roost.resources.databases.bodies import TakeDatabaseSnapshot
-from roost.resources.databases.endpoints import view_mysql_database
 from roost.resources.databases.records import DatabaseBackupRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
@@ -51,7 +50,7 @@ async def view_database_backup(call: Call) -> bytes:
     scopes=_SCOPES,
     grant=_MAY_WRITE,
     body=TakeDatabaseSnapshot,
-    of=view_mysql_database,
+    of=endpoints.view_mysql_database,
     events=("database_backup_create",),
 )
 async def take_database_snapshot(call: Call, body: TakeDatabaseSnapshot) -> None:
