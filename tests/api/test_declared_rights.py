@@ -49,7 +49,7 @@ DATABASE_LIST = (("databases:read_only",), False, Listed("database"))
 DATABASE_READ = (("databases:read_only",), False, Read("database", of="instanceId"))
 DATABASE_WRITE = (("databases:read_write",), False, Write("database", of="instanceId"))
 DATABASE_ALL = (("databases:read_write",), False, Unrestricted())
-# The list and the view of backups need the scope of writes (spec A auth 3).
+# The list and the view of backups need the scope of writes (spec A auth 3 databases).
 DATABASE_BACKUP_READ = (("databases:read_write",), False, Read("database", of="instanceId"))
 NEW_DATABASE = (("databases:read_write",), False, Global("add_databases"))
 

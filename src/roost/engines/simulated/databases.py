@@ -58,7 +58,12 @@ class SimulatedDatabases:
     async def restart(self, spec: DatabaseSpec) -> None:
         await self._plane.begin("database_restart", lambda docs: _whole(docs, spec.id))
         await self._plane.plan.wait("database_restart", str(spec.id))
-        await self._plane.transact(lambda documents: _run(documents, spec))
+
+        def restart(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_whole(documents, spec.id), outdated=False))
+            _run(documents, spec)
+
+        await self._plane.transact(restart)
 
     async def set_allow_list(self, database_id: int, networks: tuple[str, ...]) -> None:
         await self._plane.begin("database_allow", lambda docs: _whole(docs, database_id))
@@ -183,6 +188,14 @@ class SimulatedDatabases:
 
         await self._plane.transact(crash)
 
+    async def outdate(self, database_id: int) -> None:
+        """A newer release of its server is installed."""
+
+        def outdate(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_whole(documents, database_id), outdated=True))
+
+        await self._plane.transact(outdate)
+
     async def lose(self, database_id: int) -> None:
         """All of it vanishes, as a folder would that somebody removes."""
         await self._plane.transact(lambda documents: DATABASES.remove(documents, database_id))
@@ -233,6 +246,6 @@ def _state(database: Database) -> DatabaseState:
         whole=database.whole,
         running=database.running,
         used=_USED_MB if database.whole else 0,
-        outdated=False,
+        outdated=database.outdated,
         backups=tuple(sorted(database.backups)),
     )

@@ -65,6 +65,7 @@ class Database:
     id: int
     whole: bool = False
     running: bool = False
+    outdated: bool = False
     memory: int = 0
     allow_list: tuple[str, ...] = ()
     username: str = ""

@@ -10,7 +10,7 @@ from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint
 
 _SCOPES = ("databases:read_write",)
-"""Reading needs them too (spec A auth 3)."""
+"""Reading needs them too (spec A auth 3 databases)."""
 _ALL = "/databases/mysql/instances/{instanceId:int}/backups"
 _ONE = f"{_ALL}/{{backupId:int}}"
 _MAY_READ = Read("database", of="instanceId")

@@ -88,6 +88,8 @@ class DatabaseFacts:
     encrypted: bool
     ssl_connection: bool
     allow_list: list[str]
+    updates: str
+    """JSON."""
     status: DatabaseStatus
     password: bytes
     next_password: bytes | None
@@ -146,8 +148,8 @@ class NewDatabase:
 
 _FACTS = """
     select id, account_id, label, region, engine, type, server, version, vcpus, memory, disk,
-        cluster_size, replication_type, encrypted, ssl_connection, allow_list, status, password,
-        next_password, ca_certificate, used_mb, made, deleting, xmin as row_version
+        cluster_size, replication_type, encrypted, ssl_connection, allow_list, updates, status,
+        password, next_password, ca_certificate, used_mb, made, deleting, xmin as row_version
     from managed_database
     """
 

@@ -1,5 +1,7 @@
 """What the clock does with managed databases: backups, their end, and looking after servers."""
 
+from datetime import datetime
+
 import structlog
 
 from roost.core.engine import EngineError
@@ -13,6 +15,7 @@ from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.databases import backup_queries, jobs, queries, rules, state_queries
 from roost.resources.databases.args import DatabaseArgs, DatabaseBackupArgs, SaveArgs
+from roost.resources.databases.bodies import Updates
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseState
 from roost.resources.databases.entity import DATABASE, resource_of
 from roost.resources.databases.queries import DatabaseFacts
@@ -64,7 +67,7 @@ async def end_backups(run: Run[AllArgs]) -> Verdict:
 
 
 async def watch(run: Run[AllArgs]) -> Verdict:
-    """Measure all databases, and let those serve again that do not."""
+    """Measure all databases; let those serve again that do not, and patch in the window."""
     for region, engine in run.get(Engines).by_region(DATABASE_PLANE).items():
         try:
             states = await engine.list()
@@ -78,15 +81,25 @@ async def watch(run: Run[AllArgs]) -> Verdict:
 
 async def _look(run: Run[AllArgs], state: DatabaseState) -> None:
     await state_queries.set_used(run.store, state.id, state.used)
-    if state.running:
+    if state.running and not state.outdated:
         return
     queue = run.get(JobQueue)
     async with run.store.transaction() as db:
         database = await queries.lock_any(db, state.id)
         if database is None or database.deleting or not database.made:
             return
-        if not await queue.busy(db, resource_of(database.id)):
+        if await queue.busy(db, resource_of(database.id)):
+            return
+        if not state.running:
             await recover(db, queue, database)
+        elif database.status == "active" and _is_open(database, run.clock.now()):
+            by = log.Starter(queue, db, database.account_id)
+            args = DatabaseArgs(database_id=database.id)
+            await log.start(by, jobs.PATCH, args, DATABASE.of(database))
+
+
+def _is_open(database: DatabaseFacts, now: datetime) -> bool:
+    return rules.is_open(Updates.model_validate_json(database.updates), now)
 
 
 async def recover(db: Queries, queue: JobQueue, database: DatabaseFacts) -> None:
