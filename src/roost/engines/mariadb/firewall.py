@@ -9,6 +9,8 @@ from hashlib import sha256
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from roost.core.engine import EngineError
 from roost.engines.mariadb.programs import run
 
@@ -52,12 +54,14 @@ class Firewall:
 
     async def remove(self) -> None:
         """All rules of the state."""
-        await run(_DOING, ("nft", "-f", "-"), feed=f"{self._base}delete table {self._table}\n")
+        await run(
+            _DOING, ("nft", "-f", "-"), feed=SecretStr(f"{self._base}delete table {self._table}\n")
+        )
 
     async def problem(self) -> str | None:
         """Why this host cannot filter packets, or None."""
         try:
-            await run("nftables", ("nft", "--check", "-f", "-"), feed=self._base)
+            await run("nftables", ("nft", "--check", "-f", "-"), feed=SecretStr(self._base))
         except EngineError:
             return "nftables cannot filter packets here"
         return None
@@ -76,7 +80,7 @@ class Firewall:
         )
 
     async def _apply(self, commands: str) -> None:
-        await run(_DOING, ("nft", "-f", "-"), feed=self._base + commands)
+        await run(_DOING, ("nft", "-f", "-"), feed=SecretStr(self._base + commands))
 
 
 def _rules(networks: tuple[str, ...]) -> Iterable[str]:

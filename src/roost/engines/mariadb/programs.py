@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import structlog
+from pydantic import SecretStr
 
 from roost.core.engine import EngineError, FullError
 from roost.threads import DISK
@@ -17,17 +18,21 @@ ENVIRONMENT = {"PATH": f"{os.defpath}:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
 _WORDS = 4000
 """Of a program's complaints that are kept."""
 
+_NOTHING = SecretStr("")
+
 Command = Sequence[str | Path]
 
 
-async def run(doing: str, command: Command, *, feed: str = "", cwd: Path | None = None) -> str:
+async def run(
+    doing: str, command: Command, *, feed: SecretStr = _NOTHING, cwd: Path | None = None
+) -> str:
     """What the program prints. Raises EngineError, which begins with `doing`.
 
-    `feed` is its input: secrets go there, as arguments can be seen by everybody.
+    `feed` is its input: secrets go there, as everybody can see arguments.
     """
     # A file, not a pipe: a program that ends early then cannot fail us in the middle of a write.
     with os.fdopen(os.memfd_create("feed"), "w+") as source:
-        source.write(feed)
+        source.write(feed.get_secret_value())
         source.seek(0)
         both = asyncio.subprocess.PIPE
         process = await _start(doing, command, source.fileno(), both, both, cwd)

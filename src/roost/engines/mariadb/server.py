@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-import structlog
+from pydantic import SecretStr
 
 from roost.core.engine import EngineError
 from roost.engines.mariadb.folder import INSIDE, Folder
@@ -16,12 +16,11 @@ from roost.engines.mariadb.programs import ENVIRONMENT, failure, run
 from roost.engines.processes import Process, find_process, search_process
 from roost.threads import DISK
 
-_log = structlog.get_logger(__name__)
-
 USER = "mysql"
 """As whom servers run."""
 _START_SECONDS, _STOP_SECONDS, _KILL_SECONDS = 60.0, 60.0, 10.0
 _POLL_SECONDS = 0.02
+_PING = SecretStr("select 1")
 _LAST_WORDS = 4000
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _MOUNT = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
@@ -71,7 +70,7 @@ class Server:
                 return
         raise EngineError("The database server does not end")
 
-    async def execute(self, doing: str, sql: str) -> str:
+    async def execute(self, doing: str, sql: SecretStr) -> str:
         """What the administrator's statements answer; secrets in them reach no argument."""
         return await run(doing, _CLIENT, feed=sql, cwd=self._folder.path)
 
@@ -120,7 +119,7 @@ class Server:
         while not process.ended() and time.monotonic() < deadline:
             if (self._folder.path / "socket").exists():
                 with contextlib.suppress(EngineError):
-                    await self.execute("The database server does not answer", "select 1")
+                    await self.execute("The database server does not answer", _PING)
                     return True
             await asyncio.sleep(_POLL_SECONDS)
         return False

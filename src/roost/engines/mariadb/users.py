@@ -7,6 +7,8 @@ so that a grant on `mysql` takes away what the one on all schemas gives.
 
 import re
 
+from pydantic import SecretStr
+
 from roost.resources.databases.engine import DatabaseSpec
 
 _PLAIN = re.compile(r"[A-Za-z0-9]{1,64}")
@@ -17,17 +19,17 @@ _OWN = (
 )
 
 
-def statements(spec: DatabaseSpec) -> str:
+def statements(spec: DatabaseSpec) -> SecretStr:
     """SQL that makes the user, or gives it another password. ValueError for unusual characters."""
     for text in (spec.username, spec.password):
         if not _PLAIN.fullmatch(text):
             raise ValueError("user and password consist of letters and digits")
     user = f"'{spec.username}'@'%'"
-    return f"""
+    return SecretStr(f"""
         create user if not exists {user} identified by '{spec.password}';
         alter user {user} identified by '{spec.password}';
         grant process, show databases on *.* to {user};
         grant {_OWN} on `%`.* to {user} with grant option;
         grant show view on mysql.* to {user};
         grant select, execute, show view on sys.* to {user};
-        """
+        """)

@@ -7,6 +7,7 @@ from roost.resources.databases.args import (
     DatabaseArgs,
     DatabaseBackupArgs,
     RestoreDatabaseArgs,
+    UpdateArgs,
 )
 from roost.resources.databases.records import DatabaseStatus
 from roost.store import Queries
@@ -23,6 +24,23 @@ def becomes(status: DatabaseStatus) -> Effect[DatabaseArgs]:
 
 
 is_active = becomes("active")
+
+
+async def settles(db: Queries, job: Job, args: DatabaseArgs) -> None:
+    """As before a change that failed; the watch looks after what could not be taken back."""
+    status: DatabaseStatus = "active" if job.undo_error is None else "degraded"
+    await becomes(status)(db, job, args)
+
+
+async def is_not_updated(db: Queries, job: Job, args: UpdateArgs) -> None:
+    """The row is as before, whatever became of the engine."""
+    if args.former_allow_list is not None:
+        await state_queries.set_allow_list(db, args.database_id, list(args.former_allow_list))
+    if (plan := args.former_plan) is not None:
+        await state_queries.set_plan(
+            db, args.database_id, plan.type, plan.vcpus, plan.memory, plan.disk
+        )
+    await settles(db, job, args)
 
 
 async def is_not_made(db: Queries, job: Job, args: DatabaseArgs) -> None:
@@ -46,7 +64,7 @@ async def has_new_password(db: Queries, job: Job, args: DatabaseArgs) -> None:
 
 async def keeps_password(db: Queries, job: Job, args: DatabaseArgs) -> None:
     await state_queries.set_next_password(db, args.database_id, None)
-    await is_active(db, job, args)
+    await settles(db, job, args)
 
 
 async def is_backed_up(db: Queries, job: Job, args: DatabaseBackupArgs) -> None:
@@ -72,4 +90,5 @@ async def show_backup(db: Queries, job: Job, args: DatabaseBackupArgs) -> None:
 
 
 async def is_as_before(db: Queries, job: Job, args: RestoreDatabaseArgs) -> None:
-    await becomes(args.former)(db, job, args)
+    status = args.former if job.undo_error is None else "degraded"
+    await becomes(status)(db, job, args)

@@ -10,6 +10,8 @@ database_backup_create       backing_up      active    active, without the backu
 database_backup_delete       as before       gone      shown again
 database_backup_restore      restoring       active    as before, with the data as before
 database_delete              not shown       gone      failed
+
+What failed and could not be taken back leaves a database degraded, until the watch mends it.
 """
 
 from roost.jobs.kinds import JobKind, Retry, Step
@@ -49,7 +51,7 @@ UPDATE = JobKind(
     retry=_RETRY,
     on_enqueued=effects.becomes("updating"),
     on_done=effects.is_active,
-    on_failed=effects.is_active,
+    on_failed=effects.is_not_updated,
 )
 
 PATCH = JobKind(
@@ -61,7 +63,7 @@ PATCH = JobKind(
     retry=_RETRY,
     on_enqueued=effects.becomes("updating"),
     on_done=effects.is_active,
-    on_failed=effects.is_active,
+    on_failed=effects.settles,
 )
 
 RESET = JobKind(

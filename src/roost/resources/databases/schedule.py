@@ -81,7 +81,8 @@ async def watch(run: Run[AllArgs]) -> Verdict:
 
 async def _look(run: Run[AllArgs], state: DatabaseState) -> None:
     await state_queries.set_used(run.store, state.id, state.used)
-    if state.running and not state.outdated:
+    found = await queries.find(run.store, state.id)
+    if found is None or (state.running and not state.outdated and found.status != "degraded"):
         return
     queue = run.get(JobQueue)
     async with run.store.transaction() as db:
@@ -90,7 +91,7 @@ async def _look(run: Run[AllArgs], state: DatabaseState) -> None:
             return
         if await queue.busy(db, resource_of(database.id)):
             return
-        if not state.running:
+        if not state.running or database.status == "degraded":
             await recover(db, queue, database)
         elif database.status == "active" and _is_open(database, run.clock.now()):
             by = log.Starter(queue, db, database.account_id)

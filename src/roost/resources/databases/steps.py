@@ -47,7 +47,7 @@ async def admit_as_before(run: Run[UpdateArgs]) -> Verdict:
     if former is None:
         return next_step()
     await _engine(run, facts).set_allow_list(facts.id, former)
-    return next_step(writing(state_queries.set_allow_list, facts.id, list(former)))
+    return next_step()
 
 
 async def resize(run: Run[UpdateArgs]) -> Verdict:
@@ -65,8 +65,7 @@ async def keep_plan(run: Run[UpdateArgs]) -> Verdict:
     vcpus, memory, disk = former.vcpus, former.memory, former.disk
     spec = replace(_spec(run, facts), vcpus=vcpus, memory=memory, disk=disk)
     await _engine(run, facts).restart(spec)
-    write = writing(state_queries.set_plan, facts.id, former.type, vcpus, memory, disk)
-    return next_step(write)
+    return next_step()
 
 
 async def patch(run: Run[DatabaseArgs]) -> Verdict:
