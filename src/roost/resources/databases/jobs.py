@@ -26,7 +26,7 @@ from roost.resources.databases.args import (
 )
 
 _RETRY = Retry(attempts=3)
-_ONCE = Retry(attempts=1)
+_BRIEF = Retry(attempts=2)
 """The next minute is the next attempt."""
 _COPY_SECONDS = 6 * 3600.0
 
@@ -83,7 +83,7 @@ RECOVER = JobKind(
     resource=on_database,
     event="database_degraded",
     steps=(Step("ensure", steps.ensure, timeout=120),),
-    retry=_ONCE,
+    retry=_BRIEF,
     on_enqueued=effects.becomes("degraded"),
     on_done=effects.is_active,
 )
@@ -105,7 +105,7 @@ DISCARD = JobKind(
     "database_backup_delete",
     DatabaseBackupArgs,
     resource=on_database,
-    steps=(Step("discard", steps.discard_for_good),),
+    steps=(Step("discard", steps.discard_for_good, undo=steps.keep_backup),),
     retry=_RETRY,
     on_enqueued=effects.hide_backup,
     on_done=effects.drop_backup,
@@ -129,7 +129,7 @@ DELETE = JobKind(
     "database_delete",
     DatabaseArgs,
     resource=on_database,
-    steps=(Step("remove", steps.remove),),
+    steps=(Step("remove", steps.remove, undo=steps.keep),),
     retry=_RETRY,
     on_done=effects.vanishes,
     on_failed=effects.reappears,

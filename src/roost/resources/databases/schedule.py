@@ -123,7 +123,7 @@ WATCH = JobKind(
     "databases_watch",
     AllArgs,
     steps=(Step("watch", watch),),
-    retry=Retry(attempts=1),
+    retry=Retry(attempts=2),
     deadline=120,
 )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from roost.core.planes import Engines
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
-from roost.resources.databases import queries, state_queries
+from roost.resources.databases import backup_queries, queries, state_queries
 from roost.resources.databases.args import (
     DatabaseArgs,
     DatabaseBackupArgs,
@@ -115,6 +115,17 @@ async def discard_for_good(run: Run[DatabaseBackupArgs]) -> Verdict:
     return await discard(run)
 
 
+async def keep_backup(run: Run[DatabaseBackupArgs]) -> Verdict:
+    """The backup is shown again, unless the copy is gone already."""
+    facts, backup_id = await queries.find(run.store, run.args.database_id), run.args.backup_id
+    if facts is None:
+        return next_step()
+    state = await _engine(run, facts).inspect(facts.id)
+    if state is not None and backup_id in state.backups:
+        return next_step()
+    return next_step(writing(backup_queries.delete, backup_id))
+
+
 async def restore(run: Run[RestoreDatabaseArgs]) -> Verdict:
     """Replace the data by those of a backup."""
     facts = await _facts(run)
@@ -127,6 +138,14 @@ async def remove(run: Run[DatabaseArgs]) -> Verdict:
     facts = await _facts(run)
     await _engine(run, facts).delete(facts.id)
     return next_step()
+
+
+async def keep(run: Run[DatabaseArgs]) -> Verdict:
+    """The database is shown again, unless it is gone already."""
+    facts = await _facts(run)
+    if await _engine(run, facts).inspect(facts.id) is not None:
+        return next_step()
+    return next_step(writing(state_queries.delete, facts.id))
 
 
 async def _facts(run: Run[DatabaseArgs]) -> DatabaseFacts:
