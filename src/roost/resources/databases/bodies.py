@@ -19,7 +19,8 @@ _BACKUP_LABEL = Pattern("[A-Za-z0-9_]*", "Must only use ASCII letters, numbers, 
 
 
 def _check_type(type_id: str, info: ValidationInfo) -> str:
-    if catalog_of(info).find_database_type(type_id) is None:
+    plan = catalog_of(info).find_database_type(type_id)
+    if plan is None or plan.deprecated:
         raise refuse("A valid plan type by that ID was not found")
     return type_id
 
