@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.databases import queries, schedule
+from roost.resources.databases import queries, watch_jobs
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
 from tests.support.databases import (
@@ -440,7 +440,7 @@ async def test_automatic_backups_are_made_and_forgotten(client: Client, roost: R
         expired["id"],
     )
     for _ in range(2):
-        await _tick(roost, schedule.BACKUPS_DUE.name)
+        await _tick(roost, watch_jobs.BACKUPS_DUE.name)
         for each in (row, old):
             await until(
                 partial(client.get, f"{DATABASES}/{each['id']}/backups"),
@@ -458,11 +458,11 @@ async def test_two_of_one_label(client: Client, roost: Roost) -> None:
     assert len(await queries.in_region(roost.store, "us-lake", 0, 1000)) > 0
 
 
-async def _tick(roost: Roost, name: str = schedule.WATCH.name) -> None:
+async def _tick(roost: Roost, name: str = watch_jobs.WATCH.name) -> None:
     """What the clock would do, now."""
-    kind = schedule.WATCH if name == schedule.WATCH.name else schedule.BACKUPS_DUE
+    kind = watch_jobs.WATCH if name == watch_jobs.WATCH.name else watch_jobs.BACKUPS_DUE
     async with roost.store.transaction() as db:
-        job_id = await roost.queue.enqueue(db, kind, schedule.AllArgs())
+        job_id = await roost.queue.enqueue(db, kind, watch_jobs.AllArgs())
 
     async def finished() -> bool:
         job = await roost.queue.find(roost.store, job_id.id)

@@ -9,8 +9,10 @@ from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
-from roost.resources.databases import jobs, schedule, state_queries
-from roost.resources.databases.args import (
+from roost.resources.databases import jobs, state_queries, watch_jobs
+from roost.resources.databases.queries import DATABASE, resource_of
+from roost.resources.databases.records import DatabaseStatus
+from roost.resources.databases.steps import (
     DatabaseArgs,
     DatabaseBackupArgs,
     Plan,
@@ -18,8 +20,6 @@ from roost.resources.databases.args import (
     SaveArgs,
     UpdateArgs,
 )
-from roost.resources.databases.entity import DATABASE, resource_of
-from roost.resources.databases.records import DatabaseStatus
 from tests.jobs.harness import Scenario
 from tests.support.database_stage import PASSWORD, DatabaseStage
 from tests.support.stage import Stage
@@ -184,9 +184,9 @@ async def delete(databases: DatabaseStage, environment: Environment) -> tuple[in
     return database_id, await enqueue(environment, jobs.DELETE, args)
 
 
-async def tick(environment: Environment, kind: JobKind[schedule.AllArgs]) -> TickCase:
+async def tick(environment: Environment, kind: JobKind[watch_jobs.AllArgs]) -> TickCase:
     async with environment.store.transaction() as db:
-        job = await environment.queue.enqueue(db, kind, schedule.AllArgs())
+        job = await environment.queue.enqueue(db, kind, watch_jobs.AllArgs())
     return TickCase(job.id)
 
 
@@ -220,6 +220,6 @@ SCENARIOS = (
         Outcome("active", backups=1),
     ),
     _scenario(jobs.DELETE, delete, None, Outcome("failed", backups=1), None),
-    Scenario(schedule.BACKUPS_DUE, partial(tick, kind=schedule.BACKUPS_DUE)),
-    Scenario(schedule.WATCH, partial(tick, kind=schedule.WATCH)),
+    Scenario(watch_jobs.BACKUPS_DUE, partial(tick, kind=watch_jobs.BACKUPS_DUE)),
+    Scenario(watch_jobs.WATCH, partial(tick, kind=watch_jobs.WATCH)),
 )

@@ -9,8 +9,8 @@ from roost.jobs.kinds import AnyKind, JobArgs, JobKind
 from roost.resources.compute import locks as compute
 from roost.resources.compute.locks import InstanceArgs
 from roost.resources.compute.watch_jobs import CHECK
-from roost.resources.databases import entity as databases
-from roost.resources.databases.args import DatabaseArgs
+from roost.resources.databases import queries as databases
+from roost.resources.databases.steps import DatabaseArgs
 from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE

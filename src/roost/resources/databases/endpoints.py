@@ -3,7 +3,7 @@
 import base64
 
 from roost.errors import invalid
-from roost.resources.databases import changes, creation
+from roost.resources.databases import service
 from roost.resources.databases.bodies import CreateDatabase, UpdateDatabase
 from roost.resources.databases.queries import (
     DATABASES,
@@ -146,7 +146,7 @@ async def create_mysql_database(call: Call, body: CreateDatabase) -> str:
     It is `active` once clients can use it; then `hosts`, `port`, credentials and the certificate
     are known.
     """
-    return await creation.create(call, body)
+    return await service.create(call, body)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=_MAY_READ, returns=MysqlDatabaseRow)
@@ -175,7 +175,7 @@ async def update_mysql_database(call: Call, body: UpdateDatabase) -> bytes:
     is `active` again, on open connections too. A `type` with more disk resizes the nodes, which
     are down for a moment.
     """
-    await changes.update(call, call.number("instanceId"), body)
+    await service.update(call, call.number("instanceId"), body)
     return await _record(call)
 
 
@@ -185,7 +185,7 @@ async def delete_mysql_database(call: Call) -> None:
 
     All data and backups are lost. It must be `active`, `failed` or `degraded`.
     """
-    await changes.delete(call, call.number("instanceId"))
+    await service.delete(call, call.number("instanceId"))
 
 
 @endpoint("GET", f"{_ONE}/credentials", scopes=_READ, grant=_MAY_READ, returns=CredentialsRow)
@@ -194,8 +194,8 @@ async def view_database_credentials(call: Call) -> CredentialsRow:
 
     Its admin user, while it is `active`.
     """
-    database = await changes.find(call, call.number("instanceId"))
-    changes.check_status(database, "active")
+    database = await service.find(call, call.number("instanceId"))
+    service.check_status(database, "active")
     return {"username": ADMIN, "password": call.get(Box).open(database.password).decode()}
 
 
@@ -211,7 +211,7 @@ async def reset_database_credentials(call: Call) -> None:
 
     The admin user gets a new random password. It must be `active`.
     """
-    await changes.reset_credentials(call, call.number("instanceId"))
+    await service.reset_credentials(call, call.number("instanceId"))
 
 
 @endpoint("GET", f"{_ONE}/ssl", scopes=_READ, grant=_MAY_READ, returns=SslRow)
@@ -220,8 +220,8 @@ async def view_database_ssl(call: Call) -> SslRow:
 
     By which clients know its servers; while it is `active`.
     """
-    database = await changes.find(call, call.number("instanceId"))
-    changes.check_status(database, "active")
+    database = await service.find(call, call.number("instanceId"))
+    service.check_status(database, "active")
     if database.ca_certificate is None:
         raise invalid("Database has no certificate.")
     return {"ca_certificate": base64.b64encode(database.ca_certificate.encode()).decode()}
@@ -234,7 +234,7 @@ async def patch_mysql_database(call: Call) -> None:
     It must be `active`; a single node is down for a moment. Otherwise this is done in the window
     of maintenance.
     """
-    await changes.patch(call, call.number("instanceId"))
+    await service.patch(call, call.number("instanceId"))
 
 
 async def _record(call: Call) -> bytes:

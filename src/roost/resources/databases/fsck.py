@@ -1,21 +1,65 @@
 """`roost fsck` of managed databases: every row against servers, data and backups."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.databases import backup_queries, jobs, queries, schedule, state_queries
-from roost.resources.databases.args import DatabaseArgs
-from roost.resources.databases.drift import Drift, DriftKind, compare
+from roost.resources.databases import backup_queries, jobs, queries, state_queries, watch_jobs
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine, DatabaseState
-from roost.resources.databases.entity import DATABASE, resource_of
-from roost.resources.databases.queries import DatabaseFacts
+from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
 from roost.resources.databases.records import DatabaseStatus
+from roost.resources.databases.steps import DatabaseArgs
 from roost.store import Queries
+
+DriftKind = Literal[
+    "orphan", "unfinished", "deleting", "missing", "down", "extra_backup", "lost_backup"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One difference; `text` completes a sentence that begins with the database."""
+
+    kind: DriftKind
+    text: str
+    backup_id: int = 0
+
+
+def compare(
+    row: DatabaseFacts | None, backups: Collection[int], state: DatabaseState | None
+) -> Drift | None:
+    """The difference to mend first; no job works on the database.
+
+    `backups` are those that are shown.
+    """
+    if row is None:
+        return None if state is None else Drift("orphan", "is on the host, but does not exist")
+    if row.deleting:
+        return Drift("deleting", "is being deleted, but no job works on it")
+    if row.status not in ("active", "degraded", "failed"):
+        return Drift("unfinished", f"is {row.status}, but no job works on it")
+    if not row.made:
+        return None if state is None else Drift("orphan", "failed, but is on the host")
+    if state is None or not state.whole:
+        return Drift("missing", "has lost its data")
+    if row.status == "active" and not state.running:
+        return Drift("down", "is active, but does not run")
+    return _compare_backups(backups, state.backups)
+
+
+def _compare_backups(shown: Collection[int], held: Collection[int]) -> Drift | None:
+    for backup_id in held:
+        if backup_id not in shown:
+            text = f"has a backup {backup_id} on the host that does not exist"
+            return Drift("extra_backup", text, backup_id)
+    for backup_id in shown:
+        if backup_id not in held:
+            return Drift("lost_backup", f"has lost its backup {backup_id}", backup_id)
+    return None
 
 
 async def check_databases(installation: Installation) -> AsyncIterator[Finding]:
@@ -107,7 +151,7 @@ async def _delete(databases: _Databases, case: _Case) -> str:
 
 async def _recover(databases: _Databases, case: _Case) -> str:
     async with databases.holding(case) as db:
-        await schedule.recover(db, databases.queue, case.rows.known)
+        await watch_jobs.recover(db, databases.queue, case.rows.known)
     return "a job starts it"
 
 

@@ -8,17 +8,17 @@ from roost.resources.databases import (
     jobs,
     limits,
     queries,
-    schedule,
+    watch_jobs,
 )
 from roost.resources.databases.engine import DATABASE_PLANE
-from roost.resources.databases.entity import DATABASE
+from roost.resources.databases.queries import DATABASE
 
 GROUP = Group(
     endpoints=(endpoints, backup_endpoints),
     entities=(DATABASE,),
-    jobs=(*jobs.KINDS, schedule.BACKUPS_DUE, schedule.WATCH),
-    schedules=(schedule.EVERY_TEN_MINUTES, schedule.EVERY_MINUTE),
-    at_start=(schedule.EVERY_MINUTE,),
+    jobs=(*jobs.KINDS, watch_jobs.BACKUPS_DUE, watch_jobs.WATCH),
+    schedules=(watch_jobs.EVERY_TEN_MINUTES, watch_jobs.EVERY_MINUTE),
+    at_start=(watch_jobs.EVERY_MINUTE,),
     checks=(fsck.check_databases,),
     limits=(limits.DATABASES,),
     promises=(limits.promise,),

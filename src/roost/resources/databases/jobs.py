@@ -15,8 +15,8 @@ What failed and could not be taken back leaves a database degraded, until the wa
 """
 
 from roost.jobs.kinds import JobKind, Retry, Step
-from roost.resources.databases import effects, steps
-from roost.resources.databases.args import (
+from roost.resources.databases import steps
+from roost.resources.databases.steps import (
     DatabaseArgs,
     DatabaseBackupArgs,
     RestoreDatabaseArgs,
@@ -36,8 +36,8 @@ CREATE = JobKind(
     resource=on_database,
     steps=(Step("provision", steps.provision, undo=steps.unmake, timeout=120),),
     retry=_RETRY,
-    on_done=effects.is_active,
-    on_failed=effects.is_not_made,
+    on_done=steps.is_active,
+    on_failed=steps.is_not_made,
 )
 
 UPDATE = JobKind(
@@ -49,9 +49,9 @@ UPDATE = JobKind(
         Step("resize", steps.resize, undo=steps.keep_plan, timeout=120),
     ),
     retry=_RETRY,
-    on_enqueued=effects.becomes("updating"),
-    on_done=effects.is_active,
-    on_failed=effects.is_not_updated,
+    on_enqueued=steps.becomes("updating"),
+    on_done=steps.is_active,
+    on_failed=steps.is_not_updated,
 )
 
 PATCH = JobKind(
@@ -61,9 +61,9 @@ PATCH = JobKind(
     event="database_update",
     steps=(Step("patch", steps.patch, undo=steps.ensure, timeout=120),),
     retry=_RETRY,
-    on_enqueued=effects.becomes("updating"),
-    on_done=effects.is_active,
-    on_failed=effects.settles,
+    on_enqueued=steps.becomes("updating"),
+    on_done=steps.is_active,
+    on_failed=steps.settles,
 )
 
 RESET = JobKind(
@@ -72,9 +72,9 @@ RESET = JobKind(
     resource=on_database,
     steps=(Step("reset", steps.reset_password, undo=steps.keep_password),),
     retry=_RETRY,
-    on_enqueued=effects.becomes("updating"),
-    on_done=effects.has_new_password,
-    on_failed=effects.keeps_password,
+    on_enqueued=steps.becomes("updating"),
+    on_done=steps.has_new_password,
+    on_failed=steps.keeps_password,
 )
 
 RECOVER = JobKind(
@@ -84,8 +84,8 @@ RECOVER = JobKind(
     event="database_degraded",
     steps=(Step("ensure", steps.ensure, timeout=120),),
     retry=_BRIEF,
-    on_enqueued=effects.becomes("degraded"),
-    on_done=effects.is_active,
+    on_enqueued=steps.becomes("degraded"),
+    on_done=steps.is_active,
 )
 
 SAVE = JobKind(
@@ -95,9 +95,9 @@ SAVE = JobKind(
     steps=(Step("save", steps.save, undo=steps.discard, timeout=_COPY_SECONDS),),
     deadline=_COPY_SECONDS,
     retry=_RETRY,
-    on_enqueued=effects.becomes("backing_up"),
-    on_done=effects.is_backed_up,
-    on_failed=effects.is_not_backed_up,
+    on_enqueued=steps.becomes("backing_up"),
+    on_done=steps.is_backed_up,
+    on_failed=steps.is_not_backed_up,
     per_account=2,
 )
 
@@ -107,9 +107,9 @@ DISCARD = JobKind(
     resource=on_database,
     steps=(Step("discard", steps.discard_for_good, undo=steps.keep_backup),),
     retry=_RETRY,
-    on_enqueued=effects.hide_backup,
-    on_done=effects.drop_backup,
-    on_failed=effects.show_backup,
+    on_enqueued=steps.hide_backup,
+    on_done=steps.drop_backup,
+    on_failed=steps.show_backup,
 )
 
 RESTORE = JobKind(
@@ -119,9 +119,9 @@ RESTORE = JobKind(
     steps=(Step("restore", steps.restore, undo=steps.ensure, timeout=_COPY_SECONDS),),
     deadline=_COPY_SECONDS,
     retry=_RETRY,
-    on_enqueued=effects.becomes("restoring"),
-    on_done=effects.is_active,
-    on_failed=effects.is_as_before,
+    on_enqueued=steps.becomes("restoring"),
+    on_done=steps.is_active,
+    on_failed=steps.is_as_before,
     per_account=2,
 )
 
@@ -131,8 +131,8 @@ DELETE = JobKind(
     resource=on_database,
     steps=(Step("remove", steps.remove, undo=steps.keep),),
     retry=_RETRY,
-    on_done=effects.vanishes,
-    on_failed=effects.reappears,
+    on_done=steps.vanishes,
+    on_failed=steps.reappears,
 )
 
 KINDS = (CREATE, UPDATE, PATCH, RESET, RECOVER, SAVE, DISCARD, RESTORE, DELETE)

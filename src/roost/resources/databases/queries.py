@@ -7,6 +7,7 @@ from datetime import datetime
 
 from asyncpg import Record
 
+from roost.core.entities.kind import ResourceKind
 from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
 from roost.resources.databases.records import DatabaseStatus
 from roost.resources.databases.rules import ADMIN
@@ -237,3 +238,17 @@ async def promised_in(db: Queries, region: str) -> tuple[int, int]:
 
 def _facts(row: Record | None) -> DatabaseFacts | None:
     return None if row is None else DatabaseFacts(**row)
+
+
+DATABASE = ResourceKind(
+    name="database",
+    path="/databases/mysql/instances/{id}",
+    listing=MYSQL_DATABASES,
+    label="d.label",
+    ticket_field="database_id",
+)
+
+
+def resource_of(database_id: int) -> str:
+    """The name under which jobs of a database run one at a time."""
+    return f"database:{database_id}"

@@ -14,11 +14,10 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.databases import backup_queries, jobs, queries, rules, state_queries
-from roost.resources.databases.args import DatabaseArgs, DatabaseBackupArgs, SaveArgs
 from roost.resources.databases.bodies import Updates
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseState
-from roost.resources.databases.entity import DATABASE, resource_of
-from roost.resources.databases.queries import DatabaseFacts
+from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
+from roost.resources.databases.steps import DatabaseArgs, DatabaseBackupArgs, SaveArgs
 from roost.store import Queries
 
 _log = structlog.get_logger(__name__)

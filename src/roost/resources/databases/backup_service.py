@@ -4,12 +4,11 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid, not_found
 from roost.resources.databases import backup_queries, jobs, rules
-from roost.resources.databases.args import DatabaseBackupArgs, RestoreDatabaseArgs, SaveArgs
 from roost.resources.databases.backup_queries import BackupFacts
 from roost.resources.databases.bodies import TakeDatabaseSnapshot
-from roost.resources.databases.changes import find, lock
-from roost.resources.databases.entity import DATABASE
-from roost.resources.databases.queries import DatabaseFacts
+from roost.resources.databases.queries import DATABASE, DatabaseFacts
+from roost.resources.databases.service import find, lock
+from roost.resources.databases.steps import DatabaseBackupArgs, RestoreDatabaseArgs, SaveArgs
 
 
 async def check_backups(context: Context, database_id: int) -> DatabaseFacts:
