@@ -15,6 +15,7 @@ from tests.golden.gaps import check_gaps
 from tests.jobs import (
     backup_scenarios,
     compute_scenarios,
+    database_scenarios,
     disk_scenarios,
     domain_scenarios,
     forgetting_scenarios,
@@ -34,6 +35,7 @@ from tests.support.stage import Stage
 SCENARIOS = (
     *backup_scenarios.SCENARIOS,
     *compute_scenarios.SCENARIOS,
+    *database_scenarios.SCENARIOS,
     *disk_scenarios.SCENARIOS,
     *domain_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,

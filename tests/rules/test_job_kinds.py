@@ -9,6 +9,8 @@ from roost.jobs.kinds import AnyKind, JobArgs, JobKind
 from roost.resources.compute import locks as compute
 from roost.resources.compute.locks import InstanceArgs
 from roost.resources.compute.watch_jobs import CHECK
+from roost.resources.databases import queries as databases
+from roost.resources.databases.steps import DatabaseArgs
 from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
@@ -27,9 +29,10 @@ _EVENTS = frozenset(
 )
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
-    "compute_power_check",
+    *("compute_power_check", "database_recover"),
 }
-"""Kinds that do what several actions ask for, which `log.start` is told; and one without events."""
+"""Kinds that do what several actions ask for, which `log.start` is told; one without events; and
+what Roost does by itself (`database_degraded`)."""
 _OTHERS = {CHECK.name: "power:8", NAMES.name: RESOURCE}
 """A guest's power is looked at beside jobs on its instance; all names are one resource."""
 
@@ -40,6 +43,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         return _OTHERS[kind.name]
     for args, resource in (
         (VolumeArgs, volumes.resource_of(7)),
+        (DatabaseArgs, databases.resource_of(9)),
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
     ):
@@ -49,7 +53,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
 
 
 def _declared(kind: JobKind[Args]) -> str | None:
-    args = kind.args.model_construct(volume_id=7, compute_id=8, zone="example.com")
+    args = kind.args.model_construct(volume_id=7, compute_id=8, database_id=9, zone="example.com")
     return None if kind.resource is None else kind.resource(args)
 
 

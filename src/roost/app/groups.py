@@ -10,6 +10,7 @@ from roost.resources.betas.group import GROUP as BETAS
 from roost.resources.child_accounts.group import GROUP as CHILD_ACCOUNTS
 from roost.resources.compute.group import GROUP as COMPUTE
 from roost.resources.compute_types.group import GROUP as COMPUTE_TYPES
+from roost.resources.databases.group import GROUP as DATABASES
 from roost.resources.devices.group import GROUP as DEVICES
 from roost.resources.domains.group import GROUP as DOMAINS
 from roost.resources.events.group import GROUP as EVENTS
@@ -53,6 +54,7 @@ GROUPS = Groups(
     CHILD_ACCOUNTS,
     COMPUTE,
     COMPUTE_TYPES,
+    DATABASES,
     DEVICES,
     DOMAINS,
     ENTITIES,

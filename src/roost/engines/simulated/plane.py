@@ -28,6 +28,16 @@ Operation = Literal[
     "volume_plug",
     "volume_unplug",
     "volume_inspect",
+    "database_create",
+    "database_ensure",
+    "database_restart",
+    "database_allow",
+    "database_password",
+    "database_backup",
+    "database_restore",
+    "database_backup_delete",
+    "database_delete",
+    "database_inspect",
 ]
 
 _Result = TypeVar("_Result")

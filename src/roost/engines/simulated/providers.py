@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from roost.core.planes import Provider, Site
+from roost.engines.simulated.databases import SimulatedDatabases
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
+from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
 
 
@@ -29,6 +31,11 @@ async def _open_volumes(site: Site) -> tuple[VolumeEngine, str]:
     return SimulatedVolumes(_directory(site), site.settings.simulated_latency), "simulated"
 
 
+async def _open_databases(site: Site) -> tuple[DatabaseEngine, str]:
+    latency = site.settings.simulated_latency
+    return SimulatedDatabases(_directory(site), latency, site.region.id), "simulated"
+
+
 def _directory(site: Site) -> Path:
     return site.settings.state / "simulated" / site.region.id
 
@@ -36,4 +43,5 @@ def _directory(site: Site) -> Path:
 PROVIDERS = (
     Provider(INSTANCE_PLANE, SimulatedInstances.name, False, _check, _open_instances),
     Provider(VOLUME_PLANE, SimulatedVolumes.name, False, _check_volumes, _open_volumes),
+    Provider(DATABASE_PLANE, SimulatedDatabases.name, False, _check, _open_databases),
 )
