@@ -1,0 +1,59 @@
+"""What engines are to hold of a firewall, and bringing them there.
+
+Several processes may do so at once, for jobs and for guests that start. Each reads the rows again
+when it is done, and begins anew when they have changed: whoever is last has put in force what
+the rows say.
+"""
+
+from collections import defaultdict
+
+from roost.core.planes import Engines
+from roost.resources.firewalls import device_queries, queries
+from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallSpec
+from roost.resources.firewalls.queries import FirewallFacts
+from roost.resources.firewalls.rules import filtered_addresses
+from roost.resources.firewalls.stored import rule_set
+from roost.services import Services
+from roost.store import Queries
+from roost.threads import COMPUTING
+
+
+async def wanted(db: Queries, facts: FirewallFacts) -> dict[str, FirewallSpec]:
+    """What engines hold of a firewall, by region; where nothing is behind it, they have none."""
+    if facts.status != "enabled":
+        return {}
+    addresses = defaultdict[str, set[str]](set)
+    for guest in await device_queries.guests(db, facts.id):
+        addresses[guest.region] |= filtered_addresses(guest.ipv4, guest.ipv6)
+    rules = await COMPUTING.run(rule_set, facts.rules)
+    return {
+        region: FirewallSpec(facts.id, rules, frozenset(each))
+        for region, each in addresses.items()
+        if each
+    }
+
+
+async def put_in_force(db: Queries, services: Services, firewall_id: int) -> None:
+    """Engines have what the rows say when it returns; called while no transaction is open.
+
+    Raises EngineError.
+    """
+    done: dict[str, FirewallSpec] | None = None
+    while (facts := await queries.find(db, firewall_id)) is not None:
+        specs = await wanted(db, facts)
+        if specs == done:
+            return
+        await queries.place(db, firewall_id, specs)
+        await _bring(services.get(Engines), facts, specs)
+        done = specs
+
+
+async def _bring(
+    engines: Engines, facts: FirewallFacts, specs: dict[str, FirewallSpec]
+) -> None:
+    for region in sorted({*facts.placed, *specs}):
+        engine = engines.of(FIREWALL_PLANE, region)
+        if region in specs:
+            await engine.apply(specs[region])
+        else:
+            await engine.remove(facts.id)
