@@ -4,17 +4,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from bench.statements import ALERTS, FILL, FILL_VOLUMES, GRANT_HALF
+from roost.app.groups import GROUPS
 from roost.clock import Clock
-from roost.core.catalog.entries import LimitName
 from roost.core.entities.queries import fold_counts
 from roost.core.limits.queries import set_limit
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.service import issue_token
 from roost.settings import Settings
 from roost.store import Store, migrate
 from roost.store.cluster import Cluster
@@ -65,8 +64,9 @@ async def make_account(
         account = await queries.create_account(db, new_uuid(), clock.seconds())
         user = await queries.create_user(db, account, username, False, clock.seconds())
         token = await issue_token(db, clock, user, username, Scopes.parse("*"))
-        for name in () if limited else get_args(LimitName):
-            await set_limit(db, account, name, None)
+        for limit in () if limited else GROUPS.limits:
+            for kind in limit.kinds:
+                await set_limit(db, account, kind.name, None)
         await db.execute(FILL, account, instances, ALERTS)
     await _settle(store)
     rows = await store.fetch("select id from compute_instance where account_id = $1", account)

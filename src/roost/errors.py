@@ -45,7 +45,7 @@ class ShownError(Exception):
 
 
 def shown(error: Exception) -> str:
-    """What a user is told of a fault."""
+    """What a user is shown of a fault."""
     return str(error) if isinstance(error, ShownError) else "An error occurred"
 
 
@@ -54,15 +54,15 @@ MAX_PROBLEMS = 100
 
 
 class ApiError(Exception):
-    """A refusal: an HTTP status and at least one problem, of which the first 100 are told."""
+    """A refusal: an HTTP status and at least one problem, of which the first 100 are shown."""
 
     def __init__(
         self, status: int, problems: Sequence[Problem], headers: Sequence[tuple[bytes, bytes]] = ()
     ) -> None:
-        told = tuple(problems[:MAX_PROBLEMS])
-        super().__init__("; ".join(p.reason for p in told))
+        shown = tuple(problems[:MAX_PROBLEMS])
+        super().__init__("; ".join(p.reason for p in shown))
         self.status = status
-        self.problems = told
+        self.problems = shown
         self.headers = tuple(headers)
 
 

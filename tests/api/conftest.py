@@ -13,7 +13,7 @@ from roost.app.roost import Roost
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.service import issue_token
 from tests.api.dns_servers import ENGINES, Served, dns_roost, served_by
 from tests.support.browser import Browser, open_browser
 from tests.support.client import Client, Contract

@@ -15,7 +15,7 @@ from roost.app.roost import Roost
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.service import issue_token
 from tests.support.client import Client, Contract
 from tests.support.database import DatabaseServer
 from tests.support.resolving import where

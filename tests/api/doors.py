@@ -9,8 +9,8 @@ from roost.core.identity import UserType
 from roost.core.scopes import Scopes
 from roost.ids import new_token, new_uuid
 from roost.resources.account import queries as accounts
-from roost.resources.tokens.issue import make_token
 from roost.resources.tokens.queries import revoke_token
+from roost.resources.tokens.service import make_token
 from roost.web.grants import Global, Read, Write
 from roost.web.registry import Endpoint
 from roost.web.routing import path_params

@@ -12,9 +12,9 @@ from datetime import datetime
 from roost.app.roost import Roost
 from roost.ids import new_uuid
 from roost.resources.account.queries import create_account
-from roost.resources.devices.trust import remember_device
+from roost.resources.devices.service import remember_device
 from roost.resources.logins.queries import record_login
-from roost.resources.maintenance.planning import schedule
+from roost.resources.maintenance.service import schedule
 from roost.web.registry import Endpoint
 from roost.web.routing import path_params
 from tests.api.conftest import Account

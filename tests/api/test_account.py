@@ -9,7 +9,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
-from roost.resources.regions.services import served
+from roost.resources.regions.rules import served
 from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Client, Contract, Json

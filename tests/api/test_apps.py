@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from roost.app.roost import Roost
 from roost.core.scopes import Scopes
-from roost.resources.tokens.issue import NewToken, make_token
+from roost.resources.tokens.service import NewToken, make_token
 from tests.api.conftest import Account
 from tests.support.apps import let_in
 from tests.support.client import Client, until

@@ -6,7 +6,7 @@ from roost.app.roost import Roost
 from roost.jobs.kinds import Retry
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.backups.rules import window_at
-from roost.resources.compute.backups.schedule import DUE, DueArgs
+from roost.resources.compute.backups.schedule_jobs import DUE, DueArgs
 from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy
 from tests.support.instances import INSTANCES, PASSWORD, create_body, made

@@ -11,7 +11,7 @@ from yarl import URL
 from roost.app.first_start import ADMIN
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_user
-from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.service import issue_token
 from tests.support.database import DatabaseServer
 from tests.support.server import RunningRoost, running_roost, simulated
 

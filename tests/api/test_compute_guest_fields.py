@@ -6,8 +6,8 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.planes import Engines
+from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.guest import SealedSetup
 from roost.secrets import Box
 from roost.web.bodies import MAX_DEPTH
 from tests.api.conftest import Account

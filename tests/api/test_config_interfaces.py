@@ -3,9 +3,9 @@
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.compute.configs.interface_bodies import UpdateInterface
+from roost.resources.compute.configs.bodies import UpdateInterface
 from roost.resources.compute.configs.interface_queries import InterfaceFacts
-from roost.resources.compute.configs.interface_rules import ONE_PRIMARY, updating_problem
+from roost.resources.compute.configs.service import ONE_PRIMARY, updating_problem
 from tests.support.client import Client, Json
 from tests.support.disks import events, path_of, powered
 from tests.support.instances import INSTANCES, create_body, made

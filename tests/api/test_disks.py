@@ -6,7 +6,7 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.resources.compute.disks.queries import find
-from roost.resources.compute.guest import SealedSetup
+from roost.resources.compute.disks.records import SealedSetup
 from roost.secrets import Box
 from tests.support.client import Client
 from tests.support.disks import engine_of, events, path_of, powered, quiet, roomy, running

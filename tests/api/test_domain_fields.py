@@ -3,8 +3,8 @@
 import pytest
 
 from roost.resources.domains.bodies import UNSIGNABLE
-from roost.resources.domains.dns import PRIVATE_REASON
-from roost.resources.domains.names import DOTTED_REASON, NAME_REASON, PUBLIC_REASON
+from roost.resources.domains.name_rules import DOTTED_REASON, NAME_REASON, PUBLIC_REASON
+from roost.resources.domains.settings import PRIVATE_REASON
 from tests.api.conftest import Account
 from tests.support.client import Client, Json
 

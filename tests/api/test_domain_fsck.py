@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from roost.app.fsck import check_all
-from roost.resources.domains.dns import Dns
 from roost.resources.domains.engine import (
     Master,
     RRset,
     Slave,
     Zone,
 )
+from roost.resources.domains.settings import Dns
 from tests.api.dns_servers import ENGINES, Served, dns_roost, served_by
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer

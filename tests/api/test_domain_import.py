@@ -8,25 +8,25 @@ import pytest
 
 from roost.clock import Clock
 from roost.engines.simulated.domains import SimulatedDomains
-from roost.resources.domains import importing, imports, queries, transfers
+from roost.resources.domains import queries, service, transfer_client
 from roost.resources.domains.bodies import UpdateDomain
-from roost.resources.domains.creation import TAKEN
-from roost.resources.domains.dns import (
-    NAMESERVER_REASON,
-    OWN_REASON,
-    PORT_REASON,
-    PRIVATE_REASON,
-    Dns,
-)
 from roost.resources.domains.engine import (
     Master,
     RRset,
     Soa,
     Zone,
 )
-from roost.resources.domains.imports import TOO_MANY
+from roost.resources.domains.jobs import keep_import
 from roost.resources.domains.parsing import Conversion, parse_zone_file
 from roost.resources.domains.rules import MAX_IMPORTS
+from roost.resources.domains.service import TAKEN, TOO_MANY
+from roost.resources.domains.settings import (
+    NAMESERVER_REASON,
+    OWN_REASON,
+    PORT_REASON,
+    PRIVATE_REASON,
+    Dns,
+)
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
 from tests.jobs.domain_scenarios import add_domain
@@ -306,8 +306,8 @@ async def test_a_slow_transfer_is_left_to_a_job(
     served: Served, zone: str, silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When that fails, an event says why, and there is no domain."""
-    monkeypatch.setattr(imports, "TRIAL_SECONDS", 0.1)
-    monkeypatch.setattr(transfers, "SECONDS", 1.0)
+    monkeypatch.setattr(service, "TRIAL_SECONDS", 0.1)
+    monkeypatch.setattr(transfer_client, "SECONDS", 1.0)
     client = served.client
     body = {"domain": zone, "remote_nameserver": silent}
     domain = await client.post("/domains/import", body)
@@ -324,7 +324,7 @@ async def test_imports_at_once(
     served: Served, zone: str, silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few of an account wait for other servers: as requests, and as jobs."""
-    monkeypatch.setattr(imports, "TRIAL_SECONDS", 0.5)
+    monkeypatch.setattr(service, "TRIAL_SECONDS", 0.5)
     client = served.client
 
     async def begin(number: int) -> Answer:
@@ -349,7 +349,7 @@ async def test_what_was_set_meanwhile_stays(served: Served, zone: str) -> None:
     await queries.update(store, facts, sent.model_dump(), facts.serial + 5, now)
     text = "@ SOA ns.old.example. me.old.example. 7 3600 7200 86400 300"
     conversion = Conversion(zone, served.roost.services.get(Dns))
-    await importing.keep(store, facts, parse_zone_file(text, conversion), now)
+    await keep_import(store, facts, parse_zone_file(text, conversion), now)
     after = await queries.find_any(store, facts.id)
     assert after is not None
     assert (after.soa_email, after.retry_sec) == ("mine@example.com", 300)

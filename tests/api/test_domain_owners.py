@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from roost.resources.domains.creation import FOREIGN, TAKEN
+from roost.resources.domains.service import FOREIGN, TAKEN
 from tests.api.conftest import Account
 from tests.support.client import Client, Json
 from tests.support.resolving import told

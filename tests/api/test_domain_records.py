@@ -6,17 +6,17 @@ import json
 import pytest
 
 from roost.resources.domains import queries, record_queries
-from roost.resources.domains.coexistence import (
+from roost.resources.domains.name_rules import HOST_REASON
+from roost.resources.domains.record_endpoints import SLAVE
+from roost.resources.domains.records import RecordType
+from roost.resources.domains.rules import FULL, MAX_BYTES, MAX_RECORDS, TOO_LARGE
+from roost.resources.domains.service import LONG
+from roost.resources.domains.zone_rules import (
     CNAME_REASON,
     NULL_MX_REASON,
     SIZE_REASON,
     TWIN_REASON,
 )
-from roost.resources.domains.creation import LONG
-from roost.resources.domains.names import HOST_REASON
-from roost.resources.domains.record_endpoints import SLAVE
-from roost.resources.domains.records import RecordType
-from roost.resources.domains.rules import FULL, MAX_BYTES, MAX_RECORDS, TOO_LARGE
 from roost.store import Store
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served

@@ -4,7 +4,7 @@ import dns.rdatatype
 import dns.zone
 import pytest
 
-from roost.resources.domains.creation import RESERVED, TAKEN
+from roost.resources.domains.service import RESERVED, TAKEN
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
 from tests.support.client import Client, Json

@@ -9,9 +9,9 @@ import pytest
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
 from roost.core.events.log import Starter
-from roost.resources.addresses import allocation
-from roost.resources.compute.disks.engine import DiskSpec
-from roost.resources.compute.engine import Power
+from roost.resources.addresses.queries import all_held, release
+from roost.resources.addresses.service import allocate
+from roost.resources.compute.engine import DiskSpec, Power
 from roost.resources.compute.jobs import BOOT, start_power
 from tests.support.client import until
 from tests.support.server import simulated
@@ -56,7 +56,7 @@ async def test_clean(stage: Stage) -> None:
 async def _orphan(stage: Stage) -> int:
     compute_id = await stage.instance("running", "running")
     async with stage.roost.store.transaction() as db:
-        await allocation.release(db, compute_id, stage.roost.clock.now())
+        await release(db, compute_id, stage.roost.clock.now())
         await db.execute("delete from compute_instance where id = $1", compute_id)
     return compute_id
 
@@ -307,12 +307,12 @@ async def test_addresses_of_nobody(stage: Stage) -> None:
     store = stage.roost.store
     account_id = await store.fetchval("select id from account")
     async with store.transaction() as db:
-        held = await allocation.allocate(db, "us-lake", True, account_id, 999_999)
+        held = await allocate(db, "us-lake", True, account_id, 999_999)
     text = f"instance 999999 does not exist, but holds {held.interface.ip}"
     assert await fsck(stage) == [text, "1 found, 0 repaired"]
     assert await fsck(stage, repair=True) == [f"{text}; released them", "1 found and repaired"]
     assert await fsck(stage) == ["clean"]
-    assert await allocation.all_held(store) == {}
+    assert await all_held(store) == {}
 
 
 async def test_address_that_is_not_held(stage: Stage) -> None:
@@ -320,13 +320,13 @@ async def test_address_that_is_not_held(stage: Stage) -> None:
     compute_id = await stage.instance("running", "running")
     [address] = (await stage.row(compute_id)).ipv4
     async with stage.roost.store.transaction() as db:
-        await allocation.release(db, compute_id, stage.roost.clock.now())
+        await release(db, compute_id, stage.roost.clock.now())
     text = f"instance {compute_id} shows {address}, but holds none"
     assert await fsck(stage) == [text, "1 found, 0 repaired"]
     lines = await fsck(stage, repair=True)
     assert lines == [f"{text}; it shows and holds {address}", "1 found and repaired"]
     assert await fsck(stage) == ["clean"]
-    assert await allocation.all_held(stage.roost.store) == {compute_id: [address]}
+    assert await all_held(stage.roost.store) == {compute_id: [address]}
 
 
 async def test_address_of_another(stage: Stage) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
-from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
+from roost.resources.compute.lifecycle.bodies import CloneInstance
 from roost.resources.compute.lifecycle.endpoints import clone_instance
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.jobs.lifecycle_scenarios import ask

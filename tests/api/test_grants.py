@@ -5,8 +5,8 @@ import pytest
 from roost.app.roost import Roost
 from roost.core.grant_queries import give
 from roost.errors import ApiError
-from roost.resources.tokens.issue import StoredTokens
-from roost.resources.users.kinds import KINDS, RIGHTS
+from roost.resources.tokens.service import StoredTokens
+from roost.resources.users.rules import KINDS, RIGHTS
 from roost.secrets import hash_token
 from roost.web.grants import Grant, Read, Write, require
 from tests.api.conftest import Account, NewToken, NewUser

@@ -16,7 +16,7 @@ from roost.jobs import Schedule
 from roost.jobs.retention import RETENTION, RetentionArgs
 from roost.resources.account import queries
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.service import issue_token
 from tests.support.client import Json, until
 from tests.support.lab import Lab, running_lab
 

@@ -12,7 +12,7 @@ import pytest
 from roost.app.first_start import ADMIN
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_user
-from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.service import issue_token
 from roost.store import Store
 from tests.support.client import Client, Contract, until
 from tests.support.instances import INSTANCES, PASSWORD, create_body, settled

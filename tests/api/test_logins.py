@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.devices.trust import is_trusted, remember_device
+from roost.resources.devices.service import is_trusted, remember_device
 from roost.resources.logins.queries import record_login
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client

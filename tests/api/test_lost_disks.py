@@ -11,8 +11,8 @@ from roost.app.fsck import check_all
 from roost.app.roost import open_roost
 from roost.core.events.log import Starter
 from roost.jobs.kinds import JobKind
-from roost.resources.compute.args import InstanceArgs
 from roost.resources.compute.jobs import BOOT, DELETE, REBOOT, start_power
+from roost.resources.compute.locks import InstanceArgs
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.support.server import simulated
 from tests.support.stage import Stage

@@ -7,7 +7,7 @@ import pytest
 from roost.app.roost import Roost
 from roost.core.grant_queries import give
 from roost.jobs.kinds import JobArgs
-from roost.resources.maintenance import jobs, planning
+from roost.resources.maintenance import jobs, service
 from roost.resources.maintenance.records import MaintenanceType
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Client, Json, until
@@ -24,7 +24,7 @@ async def plan(
     roost: Roost, compute_id: int, when: datetime = LATER, type_: MaintenanceType = "reboot"
 ) -> int:
     async with roost.store.transaction() as db:
-        return await planning.schedule(db, compute_id, type_, when, "a fan is loud")
+        return await service.schedule(db, compute_id, type_, when, "a fan is loud")
 
 
 async def begin(roost: Roost) -> None:
@@ -75,7 +75,7 @@ async def test_of_ones_own_account_only(client: Client, stranger: Client, roost:
 async def test_canceled_is_left_out(client: Client, roost: Roost) -> None:
     maintenance_id = await plan(roost, (await made(client))["id"])
     async with roost.store.transaction() as db:
-        await planning.cancel(db, maintenance_id)
+        await service.cancel(db, maintenance_id)
     assert await statuses(client) == []
 
 

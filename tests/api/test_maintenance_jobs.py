@@ -10,14 +10,13 @@ import pytest
 from roost.core.events.log import Starter
 from roost.jobs.kinds import JobArgs
 from roost.jobs.run import Run, Tools
-from roost.resources.compute import watch
-from roost.resources.compute.entity import resource_of
+from roost.resources.compute import watch_jobs
 from roost.resources.compute.jobs import SHUTDOWN, start_power
+from roost.resources.compute.locks import resource_of
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.maintenance import jobs, planning, queries
-from roost.resources.volumes.args import AttachmentArgs
-from roost.resources.volumes.entity import resource_of as volume_resource
-from roost.resources.volumes.jobs import DETACH
+from roost.resources.maintenance import jobs, queries, service
+from roost.resources.volumes.jobs import DETACH, AttachmentArgs
+from roost.resources.volumes.locks import resource_of as volume_resource
 from tests.support.client import Answer, Client, Contract, until
 from tests.support.lab import running_lab
 from tests.support.server import RunningRoost, running_roost, simulated
@@ -40,20 +39,20 @@ def stage(running: RunningRoost) -> Stage:
 
 async def plan(stage: Stage, compute_id: int) -> int:
     async with stage.roost.store.transaction() as db:
-        return await planning.schedule(db, compute_id, "reboot", datetime(2026, 1, 1), "a fan")
+        return await service.schedule(db, compute_id, "reboot", datetime(2026, 1, 1), "a fan")
 
 
 async def minute(stage: Stage) -> None:
     """What is due, and the watchdog, as a worker would run them each minute."""
     roost = stage.roost
-    job = await roost.queue.enqueue(roost.store, watch.WATCH, watch.WatchArgs())
+    job = await roost.queue.enqueue(roost.store, watch_jobs.WATCH, watch_jobs.WatchArgs())
 
     async def report(_percent: int) -> None:
         raise AssertionError("they report no progress")
 
     tools = Tools(roost.store, roost.clock, roost.services, report)
     await jobs.begin_due(Run(JobArgs(), job, tools))
-    await watch.look(Run(watch.WatchArgs(), job, tools))
+    await watch_jobs.look(Run(watch_jobs.WatchArgs(), job, tools))
 
 
 async def queued(stage: Stage, compute_id: int) -> list[str]:
@@ -162,7 +161,7 @@ async def test_it_begins_again_when_its_job_is_lost(stage: Stage) -> None:
 
 async def test_what_is_being_deleted_gets_no_maintenance(stage: Stage) -> None:
     compute_id = await stage.instance("deleting", "running")
-    with pytest.raises(planning.MaintenanceError, match=f"there is no instance {compute_id}"):
+    with pytest.raises(service.MaintenanceError, match=f"there is no instance {compute_id}"):
         await plan(stage, compute_id)
 
 
@@ -173,7 +172,7 @@ async def test_it_happens_when_its_time_has_come(tmp_path: Path, database_url: s
         roost = lab.running.roost
         when = roost.clock.seconds() + timedelta(days=1)
         async with roost.store.transaction() as db:
-            await planning.schedule(db, compute_id, "reboot", when, "a fan")
+            await service.schedule(db, compute_id, "reboot", when, "a fan")
 
         async def maintenance() -> str:
             (row,) = (await lab.api.get("/account/maintenance"))["data"]

@@ -7,8 +7,8 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.resources.reverse_dns import queries as reverse_names
-from roost.resources.reverse_dns.neighbour import NamesOfAddresses
-from roost.resources.volumes.attachments import VolumeAttachments
+from roost.resources.reverse_dns.neighbours import NamesOfAddresses
+from roost.resources.volumes.neighbours import VolumeAttachments
 from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, settled
 from tests.support.volumes import VOLUMES, made_volume, plugged, powered, running_instance

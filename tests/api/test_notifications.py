@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.maintenance import planning, queries
+from roost.resources.maintenance import queries, service
 from roost.resources.maintenance.records import MaintenanceType
 from tests.api.conftest import Account
 from tests.support.client import Client, Json
@@ -89,7 +89,7 @@ async def test_maintenance_until_it_is_over(
     row = await made(client, label="tended")
     when = datetime(2126, 12, 1, 3)
     async with roost.store.transaction() as db:
-        number = await planning.schedule(db, row["id"], type_, when, "a fan is loud")
+        number = await service.schedule(db, row["id"], type_, when, "a fan is loud")
     (pending,) = await notified(client)
     what = type_.replace("_", " ")
     assert pending == {
@@ -123,10 +123,10 @@ async def test_pages(client: Client, roost: Roost) -> None:
     for hour in range(24):
         async with roost.store.transaction() as db:
             when = datetime(2126, 12, 1, hour)
-            await planning.schedule(db, compute_id, "reboot", when, "often")
+            await service.schedule(db, compute_id, "reboot", when, "often")
     for hour in (0, 1):
         async with roost.store.transaction() as db:
-            await planning.schedule(db, compute_id, "reboot", datetime(2127, 1, 1, hour), "late")
+            await service.schedule(db, compute_id, "reboot", datetime(2127, 1, 1, hour), "late")
     first = await client.get(f"{PATH}?page=1&page_size=25")
     second = await client.get(f"{PATH}?page=2&page_size=25")
     assert (first["pages"], first["results"], len(first["data"])) == (2, 27, 25)

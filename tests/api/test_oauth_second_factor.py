@@ -11,7 +11,7 @@ from roost.app.roost import Roost
 from roost.oauth import login
 from roost.oauth.forms import Params, read_form
 from roost.oauth.throttle import MAX_TOGETHER
-from roost.resources.two_factor.factor import verify_second_factor
+from roost.resources.two_factor.service import verify_second_factor
 from roost.secrets import Box, hash_token
 from roost.store import Queries
 from tests.api.conftest import Account, NewAccount

@@ -6,7 +6,7 @@ from roost.app.roost import Roost
 from roost.oauth import login, throttle
 from roost.oauth.cookies import DEVICE
 from roost.oauth.throttle import MAX_PER_ADDRESS, MAX_TOGETHER, SLOW_PER_ADDRESS, SLOW_PER_USER
-from roost.resources.devices.trust import remember_device
+from roost.resources.devices.service import remember_device
 from roost.secrets import hash_token
 from tests.api.conftest import Account
 from tests.support.browser import Browser

@@ -13,7 +13,7 @@ from PIL import Image, PngImagePlugin
 
 from roost.errors import ApiError
 from roost.resources.account.queries import find_operator
-from roost.resources.oauth_clients.thumbnails import decode_thumbnail
+from roost.resources.oauth_clients.service import decode_thumbnail
 from tests.support.apps import let_in
 from tests.support.client import Answer, Client, Contract
 from tests.support.oauth import register

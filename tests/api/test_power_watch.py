@@ -15,11 +15,10 @@ from roost.core import reconcile
 from roost.core.events.log import Starter
 from roost.jobs.run import Run, Tools
 from roost.jobs.verdicts import Verdict, again, next_step
-from roost.resources.compute import watch
-from roost.resources.compute.args import InstanceArgs
+from roost.resources.compute import watch_jobs
 from roost.resources.compute.engine import InstanceState
-from roost.resources.compute.entity import resource_of
 from roost.resources.compute.jobs import BOOT, SHUTDOWN, start_power
+from roost.resources.compute.locks import InstanceArgs, resource_of
 from roost.settings import Settings
 from tests.support.client import until
 from tests.support.server import running_roost, simulated
@@ -40,10 +39,10 @@ async def stage(settings: Settings) -> AsyncIterator[Stage]:
 
 async def look(stage: Stage) -> None:
     """The watch's only step, as a worker would run it."""
-    roost, args = stage.roost, watch.WatchArgs()
-    job = await roost.queue.enqueue(roost.store, watch.WATCH, args)
+    roost, args = stage.roost, watch_jobs.WatchArgs()
+    job = await roost.queue.enqueue(roost.store, watch_jobs.WATCH, args)
 
-    await watch.look(Run(args, job, tools(stage)))
+    await watch_jobs.look(Run(args, job, tools(stage)))
 
 
 def tools(stage: Stage) -> Tools:
@@ -251,8 +250,8 @@ async def test_a_guest_that_dies_while_it_boots_is_looked_at_afterwards(stage: S
     roost = stage.roost
     async with roost.store.transaction() as db:
         await start_power(Starter(roost.queue, db, row.account_id), BOOT, row)
-        await watch.went_off(db, roost.queue, compute_id)
-        await watch.went_off(db, roost.queue, compute_id)
+        await watch_jobs.went_off(db, roost.queue, compute_id)
+        await watch_jobs.went_off(db, roost.queue, compute_id)
     [job_id] = [
         row["id"]
         for row in await roost.store.fetch("select id from job where resource like 'power:%'")
@@ -262,7 +261,7 @@ async def test_a_guest_that_dies_while_it_boots_is_looked_at_afterwards(stage: S
     async def check() -> Verdict:
         job = await roost.queue.find(roost.store, job_id)
         assert job is not None
-        return await watch.look_at_one(Run(args, job, tools(stage)))
+        return await watch_jobs.look_at_one(Run(args, job, tools(stage)))
 
     assert await check() == again(0.5)
     await roost.store.execute("delete from job where resource = $1", resource_of(compute_id))
@@ -282,5 +281,5 @@ async def test_crash_of_the_host_is_noticed_at_the_next_start(settings: Settings
 
 
 def test_schedule() -> None:
-    assert watch.EVERY_MINUTE in GROUPS.schedules
-    assert watch.EVERY_MINUTE.cron == "* * * * *"
+    assert watch_jobs.EVERY_MINUTE in GROUPS.schedules
+    assert watch_jobs.EVERY_MINUTE.cron == "* * * * *"

@@ -14,7 +14,7 @@ from roost.app.roost import Roost
 from roost.engines.simulated.plane import Operation
 from roost.jobs.kinds import Retry
 from roost.jobs.queries import READY
-from roost.resources.compute.turns import MAX_WAITING
+from roost.resources.compute.locks import MAX_WAITING
 from tests.support.client import Answer, Client, Json, until
 from tests.support.disks import engine_of, events, path_of, quiet
 from tests.support.instances import INSTANCES, PASSWORD, create_body, made

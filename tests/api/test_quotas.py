@@ -12,8 +12,8 @@ from roost.core.engine import Folder, Host
 from roost.core.limits import queries
 from roost.core.limits.kinds import SERVICES
 from roost.core.planes import Engines
-from roost.resources.compute.capacity import CAPACITY, CapacityArgs
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.jobs import CAPACITY, CapacityArgs
 from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES, OMITTED, create_body, made

@@ -7,7 +7,7 @@ import pytest
 from roost.app.engines import EngineUnavailableError
 from roost.app.roost import open_roost
 from roost.core.events.log import Starter
-from roost.resources.addresses import allocation
+from roost.resources.addresses.service import held_by
 from roost.resources.compute.jobs import DELETE, start_power
 from roost.settings import Settings
 from tests.jobs.compute_scenarios import finish_jobs
@@ -95,4 +95,4 @@ async def test_a_worker_that_came_before_the_instances_deletes_none_of_them(
         message = await roost.store.fetchval("select message from event")
         assert message == "Region us-lake is not served by this worker."
         assert await stage.status(compute_id) is not None
-        assert await allocation.held_by(roost.store, compute_id)
+        assert await held_by(roost.store, compute_id)

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.maintenance import planning
+from roost.resources.maintenance import service
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, create_body, made
@@ -225,7 +225,7 @@ async def test_notifications_are_of_granted_instances(
     one, two = await made(client), await made(client, region="br-south")
     for row in (one, two):
         async with roost.store.transaction() as db:
-            await planning.schedule(db, row["id"], "reboot", datetime(2126, 12, 1), "a fan")
+            await service.schedule(db, row["id"], "reboot", datetime(2126, 12, 1), "a fan")
     await roost.store.execute("update region set status = 'outage' where id = 'br-south'")
     try:
         for compute, expected in (

@@ -14,8 +14,8 @@ from roost.core.identity import Identity, TokenKind
 from roost.core.scopes import Scopes
 from roost.errors import ApiError
 from roost.resources.account import queries as accounts
-from roost.resources.tokens.issue import make_token
 from roost.resources.tokens.queries import revoke_token
+from roost.resources.tokens.service import make_token
 from roost.web import revocation
 from roost.web.auth import Authenticator
 from roost.web.revocation import LEASE_SECONDS, Revocations, settle

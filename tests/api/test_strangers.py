@@ -5,7 +5,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from roost.web.api import STRANGERS_RATE
+from roost.web.api import ANONYMOUS_RATE
 from tests.support.client import Client
 from tests.support.server import RunningRoost, running_roost, simulated
 
@@ -26,12 +26,12 @@ async def test_who_tries_tokens_is_slowed_down(tmp_path: Path, database_url: str
     settings = simulated(tmp_path, database_url, rate_limit_scale=1)
     async with running_roost(settings) as roost, aiohttp.ClientSession() as session:
         statuses = []
-        for n in range(STRANGERS_RATE.calls + 5):
+        for n in range(ANONYMOUS_RATE.calls + 5):
             headers = {"Authorization": f"Bearer {n:064}", "X-Forwarded-For": f"198.18.0.{n}"}
             async with session.get(f"{roost.url}/v4{INSTANCES}", headers=headers) as answer:
                 statuses.append(answer.status)
         assert int(answer.headers["Retry-After"]) >= 1
-        assert statuses == [401] * STRANGERS_RATE.calls + [429] * 5
+        assert statuses == [401] * ANONYMOUS_RATE.calls + [429] * 5
         headers = {"Authorization": f"Bearer {roost.token}"}
         async with session.get(f"{roost.url}/v4{INSTANCES}", headers=headers) as answer:
             assert answer.status == 200

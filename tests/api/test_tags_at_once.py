@@ -7,7 +7,7 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.planes import Engines
-from roost.resources.addresses import allocation
+from roost.resources.addresses.queries import release
 from roost.resources.compute import queries as computes
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.tags import queries
@@ -55,7 +55,7 @@ async def test_an_entity_is_gone_when_it_would_get_the_tag(
 ) -> None:
     await roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake").delete(row["id"])
     async with roost.store.transaction() as db:
-        await allocation.release(db, row["id"], roost.clock.now())
+        await release(db, row["id"], roost.clock.now())
         await computes.delete(db, row["id"])
         task = await sender.begin("POST", TAGS, {"label": "gold", "computes": [row["id"]]})
     answer = await task

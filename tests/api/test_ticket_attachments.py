@@ -14,7 +14,7 @@ from PIL import Image
 from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.core.fsck import Installation
-from roost.resources.support import file_queries, queries, rules
+from roost.resources.support import queries, rules
 from roost.resources.support.engine import ATTACHMENT_PLANE
 from roost.resources.support.fsck import check_attachments
 from roost.resources.support.queries import Ticket
@@ -113,7 +113,7 @@ async def test_good_files_are_stored_exactly(
     answer = await attached(client, ticket_id, FormPart(name, content))
     assert (answer.status, answer.body) == (200, {}), answer.body
     assert await names(client, ticket_id) == [name]
-    (row,) = await file_queries.list_of(roost.store, ticket_id)
+    (row,) = await queries.attachments_of(roost.store, ticket_id)
     assert stored(folder) - before == {row.key}
     assert (folder / row.key).read_bytes() == content
     assert (row.name, row.size) == (name, len(content))
@@ -286,7 +286,7 @@ async def test_two_files_of_one_name(client: Client, roost: Roost, ticket_id: in
     for content in (b"first", b"second"):
         assert (await attached(client, ticket_id, FormPart("a.txt", content))).status == 200
     store = roost.engines.of(ATTACHMENT_PLANE)
-    rows = await file_queries.list_of(roost.store, ticket_id)
+    rows = await queries.attachments_of(roost.store, ticket_id)
     assert [await store.get(row.key) for row in rows] == [b"first", b"second"]
     assert await names(client, ticket_id) == ["a.txt", "a.txt"]
 
@@ -397,7 +397,7 @@ async def test_fsck(alone: Roost) -> None:
     for key in keys:
         await store.put(key, b"hello")
     for key in keys[:3]:
-        await file_queries.insert(alone.store, ticket.id, key, "\x1b.txt", 5, "admin", now)
+        await queries.insert_attachment(alone.store, ticket.id, key, "\x1b.txt", 5, "admin", now)
     assert await fsck(alone) == ["clean"], "files that may be waiting for their rows"
 
     (folder / keys[0]).unlink()
@@ -406,7 +406,7 @@ async def test_fsck(alone: Roost) -> None:
     (folder / "README").write_text("not ours")
     for path in folder.iterdir():
         os.utime(path, (time.time() - 3600,) * 2)
-    ids = [row.id for row in await file_queries.list_of(alone.store, ticket.id)]
+    ids = [row.id for row in await queries.attachments_of(alone.store, ticket.id)]
     lost = [
         f"attachment {ids[0]} ('\\x1b.txt') of ticket {ticket.id} has no file",
         f"attachment {ids[1]} ('\\x1b.txt') of ticket {ticket.id} has 5 bytes, but its file 4",
@@ -435,7 +435,9 @@ async def test_a_file_whose_row_comes_late_stays(alone: Roost) -> None:
     os.utime(path, (time.time() - 3600,) * 2)
     installation = Installation(alone.store, alone.services)
     (finding,) = [found async for found in check_attachments(installation)]
-    await file_queries.insert(alone.store, ticket.id, key, "a.txt", 5, "x", alone.clock.seconds())
+    await queries.insert_attachment(
+        alone.store, ticket.id, key, "a.txt", 5, "x", alone.clock.seconds()
+    )
     assert await finding.repair() == "it has one by now"
     assert path.exists()
 

@@ -15,7 +15,7 @@ from roost.app.support import SupportSettingsError, bind_support, support_rules
 from roost.core.planes import Binding, Engine
 from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
-from roost.resources.support import staff
+from roost.resources.support import service
 from roost.resources.support.engine import SupportRules
 from roost.settings import Settings
 from tests.support.client import Client, Contract, Json, until
@@ -61,7 +61,7 @@ async def client(running: RunningRoost) -> AsyncIterator[Client]:
 
 async def answered(running: RunningRoost, ticket_id: int, text: str = "We look at it.") -> None:
     async with running.roost.store.transaction() as db:
-        await staff.reply(db, running.roost.queue, ticket_id, text, "Mona")
+        await service.reply_as_staff(db, running.roost.queue, ticket_id, text, "Mona")
 
 
 async def emails(mails: MailServer, count: int) -> list[EmailMessage]:
@@ -188,7 +188,7 @@ async def test_a_ticket_of_staff_goes_to_the_account(
     account_id = await running.roost.store.fetchval("select min(id) from account")
     async with mail_server(port=port) as mails:
         async with running.roost.store.transaction() as db:
-            await staff.open_for(
+            await service.open_for(
                 db, running.roost.queue, account_id, "abuse", "A report", "Look.", "Mona", False
             )
         (email,) = await emails(mails, 1)

@@ -8,7 +8,7 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.grant_queries import give
-from roost.resources.support import staff
+from roost.resources.support import service
 from roost.resources.support.records import TicketKind
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.client import Client, Json
@@ -46,19 +46,19 @@ async def refused(client: Client, path: str, body: Json) -> list[tuple[str | Non
 
 async def answered(roost: Roost, ticket_id: int, text: str = "We look at it.") -> None:
     async with roost.store.transaction() as db:
-        await staff.reply(db, roost.queue, ticket_id, text, "Mona")
+        await service.reply_as_staff(db, roost.queue, ticket_id, text, "Mona")
 
 
 async def closed_by_staff(roost: Roost, ticket_id: int) -> None:
     async with roost.store.transaction() as db:
-        await staff.close(db, roost.queue, ticket_id, "Mona")
+        await service.close_as_staff(db, roost.queue, ticket_id, "Mona")
 
 
 async def opened_by_staff(
     roost: Roost, account: Account, kind: TicketKind, closable: bool = False
 ) -> int:
     async with roost.store.transaction() as db:
-        return await staff.open_for(
+        return await service.open_for(
             db, roost.queue, account.id, kind, "A report", "Please look.", "Mona", closable
         )
 

@@ -9,8 +9,8 @@ import pytest
 from roost.app.roost import Roost
 from roost.clock import Clock
 from roost.resources.logins.queries import record_login
-from roost.resources.tokens.usage import TokenUsage
-from roost.resources.tokens.usage_queries import find_uses
+from roost.resources.tokens.queries import find_uses
+from roost.resources.tokens.service import TokenUsage
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client
 
@@ -139,7 +139,7 @@ async def test_what_could_not_be_written_is_noted_again(
         raise asyncpg.ConnectionDoesNotExistError
 
     with monkeypatch.context() as patched:
-        patched.setattr("roost.resources.tokens.usage_queries.add_uses", fail)
+        patched.setattr("roost.resources.tokens.queries.add_uses", fail)
         usage.add(token_id, "view_profile", "192.0.2.1")
         await usage.flush()
     assert await uses(roost, token_id) == []

@@ -7,7 +7,7 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.scopes import Scopes
-from roost.resources.tokens.issue import make_token
+from roost.resources.tokens.service import make_token
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client, Json
 

@@ -6,8 +6,8 @@ import pyotp
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.devices.trust import is_trusted, remember_device
-from roost.resources.two_factor.factor import verify_second_factor
+from roost.resources.devices.service import is_trusted, remember_device
+from roost.resources.two_factor.service import verify_second_factor
 from roost.secrets import Box
 from tests.api.conftest import Account
 from tests.support.client import Client, Json

@@ -8,8 +8,8 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.scopes import Scopes
-from roost.resources.account.setup import make_parent
-from roost.resources.tokens.issue import make_token
+from roost.resources.account.service import make_parent
+from roost.resources.tokens.service import make_token
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
 from tests.support.apps import let_in
 from tests.support.client import Client, Json, until

@@ -12,7 +12,7 @@ import pytest
 from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.resources.compute import queries as computes
-from roost.resources.volumes import state_queries
+from roost.resources.volumes import queries
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES, made
 from tests.support.volumes import (
@@ -283,6 +283,6 @@ async def test_jobs_wait_for_no_instance(client: Client, roost: Roost) -> None:
     async with roost.store.transaction() as request, roost.store.transaction() as job:
         assert await computes.lock_any(request, instance["id"]) is not None
         await job.execute("set local lock_timeout = '5s'")
-        await state_queries.set_size(job, volume["id"], 30)
-        await state_queries.set_status(job, volume["id"], "active", now)
-        await state_queries.set_size(job, volume["id"], 20)
+        await queries.set_size(job, volume["id"], 30)
+        await queries.set_status(job, volume["id"], "active", now)
+        await queries.set_size(job, volume["id"], 20)

@@ -11,7 +11,7 @@ from roost.app.roost import open_store
 from roost.cli import main
 from roost.clock import Clock
 from roost.resources.account.queries import find_user
-from roost.resources.devices.trust import remember_device
+from roost.resources.devices.service import remember_device
 from roost.secrets import verify_password
 from roost.settings import Settings
 from tests.cli.process import Json, Server, ran

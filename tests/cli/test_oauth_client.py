@@ -10,7 +10,7 @@ from roost.app.roost import open_store
 from roost.clock import Clock
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_operator
-from roost.resources.tokens.issue import make_token
+from roost.resources.tokens.service import make_token
 from roost.settings import Settings
 from tests.cli.process import Json, Server, ran, roost
 

@@ -2,7 +2,7 @@
 
 from roost.app.fsck import check_all
 from roost.app.roost import Roost, open_roost
-from roost.resources.addresses import allocation
+from roost.resources.addresses.queries import all_held
 from roost.resources.compute.engine import INSTANCE_PLANE
 from tests.e2e.cloud import Cloud
 from tests.support.client import Json, until
@@ -25,7 +25,7 @@ async def check_sound(cloud: Cloud, expected: dict[int, str]) -> None:
     assert {compute_id: row["status"] for compute_id, row in rows.items()} == expected
     async with open_roost(cloud.settings, beside=True) as roost:
         assert await _guests(roost) == sorted(expected.items())
-        held = await allocation.all_held(roost.store)
+        held = await all_held(roost.store)
         assert held == {compute_id: row["ipv4"] for compute_id, row in rows.items()}
         await until(lambda: _unfinished(roost), lambda jobs: not jobs)
         findings: list[str] = []

@@ -13,8 +13,8 @@ import pytest_asyncio
 
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
-from roost.resources.domains.dns import Dns
 from roost.resources.domains.engine import Master
+from roost.resources.domains.settings import Dns
 from tests.e2e.careful import Request
 from tests.e2e.cloud import Cloud, opened
 from tests.support.client import Answer, Json, until

@@ -11,9 +11,9 @@ from typing import Protocol, TypeVar
 from roost.clock import Clock
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.volumes import SimulatedVolumes
-from roost.resources.compute.disks.engine import DiskSpec
 from roost.resources.compute.engine import (
     DiskDevice,
+    DiskSpec,
     GuestAddress,
     GuestSetup,
     InstanceEngine,

@@ -8,9 +8,7 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.resources.compute.backups.engine import BackupState
-from roost.resources.compute.disks.engine import DiskSpec
-from roost.resources.compute.engine import DiskDevice, InstanceSpec
+from roost.resources.compute.engine import BackupState, DiskDevice, DiskSpec, InstanceSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore
 

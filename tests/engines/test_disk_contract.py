@@ -7,8 +7,7 @@ from typing import get_args
 import pytest
 
 from roost.core.engine import EngineError
-from roost.resources.compute.disks.engine import DiskSpec, DiskState, Filesystem
-from roost.resources.compute.engine import DiskDevice, InstanceSpec
+from roost.resources.compute.engine import DiskDevice, DiskSpec, DiskState, Filesystem, InstanceSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore, until
 

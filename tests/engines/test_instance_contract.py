@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from roost.core.engine import EngineError
-from roost.resources.compute.disks.engine import DiskSpec, DiskState
 from roost.resources.compute.engine import (
     DiskDevice,
+    DiskSpec,
+    DiskState,
     InstanceSpec,
     NoDisksError,
     VolumeDevice,

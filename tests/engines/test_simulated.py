@@ -18,8 +18,7 @@ from roost.core.engine import EngineError
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
-from roost.resources.compute.disks.engine import DiskSpec
-from roost.resources.compute.engine import InstanceSpec, MountedError
+from roost.resources.compute.engine import DiskSpec, InstanceSpec, MountedError
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.waiting import NotYetError, may_leave
 from tests.engines.harness import Pools, ignore, until

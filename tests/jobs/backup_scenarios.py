@@ -7,14 +7,15 @@ from typing import TypeVar
 
 from roost.core.events import log
 from roost.jobs import Environment, JobKind
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.backups import changes, jobs, queries, restoring, settings_queries
-from roost.resources.compute.backups.args import CreateFromBackupArgs, RestoreArgs
-from roost.resources.compute.backups.saved import DISKS
-from roost.resources.compute.backups.schedule import DUE, DueArgs
+from roost.resources.compute.backups import jobs, queries, service
+from roost.resources.compute.backups.records import DISKS
+from roost.resources.compute.backups.schedule_jobs import DUE, DueArgs
+from roost.resources.compute.backups.service import place_disks
+from roost.resources.compute.backups.steps import CreateFromBackupArgs, RestoreArgs
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import Power
-from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.locks import InstanceArgs
+from roost.resources.compute.queries import COMPUTE
 from tests.jobs.compute_scenarios import check_event, check_traces, finish_jobs, newest_job
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage
@@ -89,7 +90,7 @@ async def _begin_backup(stage: Stage, compute_id: int) -> int:
     instance = await stage.row(compute_id)
     async with roost.store.transaction() as db:
         by = log.Starter(roost.queue, db, instance.account_id, "somebody")
-        return await changes.begin(by, instance, stage.engine().name, "snapshot", "label")
+        return await service.begin(by, instance, stage.engine().name, "snapshot", "label")
 
 
 async def saved_backup(stage: Stage, compute_id: int) -> int:
@@ -133,7 +134,7 @@ async def begin_cancel(environment: Environment) -> BackupCase:
 
     async def look(enabled: bool, *allowed: list[str]) -> None:
         await _expect(stage, compute_id, *allowed)
-        assert await settings_queries.is_enabled(stage.roost.store, compute_id) is enabled
+        assert await queries.is_enabled(stage.roost.store, compute_id) is enabled
 
     return BackupCase(
         stage,
@@ -225,7 +226,7 @@ async def _places(stage: Stage, backup_id: int, compute_id: int) -> dict[int, in
     assert backup is not None
     async with roost.store.transaction() as db:
         held = DISKS.validate_json(backup.disks)
-        return await restoring.place(db, held, compute_id, roost.clock.now())
+        return await place_disks(db, held, compute_id, roost.clock.now())
 
 
 async def _content(stage: Stage, compute_id: int, disk_id: int) -> str:

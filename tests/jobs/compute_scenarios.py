@@ -8,21 +8,21 @@ from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.core.limits.queries import measure, measured
 from roost.jobs import Environment, JobKind, Worker, WorkerSettings
-from roost.resources.compute.args import CreateArgs, InstanceArgs
-from roost.resources.compute.capacity import CAPACITY, CapacityArgs
 from roost.resources.compute.engine import Power
-from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import (
     BOOT,
+    CAPACITY,
     CREATE,
     DELETE,
     REBOOT,
     SHUTDOWN,
+    CapacityArgs,
     start_power,
 )
+from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, resource_of
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.turns import FIRST, Turn
-from roost.resources.compute.watch import CHECK, WATCH, WatchArgs, went_off
+from roost.resources.compute.watch_jobs import CHECK, WATCH, WatchArgs, went_off
 from roost.store import Queries
 from tests.jobs.harness import Scenario
 from tests.support.client import until

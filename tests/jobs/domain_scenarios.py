@@ -13,19 +13,19 @@ from roost.core.events import log
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.jobs import Environment, JobKind
 from roost.resources.domains import jobs, queries, record_queries, rules
-from roost.resources.domains.dns import Dns
-from roost.resources.domains.drafts import Draft
 from roost.resources.domains.engine import (
     Master,
     RRset,
     Soa,
     Zone,
 )
-from roost.resources.domains.placing import place
 from roost.resources.domains.queries import DomainFacts, NewDomain
+from roost.resources.domains.record_rules import Draft
+from roost.resources.domains.settings import Dns
+from roost.resources.domains.zone_rules import place
 from roost.resources.reverse_dns import jobs as reverse
 from roost.resources.reverse_dns import queries as reverse_queries
-from roost.resources.reverse_dns.zones import OWNER
+from roost.resources.reverse_dns.service import OWNER
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage

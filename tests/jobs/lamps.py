@@ -68,7 +68,7 @@ async def make(run: Run[LampArgs]) -> Verdict:
     return next_step(write, result={"brightness": 7})
 
 
-async def unmake(run: Run[LampArgs]) -> Verdict:
+async def undo_make(run: Run[LampArgs]) -> Verdict:
     await run.get(LampEngine).destroy(run.args.lamp_id)
 
     async def write(db: Queries) -> None:
@@ -112,7 +112,7 @@ LIGHT = JobKind(
     "lamp_light",
     LampArgs,
     (
-        Step("make", make, undo=unmake),
+        Step("make", make, undo=undo_make),
         Step("light", light, undo=darken),
         Step("measure", measure),
     ),

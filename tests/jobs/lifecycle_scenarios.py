@@ -12,11 +12,11 @@ from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.engine import Power
 from roost.resources.compute.lifecycle import endpoints, jobs
 from roost.resources.compute.lifecycle.bodies import (
+    CloneInstance,
     RebuildInstance,
     RescueInstance,
     ResizeInstance,
 )
-from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
 from roost.resources.compute.records import InstanceStatus
 from roost.web.bodies import Body
 from roost.web.call import Call

@@ -7,12 +7,12 @@ from functools import partial
 from roost.core.events.log import Starter
 from roost.jobs import Environment, JobArgs
 from roost.resources.compute.engine import Power
-from roost.resources.compute.entity import resource_of
+from roost.resources.compute.locks import resource_of
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.jobs import DUE, RUN, start_run
-from roost.resources.maintenance.planning import schedule
 from roost.resources.maintenance.records import MaintenanceType
+from roost.resources.maintenance.service import schedule
 from tests.jobs.compute_scenarios import InstanceCase, finish_jobs
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage

@@ -12,10 +12,10 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
 from roost.resources.domains import jobs, queries, record_queries, rules
-from roost.resources.domains.drafts import Draft
-from roost.resources.domains.entity import resource_of
-from roost.resources.domains.placing import place
+from roost.resources.domains.jobs import resource_of
 from roost.resources.domains.queries import DomainFacts, NewDomain
+from roost.resources.domains.record_rules import Draft
+from roost.resources.domains.zone_rules import place
 from roost.store import Queries, Store
 from tests.jobs.bench import Bench, until
 

@@ -11,15 +11,16 @@ from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
 from roost.resources.compute.engine import Power
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.volumes import jobs, state_queries
-from roost.resources.volumes.args import (
+from roost.resources.volumes import jobs, queries
+from roost.resources.volumes.jobs import (
     AttachmentArgs,
     CloneArgs,
     CreateArgs,
     ResizeArgs,
     VolumeArgs,
 )
-from roost.resources.volumes.entity import VOLUME, resource_of
+from roost.resources.volumes.locks import resource_of
+from roost.resources.volumes.queries import VOLUME
 from roost.resources.volumes.records import VolumeStatus
 from tests.jobs.harness import Scenario
 from tests.support.stage import Stage
@@ -170,7 +171,7 @@ async def resize(volumes: VolumeStage, environment: Environment, queued: bool) -
 
 async def delete(volumes: VolumeStage, environment: Environment, made: bool) -> tuple[int, int]:
     volume_id = await volumes.volume("active" if made else "creating", made=made)
-    await state_queries.set_deleting(environment.store, volume_id)
+    await queries.set_deleting(environment.store, volume_id)
     return volume_id, await enqueue(environment, jobs.DELETE, VolumeArgs(volume_id=volume_id))
 
 

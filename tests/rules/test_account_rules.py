@@ -8,7 +8,7 @@ from tests.support.client import Json
 
 from roost.errors import ApiError
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
-from roost.resources.account.countries import COUNTRIES, STATES
+from roost.resources.account.rules import COUNTRIES, STATES
 from roost.resources.users.bodies import CreateUser, UpdateUser
 from roost.services import Services
 from roost.web.bodies import Body, parse_body

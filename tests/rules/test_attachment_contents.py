@@ -8,8 +8,7 @@ from pathlib import Path
 _READ = """
 import pathlib, sys
 from roost.errors import ApiError
-from roost.resources.support.contents import check_file
-from roost.resources.support.forms import FormFile
+from roost.resources.support.attachment_service import FormFile, check_file
 try:
     check_file(FormFile("scan.tif", pathlib.Path(sys.argv[1]).read_bytes()))
 except ApiError:

@@ -5,20 +5,20 @@ import pytest
 from roost.errors import Problem
 from roost.resources.compute import rules
 from roost.resources.compute.configs import rules as configs
-from roost.resources.compute.configs.choice import default
-from roost.resources.compute.configs.interface_bodies import UpdateInterface
+from roost.resources.compute.configs.bodies import UpdateInterface
 from roost.resources.compute.configs.interface_queries import InterfaceFacts
-from roost.resources.compute.configs.interface_rules import (
+from roost.resources.compute.configs.queries import BootConfig, ConfigName, SlotFacts
+from roost.resources.compute.configs.service import (
     ONE_PRIMARY,
+    _default,
     adding_problem,
     updating_problem,
 )
-from roost.resources.compute.configs.queries import BootConfig, ConfigName, SlotFacts
 from roost.resources.compute.disks import rules as disks
 from roost.resources.compute.engine import DiskDevice, VolumeDevice
-from roost.resources.compute.interfaces import Interface
-from roost.resources.compute.specification import devices_of
-from roost.resources.compute.volumes import AttachedVolume
+from roost.resources.compute.interface_bodies import Interface
+from roost.resources.compute.neighbours import AttachedVolume
+from roost.resources.compute.steps import devices_of
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ ONE, TWO = ConfigName(100001, "one"), ConfigName(100002, "two")
 def test_default_config(
     found: list[ConfigName], last: int | None, chosen: ConfigName | None
 ) -> None:
-    assert default(found, last) == chosen
+    assert _default(found, last) == chosen
 
 
 def test_devices() -> None:

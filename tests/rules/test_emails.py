@@ -9,10 +9,10 @@ from email.policy import SMTP, default
 import pytest
 
 from roost.cli.ticket_view import line, shown
-from roost.resources.support.emails import Matter, compose
 from roost.resources.support.engine import Mail
+from roost.resources.support.jobs import Message, compose
 from roost.resources.support.queries import Reply, Ticket
-from roost.resources.users.gravatars import gravatar_id
+from roost.resources.users.rules import gravatar_id
 
 NOW = datetime(2030, 1, 31, 12, 0, 5, 999)
 HEADERS = {
@@ -52,9 +52,9 @@ def ticket(summary: str = "No connection", description: str = "Help.") -> Ticket
     )
 
 
-def received(matter: Matter, address: str = "ada@example.com") -> EmailMessage:
+def received(message: Message, address: str = "ada@example.com") -> EmailMessage:
     """After the journey."""
-    sent = compose(POST, matter, address).as_bytes(policy=SMTP)
+    sent = compose(POST, message, address).as_bytes(policy=SMTP)
     email = message_from_bytes(sent, policy=default)
     assert isinstance(email, EmailMessage)
     return email
@@ -65,7 +65,7 @@ def text_of(email: EmailMessage) -> str:
 
 
 def test_a_new_ticket_for_staff() -> None:
-    email = received(Matter(ticket(), None, True, NOW), "help@cloud.example.com")
+    email = received(Message(ticket(), None, True, NOW), "help@cloud.example.com")
     assert set(email) == HEADERS
     assert email["From"] == "support@cloud.example.com"
     assert email["To"] == "help@cloud.example.com"
@@ -81,7 +81,7 @@ def test_a_new_ticket_for_staff() -> None:
 
 def test_a_reply_for_the_user() -> None:
     reply = Reply(100_007, NOW.replace(hour=13), "Mona", "We look at it.", True)
-    email = received(Matter(ticket(), reply, False, NOW))
+    email = received(Message(ticket(), reply, False, NOW))
     assert email["Message-ID"] == "<reply-100007.20300131130005.user@cloud.example.com>"
     thread = "<ticket-100001.20300131120005.user@cloud.example.com>"
     assert email["References"] == email["In-Reply-To"] == thread
@@ -93,7 +93,7 @@ def test_a_reply_for_the_user() -> None:
 
 def test_no_link_that_leads_nowhere() -> None:
     post = replace(POST, url=None)
-    email = compose(post, Matter(ticket(), None, True, NOW), "ada@example.com")
+    email = compose(post, Message(ticket(), None, True, NOW), "ada@example.com")
     assert text_of(email).endswith("\n\nHelp.\n\n-- \nAccount 100000\n")
 
 
@@ -114,7 +114,7 @@ def test_no_link_that_leads_nowhere() -> None:
     ],
 )
 def test_subjects(summary: str, subject: str) -> None:
-    email = received(Matter(ticket(summary), None, True, NOW))
+    email = received(Message(ticket(summary), None, True, NOW))
     assert set(email) == HEADERS
     assert email["Subject"].split() == f"[Ticket 100001] {subject}".split()
 
@@ -132,7 +132,7 @@ def test_subjects(summary: str, subject: str) -> None:
     ],
 )
 def test_texts_arrive(text: str) -> None:
-    email = received(Matter(ticket(description=text), None, False, NOW))
+    email = received(Message(ticket(description=text), None, False, NOW))
     assert set(email) == HEADERS
     assert email.get_content_type() == "text/plain"
     plain = text.replace("\r\n", "\n")
@@ -141,8 +141,8 @@ def test_texts_arrive(text: str) -> None:
 
 
 def test_the_same_letter_each_time() -> None:
-    matter = Matter(ticket(), None, True, NOW)
-    first, second = [compose(POST, matter, "a@x.com").as_bytes() for _ in range(2)]
+    message = Message(ticket(), None, True, NOW)
+    first, second = [compose(POST, message, "a@x.com").as_bytes() for _ in range(2)]
     assert first == second
 
 

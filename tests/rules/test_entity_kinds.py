@@ -5,9 +5,9 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.core.entities.kind import EntityKind, ResourceKind
 from roost.core.entities.registry import Entities
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.tags.entity import TAG
-from roost.resources.users.kinds import KINDS
+from roost.resources.compute.queries import COMPUTE
+from roost.resources.tags.queries import TAG
+from roost.resources.users.rules import KINDS
 from roost.web.grants import Grant, Listed, Read, Write, entity_number
 from roost.web.registry import Method, Page, Registry, endpoint
 from roost.web.routing import plain_path

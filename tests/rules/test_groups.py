@@ -85,3 +85,30 @@ def test_every_manifest_is_listed() -> None:
     ]
     listed = set(map(id, GROUPS.groups))
     assert [each for each in manifests if id(each) not in listed] == []
+
+
+NAMES = frozenset(
+    (
+        *("bodies", "endpoints", "engine", "fsck", "group", "jobs", "limits", "locks"),
+        *("neighbours", "notices", "queries", "records", "references", "rules"),
+        *("service", "settings", "steps"),
+    )
+)
+"""What modules of groups are called, alone or behind a subject (docs/adding-a-group.md)."""
+
+OTHERS = {
+    "domains.parsing": "reads zone files and the records of other name servers",
+    "domains.wire_parsing": "reads messages of DNS",
+    "domains.transfer_client": "fetches zones from other name servers",
+}
+"""Modules that are of one group alone, and why."""
+
+
+def test_modules_of_groups_have_the_same_names() -> None:
+    inside = [
+        module.__name__.removeprefix("roost.resources.")
+        for module in MODULES
+        if module.__name__.startswith("roost.resources.") and not hasattr(module, "__path__")
+    ]
+    strange = {name for name in inside if name.rpartition(".")[2].rpartition("_")[2] not in NAMES}
+    assert strange == set(OTHERS)

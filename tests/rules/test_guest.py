@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
-from roost.resources.compute.guest import SealedSetup
+from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.rules import strong_password
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind
-from roost.resources.compute import entity as compute
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.watch import CHECK
-from roost.resources.domains import entity as domains
+from roost.resources.compute import locks as compute
+from roost.resources.compute.locks import InstanceArgs
+from roost.resources.compute.watch_jobs import CHECK
+from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
-from roost.resources.volumes import entity as volumes
-from roost.resources.volumes.args import VolumeArgs
+from roost.resources.volumes import locks as volumes
+from roost.resources.volumes.jobs import VolumeArgs
 from roost.web.registry import Endpoint
 
 Args = TypeVar("Args", bound=JobArgs)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pyotp
 import pytest
 
-from roost.resources.two_factor import codes
+from roost.resources.two_factor import rules
 
 SECRET = b32encode(b"12345678901234567890").decode()
 """Of RFC 6238, appendix B."""
@@ -22,7 +22,7 @@ SECRET = b32encode(b"12345678901234567890").decode()
     ],
 )
 def test_codes_of_the_standard(now: str, code: str, counter: int) -> None:
-    assert codes.matching_counter(SECRET, code, datetime.fromisoformat(now)) == counter
+    assert rules.matching_counter(SECRET, code, datetime.fromisoformat(now)) == counter
 
 
 @pytest.mark.parametrize(
@@ -36,24 +36,24 @@ def test_codes_of_the_standard(now: str, code: str, counter: int) -> None:
 )
 def test_a_code_is_good_in_its_neighbours_too(now: str, valid: bool) -> None:
     third_minute_and_a_half = pyotp.TOTP(SECRET).generate_otp(7)
-    found = codes.matching_counter(SECRET, third_minute_and_a_half, datetime.fromisoformat(now))
+    found = rules.matching_counter(SECRET, third_minute_and_a_half, datetime.fromisoformat(now))
     assert found == (7 if valid else None)
 
 
 @pytest.mark.parametrize("code", ["", "28708", "2870820", "abcdef", "\uff12\uff18\uff17082", " "])
 def test_what_is_no_code(code: str) -> None:
-    assert codes.matching_counter(SECRET, code, datetime(1970, 1, 1, 0, 0, 59)) is None
+    assert rules.matching_counter(SECRET, code, datetime(1970, 1, 1, 0, 0, 59)) is None
 
 
 def test_secrets_are_long_and_new() -> None:
-    assert len(codes.new_secret()) == 32
-    assert len(codes.new_scratch()) == 16
-    assert codes.new_secret() != codes.new_secret()
-    assert codes.new_scratch() != codes.new_scratch()
+    assert len(rules.new_secret()) == 32
+    assert len(rules.new_scratch()) == 16
+    assert rules.new_secret() != rules.new_secret()
+    assert rules.new_scratch() != rules.new_scratch()
 
 
 def test_what_an_authenticator_reads() -> None:
-    uri = urlsplit(codes.otpauth_uri(SECRET, "me & you"))
+    uri = urlsplit(rules.otpauth_uri(SECRET, "me & you"))
     assert (uri.scheme, uri.netloc, unquote(uri.path)) == ("otpauth", "totp", "/Roost:me & you")
     assert parse_qs(uri.query) == {"secret": [SECRET], "issuer": ["Roost"]}
-    assert codes.qr_image(uri.geturl()).startswith("data:image/svg+xml")
+    assert rules.qr_image(uri.geturl()).startswith("data:image/svg+xml")

@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from roost.resources.domains import names, record_rules
-from roost.resources.domains.dns import parse_server
-from roost.resources.domains.drafts import Draft
-from roost.resources.domains.placing import place, unquoted
+from roost.resources.domains import name_rules, record_rules
+from roost.resources.domains.record_rules import Draft
 from roost.resources.domains.records import CaaTag
+from roost.resources.domains.settings import parse_server
+from roost.resources.domains.zone_rules import place, unquoted
 
 _MANY = 65_000
 _QUICK = 2.0
@@ -121,5 +121,5 @@ def test_names_of_records() -> None:
     for text in ("a." * 50 + "-", "-" * 100, "a-" * 50, "b" * 100, "*." * 50):
         began = time.perf_counter()
         with pytest.raises(ValueError, match="Must"):
-            names.check_record_name(text)
+            name_rules.check_record_name(text)
         assert time.perf_counter() - began < _QUICK

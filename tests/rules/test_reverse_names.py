@@ -4,7 +4,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from roost.resources.reverse_dns.names import network_of, pool_zone
+from roost.resources.reverse_dns.rules import network_of, pool_zone
 
 
 @pytest.mark.parametrize(

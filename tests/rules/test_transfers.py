@@ -18,20 +18,18 @@ import pytest
 
 from roost.clock import Clock
 from roost.engines.simulated.domains import SimulatedDomains
-from roost.resources.domains import transfers
-from roost.resources.domains.coexistence import TWIN_REASON
-from roost.resources.domains.dns import Dns, Server
+from roost.resources.domains import transfer_client
 from roost.resources.domains.engine import (
     Master,
     RRset,
     Soa,
     Zone,
 )
-from roost.resources.domains.parsing import Conversion, Parsed, parse_zone_file
+from roost.resources.domains.parsing import Conversion, Parsed, Source, parse_zone_file
 from roost.resources.domains.records import RecordType
 from roost.resources.domains.rules import TOO_LARGE, is_private
-from roost.resources.domains.sources import Source
-from roost.resources.domains.transfers import (
+from roost.resources.domains.settings import Dns, Server
+from roost.resources.domains.transfer_client import (
     TransferError,
     TransferRefusedError,
     TransferTimeoutError,
@@ -39,7 +37,8 @@ from roost.resources.domains.transfers import (
     look_up,
     resolve,
 )
-from roost.resources.domains.wire import Message
+from roost.resources.domains.wire_parsing import Message
+from roost.resources.domains.zone_rules import TWIN_REASON
 
 pytestmark = pytest.mark.spec("B domains import")
 
@@ -137,7 +136,7 @@ async def test_what_a_name_resolves_to_is_asked_only_where_allowed(
     async def answer(host: str, resolver: object) -> list[str]:
         return found
 
-    monkeypatch.setattr(transfers, "look_up", answer)
+    monkeypatch.setattr(transfer_client, "look_up", answer)
     server = Server("ns.example")
     found[:] = ["10.0.0.1", "203.0.113.1", "::ffff:127.0.0.1", "198.18.3.4", "127.0.0.1"]
     assert await resolve(server, dns_) == ["203.0.113.1"]
@@ -203,7 +202,7 @@ async def test_all_addresses_together_have_one_limit_of_time(
     async def answer(host: str, resolver: object) -> list[str]:
         return [f"127.0.0.{n}" for n in range(1, 5)]
 
-    monkeypatch.setattr(transfers, "look_up", answer)
+    monkeypatch.setattr(transfer_client, "look_up", answer)
     began = time.monotonic()
     async with served() as (server, odd):
         with pytest.raises(TransferTimeoutError, match=UNREACHED):

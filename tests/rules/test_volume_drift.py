@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from roost.resources.volumes.drift import DriftKind, compare
 from roost.resources.volumes.engine import VolumeState
+from roost.resources.volumes.fsck import DriftKind, compare
 from roost.resources.volumes.queries import VolumeFacts
 
 ROW = VolumeFacts(

@@ -9,8 +9,7 @@ import pytest
 from roost.core.entities.queries import fold_counts
 from roost.core.grant_queries import only_granted
 from roost.resources.tags.queries import tagged_listing
-from roost.resources.volumes.entity import VOLUME
-from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
+from roost.resources.volumes.queries import VOLUME, VOLUMES, VOLUMES_OF_INSTANCE
 from roost.store import Queries, Store
 from roost.store.paging import Listing, Selection, fetch_page
 

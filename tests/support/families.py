@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from roost.app.roost import Roost
-from roost.resources.account.setup import make_parent
+from roost.resources.account.service import make_parent
 
 
 @dataclass(frozen=True, slots=True)

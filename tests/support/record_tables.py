@@ -6,14 +6,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from roost.resources.domains.coexistence import SIZE_REASON
-from roost.resources.domains.names import HOST_REASON, NAME_REASON, RECORD_NAME_REASON
+from roost.resources.domains.name_rules import HOST_REASON, NAME_REASON, RECORD_NAME_REASON
 from roost.resources.domains.record_rules import (
     IODEF_REASON,
     IPV4_REASON,
     IPV6_REASON,
     ISSUER_REASON,
 )
+from roost.resources.domains.zone_rules import SIZE_REASON
 from tests.support.client import Json
 
 DOTTED = "Must have at least two labels, and the last one must not be a number"

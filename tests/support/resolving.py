@@ -7,7 +7,7 @@ import dns.rdatatype
 import dns.rrset
 
 from roost.app.roost import Roost
-from roost.resources.domains.dns import Dns
+from roost.resources.domains.settings import Dns
 from tests.support.client import Client, Json, until
 
 _SECONDS = 20

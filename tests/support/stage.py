@@ -8,19 +8,19 @@ from roost.app.roost import Roost
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
-from roost.resources.addresses import allocation
+from roost.resources.addresses.service import allocate
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.rules import default_helpers
-from roost.resources.compute.creation import default_alerts
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceSpec, Power
-from roost.resources.compute.guest import SealedSetup
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.specification import specify
+from roost.resources.compute.service import default_alerts
+from roost.resources.compute.steps import specify
 from roost.secrets import Box
 from roost.store import Queries
 
@@ -54,7 +54,7 @@ class Stage:
         new = self._row(compute_id, account_id, status, region)
         async with store.transaction() as db:
             await queries.insert(db, new)
-            held = await allocation.allocate(db, REGION, True, account_id, compute_id)
+            held = await allocate(db, REGION, True, account_id, compute_id)
             await queries.set_ipv4(db, compute_id, [str(held.interface.ip)])
             config_id = await profile_queries.insert(db, self._profile(new))
             if made:

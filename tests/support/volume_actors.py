@@ -13,7 +13,7 @@ from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.plane import Operation
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.watch import WATCH, WatchArgs
+from roost.resources.compute.watch_jobs import WATCH, WatchArgs
 from tests.support.client import Answer, Client, Json, until
 from tests.support.instances import INSTANCES
 from tests.support.volume_invariants import check_always, check_at_rest

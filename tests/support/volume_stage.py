@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.ids import new_uuid
-from roost.resources.compute.configs import slot_queries as slots
-from roost.resources.volumes import queries, state_queries
+from roost.resources.compute.configs import queries as slots
+from roost.resources.volumes import queries
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.resources.volumes.queries import NewVolume, VolumeFacts
 from roost.resources.volumes.records import VolumeStatus
@@ -56,7 +56,7 @@ class VolumeStage:
         """Attach a volume, and plug it in where the instance's guest runs."""
         store = self.stage.roost.store
         now = self.stage.roost.clock.now()
-        await state_queries.attach(store, volume_id, compute_id, persists, now)
+        await queries.attach(store, volume_id, compute_id, persists, now)
         if persists:
             config_id = (await self.stage.row(compute_id)).config_id
             assert config_id is not None

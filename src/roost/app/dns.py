@@ -3,10 +3,10 @@
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from roost.core.catalog import Catalog
-from roost.resources.domains.dns import Dns, Server, parse_server
 from roost.resources.domains.engine import DomainEngine
-from roost.resources.reverse_dns.names import Network, reserved
-from roost.resources.reverse_dns.platform import ReverseDns
+from roost.resources.domains.settings import Dns, Server, parse_server
+from roost.resources.reverse_dns.rules import Network, reserved
+from roost.resources.reverse_dns.settings import ReverseDns
 from roost.settings import Settings
 
 

@@ -9,9 +9,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 from roost.app.roost import Roost
 from roost.core.engine import Folder, Host
 from roost.errors import ShownError
-from roost.resources.compute import engine_queries as compute
+from roost.resources.compute import totals_queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.volumes import engine_queries as volumes
+from roost.resources.volumes import queries as volumes
 from roost.store import Queries
 
 _SECONDS = 60.0
@@ -56,7 +56,7 @@ class Figures:
     async def show_promises(self, db: Queries) -> None:
         for gauge in (self._instances, self._memory, self._disk):
             gauge.clear()
-        for each in await compute.promised(db):
+        for each in await compute.promised_by_status(db):
             self._instances.labels(each.region, each.status).set(each.instances)
             self._memory.labels(each.region, each.status).set(each.memory)
         for plane, sizes in (

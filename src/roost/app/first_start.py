@@ -7,7 +7,7 @@ from roost.clock import Clock
 from roost.core.scopes import Scopes
 from roost.ids import new_uuid
 from roost.resources.account import queries
-from roost.resources.tokens.issue import issue_token
+from roost.resources.tokens.service import issue_token
 from roost.store import Store
 
 TOKEN_FILE = "admin.token"  # noqa: S105  (a file's name)

@@ -7,7 +7,7 @@ import structlog
 
 from roost.app.roost import Roost
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
-from roost.resources.compute.watch import went_off
+from roost.resources.compute.watch_jobs import went_off
 
 _PAUSE_SECONDS = 5.0
 """After a fault; the watch of each minute goes on meanwhile."""

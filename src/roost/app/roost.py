@@ -34,16 +34,15 @@ from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.worker import Worker
-from roost.resources.compute import engine_queries as compute
+from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.metrics import ComputeMetrics
-from roost.resources.domains import engine_queries as domains
-from roost.resources.domains.names import public_suffixes
-from roost.resources.images.imported import ImportedImages
-from roost.resources.oauth_clients.thumbnails import PublicUrl
-from roost.resources.regions.services import served
-from roost.resources.tokens.issue import StoredTokens
-from roost.resources.tokens.usage import TokenUsage
+from roost.resources.compute.power_service import ComputeMetrics
+from roost.resources.domains import queries as domains
+from roost.resources.domains.name_rules import public_suffixes
+from roost.resources.images.service import ImportedImages
+from roost.resources.oauth_clients.queries import PublicUrl
+from roost.resources.regions.rules import served
+from roost.resources.tokens.service import StoredTokens, TokenUsage
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings

@@ -60,7 +60,7 @@ def serving(settings: Settings) -> Iterator[Callable[[], None]]:
     """
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _opened(settings.state) as descriptor:
-        if not _lock_patiently(descriptor):
+        if not _lock_waiting(descriptor):
             raise ServedError(f"{settings.state} is being served already; see `roost down`")
         catalog = settings.catalog and settings.catalog.absolute()
         served = Served(pid=os.getpid(), engines=settings.engines, catalog=catalog)
@@ -88,14 +88,14 @@ async def stopped(state: Path) -> AsyncIterator[bool]:
 
 
 async def _stop(state: Path, descriptor: int) -> None:
-    deadline, told = time.monotonic() + _STOP_SECONDS, 0
+    deadline, asked = time.monotonic() + _STOP_SECONDS, 0
     while not _lock(descriptor):
         if time.monotonic() > deadline:
-            raise ServedError(f"the server of {state}, process {told}, does not stop")
+            raise ServedError(f"the server of {state}, process {asked}, does not stop")
         served = last_served(state)
-        if served is not None and served.pid != told:
+        if served is not None and served.pid != asked:
             _terminate(served.pid)
-            told = served.pid
+            asked = served.pid
         await asyncio.sleep(_POLL_SECONDS)
 
 
@@ -117,7 +117,7 @@ def _opened(state: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _lock_patiently(descriptor: int) -> bool:
+def _lock_waiting(descriptor: int) -> bool:
     """A command that only looks whether there is a server holds the lock for a moment."""
     for _ in range(_TRIES):
         if _lock(descriptor):

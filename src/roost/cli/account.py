@@ -12,9 +12,8 @@ from roost.cli.limit import limit
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.bodies import UpdateAccount
-from roost.resources.account.queries import exists
-from roost.resources.account.setup import AccountError, Opened, make_parent, open_account
-from roost.resources.account.setup_queries import ListedAccount, list_accounts
+from roost.resources.account.queries import ListedAccount, exists, list_accounts
+from roost.resources.account.service import AccountError, Opened, make_parent, open_account
 from roost.resources.betas import queries as betas
 from roost.resources.users.bodies import CreateUser
 from roost.settings import Settings

@@ -9,9 +9,9 @@ import click
 from roost.app.roost import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
-from roost.resources.maintenance.planning import MaintenanceError, cancel, schedule
 from roost.resources.maintenance.queries import Maintenance, list_all
 from roost.resources.maintenance.records import MaintenanceType
+from roost.resources.maintenance.service import MaintenanceError, cancel, schedule
 from roost.settings import Settings
 
 _TYPES = ("reboot", "cold_migration", "live_migration")

@@ -17,11 +17,11 @@ from roost.clock import Clock
 from roost.core.events.log import EventListener
 from roost.ids import MAX_ID
 from roost.jobs.queue import JobQueue
-from roost.resources.support import file_queries, queries, staff
+from roost.resources.support import queries, service
 from roost.resources.support.bodies import Description, Reply, Summary
 from roost.resources.support.engine import AttachmentStoreError
 from roost.resources.support.records import TicketKind
-from roost.resources.support.staff import TicketError
+from roost.resources.support.service import TicketError
 from roost.store import Connection, Store
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def open_(
     said = _said(_DESCRIPTION, text)
 
     async def act(db: Connection, queue: JobQueue) -> int:
-        return await staff.open_for(db, queue, account_id, kind, summary, said, name, closable)
+        return await service.open_for(db, queue, account_id, kind, summary, said, name, closable)
 
     click.echo(_write(state, act))
 
@@ -91,7 +91,7 @@ def open_(
 def reply(state: Path | None, ticket_id: int, text: str | None, name: str) -> None:
     """Reply to a ticket; who opened it is told by mail."""
     said, name = _said(_REPLY, text), _checked(_SUMMARY, name)
-    _write(state, lambda db, queue: staff.reply(db, queue, ticket_id, said, name))
+    _write(state, lambda db, queue: service.reply_as_staff(db, queue, ticket_id, said, name))
 
 
 @ticket.command()
@@ -101,7 +101,7 @@ def reply(state: Path | None, ticket_id: int, text: str | None, name: str) -> No
 def close(state: Path | None, ticket_id: int, name: str) -> None:
     """Close a ticket."""
     name = _checked(_SUMMARY, name)
-    _write(state, lambda db, queue: staff.close(db, queue, ticket_id, name))
+    _write(state, lambda db, queue: service.close_as_staff(db, queue, ticket_id, name))
 
 
 @ticket.command()
@@ -111,7 +111,7 @@ def close(state: Path | None, ticket_id: int, name: str) -> None:
 def assign(state: Path | None, ticket_id: int, assignee: str | None) -> None:
     """Say who looks after a ticket; without ASSIGNEE, nobody."""
     name = None if assignee is None else _checked(_SUMMARY, assignee)
-    _write(state, lambda db, _queue: staff.assign(db, ticket_id, name))
+    _write(state, lambda db, _queue: service.assign(db, ticket_id, name))
 
 
 @ticket.command()
@@ -121,7 +121,7 @@ def assign(state: Path | None, ticket_id: int, assignee: str | None) -> None:
 def fetch(state: Path | None, attachment_id: int, file: Path) -> None:
     """Write an attachment of a ticket to a new FILE."""
     store = attachments(read_served_settings(state=state))[0]
-    key = _read(state, lambda db: file_queries.find_key(db, attachment_id))
+    key = _read(state, lambda db: queries.find_key(db, attachment_id))
     if key is None:
         raise click.ClickException(f"there is no attachment {attachment_id}")
     try:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from roost.app.table import format_table
-from roost.resources.support import file_queries, queries
+from roost.resources.support import queries
 from roost.resources.support.queries import Ticket
-from roost.resources.support.staff import TicketError
+from roost.resources.support.service import TicketError
 from roost.store import Queries
 
 _COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -48,7 +48,7 @@ async def describe(db: Queries, ticket_id: int) -> str:
     if ticket is None:
         raise TicketError(f"there is no ticket {ticket_id}")
     parts = [*_head(ticket), "", shown(ticket.description)]
-    for file in await file_queries.list_of(db, ticket_id):
+    for file in await queries.attachments_of(db, ticket_id):
         parts += ["", f"attachment {file.id}: {line(file.name)} ({file.size} bytes)"]
     for reply in await queries.list_replies(db, ticket_id):
         who = " (staff)" if reply.from_staff else ""

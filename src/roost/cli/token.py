@@ -13,9 +13,8 @@ from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_operator, find_user
-from roost.resources.tokens.issue import issue_token
-from roost.resources.tokens.queries import TokenRow, list_tokens, revoke_token
-from roost.resources.tokens.usage_queries import KEPT, find_uses
+from roost.resources.tokens.queries import KEPT, TokenRow, find_uses, list_tokens, revoke_token
+from roost.resources.tokens.service import issue_token
 from roost.settings import Settings
 from roost.web.registry import Registry
 from roost.web.revocation import settle

@@ -11,7 +11,7 @@ from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.queries import find_user
 from roost.resources.devices.queries import forget_all
-from roost.resources.two_factor.factor import forget
+from roost.resources.two_factor.service import forget
 from roost.resources.users.bodies import Password
 from roost.resources.users.queries import set_password
 from roost.secrets import hash_password

@@ -107,13 +107,13 @@ class Reconciler(ABC, Generic[Key, Rows, Seen, Drift]):
         What the engine has is listed before rows, as a row is there before that.
         """
         held = await self.held()
-        nobodys, after = set(held), None
+        orphans, after = set(held), None
         while page := await self.page(held, after, PAGE):
             for after, suspect in page.items():
-                nobodys.discard(after)
+                orphans.discard(after)
                 if suspect:
                     yield after
-        for key in sorted(nobodys):
+        for key in sorted(orphans):
             yield key
 
     async def examine(self, key: Key) -> Case[Key, Rows, Seen, Drift] | None:

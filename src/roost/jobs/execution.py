@@ -218,13 +218,13 @@ class Execution:
             if write is not None:
                 await write(conn)
             if effects:
-                await self._affect(conn, new)
+                await self._apply_effect(conn, new)
             lease = self._env.settings.written_lease
             if not await lease_queries.save(conn, self.job, new, lease):
                 raise _StaleError
-            await self._tell(conn, new)
+            await self._notify(conn, new)
 
-        store, alone = self._env.store, write is None and self._concerns_nobody(new)
+        store, alone = self._env.store, write is None and self._is_alone(new)
         try:
             await (work(store) if alone else store.commit(work))
         except _StaleError:
@@ -234,20 +234,20 @@ class Execution:
         self._count()
         return True
 
-    def _concerns_nobody(self, new: Job) -> bool:
+    def _is_alone(self, new: Job) -> bool:
         """Whether only the job's row changes: a statement alone is a transaction of its own."""
         if new.event_id is not None and (new.finished or new.error != self.job.error):
             return False
         effect = self._kind.on_done if new.status == "done" else self._kind.on_failed
         return new.finished is None or effect is None
 
-    async def _affect(self, conn: Queries, new: Job) -> None:
+    async def _apply_effect(self, conn: Queries, new: Job) -> None:
         if new.status == "done":
             await self._kind.effect(self._kind.on_done, conn, new)
         elif new.status in ("failed", "cancelled") and new.stop != "preempt":
             await self._kind.effect(self._kind.on_failed, conn, new)
 
-    async def _tell(self, conn: Queries, new: Job) -> None:
+    async def _notify(self, conn: Queries, new: Job) -> None:
         listener = self._env.queue.listener
         if new.status in ("failed", "cancelled"):
             await listener.failed(conn, new)

@@ -16,11 +16,11 @@ from roost.oauth.request import (
     RefusedError,
     find_client,
     read_request,
-    return_address,
+    redirect_target,
 )
 from roost.oauth.sessions import Visitor, visitor_of
 from roost.oauth.site import Site
-from roost.oauth.wording import wishes
+from roost.oauth.wording import permissions
 from roost.secrets import hash_token
 
 CODE_LIFE = timedelta(minutes=10)
@@ -48,7 +48,7 @@ class ConsentPage:
         visitor = await visitor_of(self._site, request)
         if visitor.user is None:
             return pages.redirect(path_with(_here(request), "/login"))
-        back = return_address(client, params)
+        back = redirect_target(client, params)
         issuer = self._site.url(request)
         try:
             wanted = read_request(client, params)
@@ -107,7 +107,7 @@ def _ask(
         leave=path_with(here, "/logout"),
         client=wanted.client,
         username=visitor.user.username,
-        wishes=wishes(wanted.scopes),
+        permissions=permissions(wanted.scopes),
         target=wanted.redirect_uri,
         lasting=wanted.response_type == "code",
         days=REFRESH_LIFE.days,

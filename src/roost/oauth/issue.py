@@ -10,8 +10,8 @@ from roost.ids import new_token
 from roost.oauth import queries
 from roost.oauth.queries import Family
 from roost.resources.oauth_clients.queries import OAuthClient
-from roost.resources.tokens.issue import PREFIX_LENGTH
 from roost.resources.tokens.queries import create_token
+from roost.resources.tokens.service import PREFIX_LENGTH
 from roost.secrets import hash_token
 from roost.store import Queries
 

@@ -14,10 +14,10 @@ from roost.oauth.forms import Params, read_form, read_query
 from roost.oauth.session_queries import Credentials, Session
 from roost.oauth.sessions import Visitor, begin_session, end_session, visitor_of
 from roost.oauth.site import Site, client_address
-from roost.oauth.throttle import Attempt, begin_attempt, forgive
-from roost.resources.devices.trust import TRUSTED_FOR, is_known, is_trusted, remember_device
+from roost.oauth.throttle import Attempt, begin_attempt, clear_attempts
+from roost.resources.devices.service import TRUSTED_FOR, is_known, is_trusted, remember_device
 from roost.resources.logins.queries import record_login
-from roost.resources.two_factor.factor import verify_second_factor
+from roost.resources.two_factor.service import verify_second_factor
 from roost.secrets import hash_token
 
 _CONSENT = re.compile(r"/oauth/authorize\?[!-~]*")
@@ -61,7 +61,7 @@ class LoginPages:
             return refusal
         await queries.drop_attempt(self._site.store, number)
         if device is not None:
-            await forgive(self._site, attempt)
+            await clear_attempts(self._site, attempt)
         known = not found.tfa_enabled or await self._knows_device(device, found.user_id, ip)
         session = Session(found.user_id, found.username, hash_token(hashed), known)
         return await self._enter(visitor, session, after) or _begin_again(after)
@@ -112,7 +112,7 @@ class LoginPages:
         if session.tfa_passed:
             ip = client_address(visitor.request)
             name = session.username
-            await forgive(self._site, Attempt.password(name, ip), Attempt.code(name))
+            await clear_attempts(self._site, Attempt.password(name, ip), Attempt.code(name))
             now = self._site.clock.now()
             await record_login(self._site.store, session.user_id, ip, "successful", now)
             response = pages.redirect(after or "/login")

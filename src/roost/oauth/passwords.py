@@ -20,10 +20,10 @@ class PasswordChecker:
 
 
 def _matches(hashed: str | None, password: str) -> bool:
-    nobodys = _nobodys_hash()
-    return verify_password(hashed or nobodys, password) and hashed is not None
+    dummy = _dummy_hash()
+    return verify_password(hashed or dummy, password) and hashed is not None
 
 
 @cache
-def _nobodys_hash() -> str:
+def _dummy_hash() -> str:
     return hash_password(secrets.token_hex())

@@ -37,7 +37,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ReturnAddress:
+class RedirectTarget:
     """Where the browser goes with the answer."""
 
     redirect_uri: str
@@ -75,9 +75,9 @@ async def find_client(db: Queries, params: Params) -> OAuthClient:
     return client
 
 
-def return_address(client: OAuthClient, params: Params) -> ReturnAddress:
+def redirect_target(client: OAuthClient, params: Params) -> RedirectTarget:
     in_fragment = params.get("response_type") == "token" and client.public
-    return ReturnAddress(client.redirect_uri, in_fragment, params.get("state"))
+    return RedirectTarget(client.redirect_uri, in_fragment, params.get("state"))
 
 
 def read_request(client: OAuthClient, params: Params) -> AuthorizationRequest:

@@ -68,7 +68,7 @@ async def pause() -> None:
     await asyncio.sleep(SLOW_SECONDS)
 
 
-async def forgive(site: Site, *attempts: Attempt) -> None:
+async def clear_attempts(site: Site, *attempts: Attempt) -> None:
     """After a login: the failures before it were the user's own."""
     for attempt in attempts:
         await queries.drop_attempts(site.store, attempt.name, attempt.origin)

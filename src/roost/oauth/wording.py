@@ -25,16 +25,16 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Permission:
     """One line of the consent page."""
 
     what: str
     writes: bool
 
 
-def wishes(scopes: Scopes) -> list[Wish]:
+def permissions(scopes: Scopes) -> list[Permission]:
     """What the scopes allow, the most consequential first."""
     if scopes.text == "*":
-        return [Wish("Everything in your account", writes=True)]
-    found = [Wish(_NAMES[area], writes=rank > 1) for area, rank in scopes.ranks]
-    return sorted(found, key=lambda wish: (not wish.writes, wish.what))
+        return [Permission("Everything in your account", writes=True)]
+    found = [Permission(_NAMES[area], writes=rank > 1) for area, rank in scopes.ranks]
+    return sorted(found, key=lambda each: (not each.writes, each.what))

@@ -55,7 +55,7 @@ UNAVAILABLE = (
 """The store does not answer, is stopping, took too long, went away in mid-sentence, or has ended
 a transaction for the sake of others, twice."""
 
-STRANGERS_RATE = Rate(100, 60)
+ANONYMOUS_RATE = Rate(100, 60)
 """Requests with a bad token or without one, where one is needed; for each address."""
 
 _REFUSED = frozenset((401, 403, 429))
@@ -148,7 +148,7 @@ class Api:
         identity = await self._identify(exchange)
         exchange.identity = identity
         if identity is None and not endpoint.public:
-            self._count_stranger(exchange)
+            self._count_anonymous(exchange)
             raise unauthenticated()
         bucket = "general" if endpoint.rate is GENERAL_RATE else endpoint.name
         self._count(exchange, _caller(exchange), bucket, endpoint.rate)
@@ -168,7 +168,7 @@ class Api:
             self._count(exchange, _caller(exchange), "general", GENERAL_RATE)
 
     async def _admit(self, identity: Identity, endpoint: Endpoint, params: Params) -> None:
-        # What strangers may see, any token may: its scopes say what is shown beside that.
+        # What is public, any token may: its scopes say what is shown beside that.
         if not endpoint.public and not identity.scopes.allow(endpoint.scopes):
             raise out_of_scope()
         if endpoint.closed_to(identity) is not None:
@@ -180,18 +180,18 @@ class Api:
         try:
             return await self._edge.authenticator.identify(exchange.header(b"authorization"))
         except ApiError:
-            self._count_stranger(exchange)
+            self._count_anonymous(exchange)
             raise
 
     def _turn(self, exchange: Exchange) -> AbstractAsyncContextManager[None]:
-        """Strangers need none: what they may see is in memory."""
+        """Anonymous callers need none: what they may see is in memory."""
         identity = exchange.identity
         if identity is None:
             return nullcontext()
         return self._edge.turns.turn(identity.account_id, identity.user_id)
 
-    def _count_stranger(self, exchange: Exchange) -> None:
-        self._count(exchange, origin(exchange.client), "strangers", STRANGERS_RATE)
+    def _count_anonymous(self, exchange: Exchange) -> None:
+        self._count(exchange, origin(exchange.client), "anonymous", ANONYMOUS_RATE)
 
     def _count(self, exchange: Exchange, caller: Caller, bucket: str, rate: Rate) -> None:
         """Raises 429 when the caller's window is used up."""

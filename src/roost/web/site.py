@@ -49,8 +49,8 @@ def build_site(
 
     async def show_health(request: Request) -> Response:
         row = await health()
-        told = row if _is_direct(request, monitors) else {"status": row["status"]}
-        return JSONResponse(told, status_code=503 if row["status"] == "broken" else 200)
+        shown = row if _is_direct(request, monitors) else {"status": row["status"]}
+        return JSONResponse(shown, status_code=503 if row["status"] == "broken" else 200)
 
     async def show_metrics(request: Request) -> Response:
         if not _is_direct(request, monitors):

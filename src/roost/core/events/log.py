@@ -100,8 +100,8 @@ async def start(
     """
     starter = Starter.of(by)
     queue, db, account_id = starter.queue, starter.db, starter.account_id
-    told = Event(action or kind.event or kind.name, entity, secondary, message, size)
-    event = queries.with_job(_row(queue.clock.now(), starter.actor, told, "scheduled"))
+    shown = Event(action or kind.event or kind.name, entity, secondary, message, size)
+    event = queries.with_job(_row(queue.clock.now(), starter.actor, shown, "scheduled"))
     if kind.joined:
         await queue.enqueue_once(db, kind, args, account_id=account_id, event=event)
     else:

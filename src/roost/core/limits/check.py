@@ -1,10 +1,14 @@
-"""Refusing what is above a limit of the account: one place for all groups."""
+"""Refusing what is above a limit: of an account, or of a caller in this process."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.limits import queries
 from roost.core.limits.kinds import LimitGroup
-from roost.errors import invalid
+from roost.errors import ApiError, Problem, invalid
 
 
 async def check_limits(context: Context, group: LimitGroup, *grown: str) -> None:
@@ -25,3 +29,24 @@ async def check_limits(context: Context, group: LimitGroup, *grown: str) -> None
             continue
         if usage.used[kind.name] > limit:
             raise invalid(kind.refusal(limit))
+
+
+class AtOnce:
+    """At most `limit` of each caller; further ones are refused, not made to wait."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: Counter[Hashable] = Counter()
+
+    @contextmanager
+    def one(self, caller: Hashable) -> Iterator[None]:
+        """Raises ApiError 429 when the caller has as many."""
+        if self._held[caller] >= self._limit:
+            raise ApiError(429, [Problem("Too many requests at the same time")])
+        self._held[caller] += 1
+        try:
+            yield
+        finally:
+            self._held[caller] -= 1
+            if not self._held[caller]:
+                del self._held[caller]

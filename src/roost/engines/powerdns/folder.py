@@ -112,7 +112,7 @@ class Folder:
             if self._log.stat().st_size > _LOG_BYTES:
                 os.truncate(self._log, 0)
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         with contextlib.suppress(FileNotFoundError):
             return self._log.read_text(errors="replace")[-_LAST_WORDS:]
         return ""

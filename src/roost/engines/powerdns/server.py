@@ -135,7 +135,7 @@ class LocalServer:
         return False
 
     def _failure(self) -> EngineError:
-        _log.error("name server does not start", log=self.folder.last_words())
+        _log.error("name server does not start", log=self.folder.last_output())
         return EngineError("The name server does not start; the operator finds why in its log")
 
     async def _end(self) -> None:

@@ -55,7 +55,7 @@ class Endings:
             self._ended.put_nowait(guest.id)
             return
         self._descriptors[guest.id] = descriptor
-        asyncio.get_running_loop().add_reader(descriptor, self._tell, guest.id)
+        asyncio.get_running_loop().add_reader(descriptor, self._report, guest.id)
 
     async def _follow_all(self) -> list[int]:
         guests = await DISK.run(running_guests, self._state_dir)
@@ -72,7 +72,7 @@ class Endings:
                 guests=compute_ids[:_NAMED],
             )
 
-    def _tell(self, compute_id: int) -> None:
+    def _report(self, compute_id: int) -> None:
         self._let_go(compute_id)
         if self._ended is not None:
             self._ended.put_nowait(compute_id)

@@ -7,10 +7,10 @@ from datetime import datetime
 from roost.core.engine import EngineError
 from roost.engines.simulated.shelves import DISKS, GUESTS, VOLUMES, Disk, Guest
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.disks.engine import DiskState
 from roost.resources.compute.engine import (
     Counters,
     DiskDevice,
+    DiskState,
     InstanceSpec,
     InstanceState,
     NoDisksError,
@@ -72,7 +72,7 @@ def power_on(documents: Documents, spec: InstanceSpec, now: datetime) -> None:
 
 
 def power_off(
-    documents: Documents, compute_id: int, last_words: str = _OFF_TEXT, interrupted: bool = False
+    documents: Documents, compute_id: int, last_output: str = _OFF_TEXT, interrupted: bool = False
 ) -> bool:
     """Whether it ran: nothing happens to a guest that is off or does not exist."""
     guest = GUESTS.find(documents, compute_id)
@@ -80,7 +80,7 @@ def power_off(
         return False
     for volume_id in guest.volumes:
         hold_volume(documents, volume_id, None)
-    console = guest.console + last_words
+    console = guest.console + last_output
     off = replace(
         guest, started=None, console=console, disks=(), volumes=(), interrupted=interrupted
     )

@@ -94,14 +94,14 @@ class SimulatedInstances:
 
     async def shut_down(self) -> None:
         for state in await self.list():
-            await self._end(state.id, partial(guests.power_off, last_words="", interrupted=True))
+            await self._end(state.id, partial(guests.power_off, last_output="", interrupted=True))
 
     async def close(self) -> None:
         self._plane.state.close()
 
     async def crash(self, compute_id: int) -> None:
         """The guest goes off by itself and without a word, as a killed process would."""
-        await self._end(compute_id, partial(guests.power_off, last_words=""))
+        await self._end(compute_id, partial(guests.power_off, last_output=""))
 
     async def snapshot(self) -> bytes:
         """Guests, disks, backups, volumes, faults and latencies, for `restore`."""

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from pydantic import TypeAdapter
 
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.disks.engine import Filesystem
+from roost.resources.compute.engine import Filesystem
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.errors import Problem, invalid_fields
-from roost.resources.account import entity, queries, rules
+from roost.resources.account import queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
 from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
 from roost.resources.account.records import AccountRow, SettingsRow
+from roost.resources.regions.queries import SERVICES
 from roost.resources.regions.records import ServicesRow
-from roost.resources.regions.services import SERVICES
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Page, endpoint
@@ -50,7 +49,7 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
     if problems:
         raise invalid_fields(problems)
     await queries.update(call.db, call.account_id, body.model_dump())
-    await _tell(call, "account_update", entity.ACCOUNT.entity())
+    await log.notify(call, "account_update", queries.ACCOUNT_KIND.entity())
     return await call.record(call.account_id, ACCOUNT)
 
 
@@ -80,7 +79,7 @@ async def update_account_settings(call: Call, body: UpdateSettings) -> bytes:
     await queries.update_settings(
         call.db, call.account_id, body.backups_enabled, body.network_helper
     )
-    await _tell(call, "account_settings_update", entity.SETTINGS)
+    await log.notify(call, "account_settings_update", queries.SETTINGS_ENTITY)
     return await call.record(call.account_id, SETTINGS)
 
 
@@ -121,7 +120,3 @@ def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
         code = rules.zip_problem(country, facts.zip if body.zip is None else body.zip)
         if code is not None:
             yield Problem(code, "zip")
-
-
-async def _tell(call: Call, action: str, about: Entity) -> None:
-    await log.notify(call, action, about)

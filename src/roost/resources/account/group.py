@@ -2,10 +2,10 @@
 
 from roost.core.group import Group
 from roost.resources.account import endpoints, notices
-from roost.resources.account.entity import ACCOUNT
+from roost.resources.account.queries import ACCOUNT_KIND
 
 GROUP = Group(
     endpoints=(endpoints,),
-    entities=(ACCOUNT,),
+    entities=(ACCOUNT_KIND,),
     causes=(notices.missing_email,),
 )

@@ -3,7 +3,7 @@
 from roost.core.context import Context
 from roost.core.notices import NotificationRow
 from roost.resources.account import queries
-from roost.resources.account.entity import ACCOUNT
+from roost.resources.account.queries import ACCOUNT_KIND
 
 
 async def missing_email(context: Context) -> list[NotificationRow]:
@@ -12,7 +12,7 @@ async def missing_email(context: Context) -> list[NotificationRow]:
         return []
     return [
         {
-            "entity": {"id": None, "label": None, "type": "account", "url": ACCOUNT.url()},
+            "entity": {"id": None, "label": None, "type": "account", "url": ACCOUNT_KIND.url()},
             "label": "Email address missing",
             "message": "This account has no email address. Please add one.",
             "body": None,

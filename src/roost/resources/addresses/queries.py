@@ -91,6 +91,7 @@ async def lay_out_more(db: Queries, region: str, public: bool) -> bool:
 
 
 async def release(db: Queries, compute_id: int, now: datetime) -> None:
+    """Give back all addresses of an instance; they are handed out again last."""
     await db.execute(
         """
         update ip_address set compute_id = null, account_id = null, released = $2
@@ -148,7 +149,8 @@ async def fills(db: Queries) -> dict[str, str]:
     return {row["pool"]: row["next"] for row in rows}
 
 
-async def all_held(db: Queries, after: int, last: int | None) -> dict[int, list[str]]:
+async def all_held(db: Queries, after: int = 0, last: int | None = None) -> dict[int, list[str]]:
+    """The addresses of every instance that holds any, or of those with ids `after` to `last`."""
     rows = await db.fetch(
         """
         select compute_id, array_agg(host(address)) as addresses
@@ -162,7 +164,10 @@ async def all_held(db: Queries, after: int, last: int | None) -> dict[int, list[
 
 
 async def take_back(db: Queries, address: str, account_id: int, compute_id: int) -> bool:
-    """False also for an address that has become a gateway."""
+    """Give an instance this very address.
+
+    False when it is not a free one, also for one that has become a gateway.
+    """
     taken = await db.fetchval(
         """
         update ip_address set account_id = $2, compute_id = $3

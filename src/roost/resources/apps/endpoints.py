@@ -4,7 +4,7 @@ from roost.errors import not_found
 from roost.resources.apps import queries
 from roost.resources.apps.queries import APPS
 from roost.resources.apps.records import AuthorizedAppRow
-from roost.resources.oauth_clients.thumbnails import PublicUrl
+from roost.resources.oauth_clients.queries import PublicUrl
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
 

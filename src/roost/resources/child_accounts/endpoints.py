@@ -8,13 +8,13 @@ from roost.core.identity import UserType
 from roost.core.scopes import Scopes
 from roost.errors import forbidden, not_found
 from roost.resources.account.queries import ProxyUser, find_proxy, lock
-from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN, tie_token
+from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
-from roost.resources.tokens.entity import TOKEN
-from roost.resources.tokens.issue import make_token
-from roost.resources.users.caller import find_caller
-from roost.resources.users.kinds import CHILD_ACCESS
+from roost.resources.tokens.queries import TOKEN, tie_token
+from roost.resources.tokens.service import make_token
 from roost.resources.users.queries import UserFacts
+from roost.resources.users.rules import CHILD_ACCESS
+from roost.resources.users.service import find_caller
 from roost.web.call import Call
 from roost.web.grants import Global
 from roost.web.registry import Page, endpoint
@@ -83,7 +83,7 @@ async def create_proxy_token(call: Call) -> ProxyTokenRow:
         expiry = min(expiry, call.identity.expiry)
     made = await make_token(call.db, call.clock, proxy.id, label, scopes, expiry, "proxy")
     await tie_token(call.db, made.id, maker.id)
-    await _tell(call, proxy, made.id, label)
+    await _notify(call, proxy, made.id, label)
     return {
         "id": made.id,
         "scopes": "*",
@@ -111,7 +111,7 @@ def _euuid(call: Call) -> str:
         raise not_found() from None
 
 
-async def _tell(call: Call, proxy: ProxyUser, token_id: int, label: str) -> None:
+async def _notify(call: Call, proxy: ProxyUser, token_id: int, label: str) -> None:
     """In the child's account, where the label says who it was."""
     entity = TOKEN.entity(token_id, label)
     actor = log.Actor(proxy.account_id, proxy.username)

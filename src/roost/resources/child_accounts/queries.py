@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from roost.resources.account.queries import ACCOUNT
-from roost.store import Queries
 from roost.store.paging import Column
 
 _FILTERABLE = (
@@ -26,13 +25,3 @@ CHILDREN = replace(
     columns={name: Column(f"a.{name}", "text", folds=True) for name in _FILTERABLE},
 )
 BY_EUUID = replace(CHILDREN, key="a.euuid")
-
-
-async def tie_token(db: Queries, token_id: int, user_id: int) -> None:
-    """Let a proxy user's token end with what its maker may do."""
-    await db.execute("update token set made_by = $2 where id = $1", token_id, user_id)
-
-
-async def forget_tokens(db: Queries, user_id: int) -> None:
-    """The proxy users' tokens that a user of the parent made."""
-    await db.execute("delete from token where made_by = $1", user_id)

@@ -2,49 +2,75 @@
 
 from typing import Annotated
 
-import orjson
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.resources.compute import examples, rules
-from roost.resources.compute.backups.restoring import BACKUP
-from roost.resources.compute.backups.rules import Day, Window
-from roost.resources.compute.interfaces import Interface, Interfaces, check_together
+from roost.resources.compute import rules
+from roost.resources.compute.backups.bodies import UpdateBackups
+from roost.resources.compute.backups.references import BACKUP
+from roost.resources.compute.disks.bodies import (
+    RootPassword,
+    StackscriptData,
+    Usernames,
+    check_stackscript,
+)
+from roost.resources.compute.interface_bodies import Interface, Interfaces, check_together
 from roost.resources.ssh_keys.rules import PublicKeys
-from roost.resources.ssh_keys.stored import KEYS_OF_USERS, NO_KEYS
-from roost.resources.tags.labels import Tags
+from roost.resources.tags.bodies import Tags
 from roost.web.bodies import Body
 from roost.web.checks import ImageId, PlanId, Refers, RegionId, catalog_of, referred
-from roost.web.fields import DEPRECATED, Between, Length, Pattern, ShortText, refuse
+from roost.web.fields import DEPRECATED, Between, Length, Pattern, refuse
+
+_KEY = (
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGtQ0Qb0bB1m0p6v3dQnJmGQ7oZl0o4sJZt5q3m9x1aB "
+    "me@example.com"
+)
+
+_CREATE_EXAMPLES: list[JsonValue] = [
+    {
+        "type": "g1-nano-1",
+        "region": "us-lake",
+        "image": "roost/debian12",
+        "root_pass": "correct-Horse7battery",
+        "label": "web-1",
+    },
+    {
+        "type": "g1-standard-2",
+        "region": "us-lake",
+        "image": "roost/debian12",
+        "root_pass": "correct-Horse7battery",
+        "authorized_keys": [_KEY],
+        "interfaces": [
+            {"purpose": "public", "primary": True},
+            {"purpose": "vlan", "label": "back-end", "ipam_address": "10.0.0.1/24"},
+        ],
+        "metadata": {"user_data": "I2Nsb3VkLWNvbmZpZwpwYWNrYWdlczogW25naW54XQo="},
+        "private_ip": True,
+        "swap_size": 1024,
+        "tags": ["production", "web"],
+    },
+    {"type": "g1-micro-1", "region": "us-lake"},
+]
+
+_UPDATE_EXAMPLES: list[JsonValue] = [
+    {"label": "web-2", "tags": ["production"]},
+    {"alerts": {"cpu": 180, "io": 0}, "watchdog_enabled": False},
+]
 
 Label = Annotated[str, Length(3, 64), Pattern(rules.LABEL_PATTERN, rules.LABEL_REASON)]
 Id = Annotated[int, Between(1, 2**63 - 1)]
 Number = Annotated[int, Between(0, 2**31 - 1)]
 
-RootPassword = Annotated[str, Length(7, 128), AfterValidator(rules.strong_password)]
-
 MAX_GROUP = 255
-MAX_STACKSCRIPT_DATA = 65535
-StackscriptData = Annotated[dict[str, object], Length(0, 256)]
 
 MAX_USER_DATA = 100_000
 """Characters of 65,535 bytes in base64, with line ends."""
 
-Usernames = Annotated[list[ShortText], Length(0, 100), Refers(KEYS_OF_USERS, NO_KEYS)]
 UserData = Annotated[
     str,
     Length(0, MAX_USER_DATA),
     AfterValidator(rules.check_user_data),
     Field(json_schema_extra={"contentEncoding": "base64", "minLength": 4}),
 ]
-
-
-def check_stackscript(value: object) -> object:
-    """`stackscript_id` and `stackscript_data`: there are no StackScripts yet."""
-    if isinstance(value, dict) and len(orjson.dumps(value)) > MAX_STACKSCRIPT_DATA:
-        raise refuse(f"Must be at most {MAX_STACKSCRIPT_DATA} characters of JSON")
-    if value is not None:
-        raise refuse("StackScripts are not available")
-    return value
 
 
 class Metadata(Body):
@@ -58,7 +84,7 @@ class Metadata(Body):
 class CreateInstance(Body):
     """POST /compute/instances. The order of the fields is the order of their errors."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
+    model_config = ConfigDict(json_schema_extra={"examples": _CREATE_EXAMPLES})
 
     type: PlanId
     """The id of the compute type."""
@@ -213,26 +239,10 @@ class UpdateAlerts(Body):
     """Percent of the month's traffic."""
 
 
-class UpdateSchedule(Body):
-    """When backups are made, once they are enabled."""
-
-    day: Day | None = None
-    """The day of the weekly backup."""
-    window: Window | None = None
-    """The two hours in which backups are made, by their first hour (UTC)."""
-
-
-class UpdateBackups(Body):
-    """The backups of an instance."""
-
-    schedule: UpdateSchedule | None = None
-    """When backups are made."""
-
-
 class UpdateInstance(Body):
     """PUT /compute/instances/{computeId}; what is omitted stays as it is."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
+    model_config = ConfigDict(json_schema_extra={"examples": _UPDATE_EXAMPLES})
 
     label: Label | None = None
     """The new name."""
@@ -251,7 +261,7 @@ class UpdateInstance(Body):
 class BootInstance(Body):
     """POST …/boot and …/reboot."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.BOOT})
+    model_config = ConfigDict(json_schema_extra={"examples": [{}]})
 
     config_id: Id | None = None
     """The config to boot; omitted, the only one, or the one that was booted last."""

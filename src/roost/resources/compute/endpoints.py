@@ -5,18 +5,16 @@ from asyncpg import UniqueViolationError
 from roost.core.events import log
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import creation, jobs, queries
-from roost.resources.compute.backups import changes as backups
+from roost.resources.compute import jobs, queries, service
+from roost.resources.compute.backups import service as backups
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
-from roost.resources.compute.configs import choice
 from roost.resources.compute.configs.queries import ConfigName
-from roost.resources.compute.entity import COMPUTE, resource_of
+from roost.resources.compute.configs.service import choose_config, find_default_config
 from roost.resources.compute.jobs import start_power
-from roost.resources.compute.locks import lock, lock_turn
-from roost.resources.compute.queries import INSTANCES, InstanceFacts
+from roost.resources.compute.locks import BUSY, Turn, lock, lock_turn, resource_of
+from roost.resources.compute.queries import COMPUTE, INSTANCES, InstanceFacts
 from roost.resources.compute.records import InstanceRow, InstanceStatus
-from roost.resources.compute.turns import BUSY, Turn
-from roost.resources.tags.labels import change_tags
+from roost.resources.tags.service import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write
@@ -63,7 +61,7 @@ async def create_instance(call: Call, body: CreateInstance) -> str:
     it gets a disk, a swap disk and a config that boots them; without one it has no disks and
     stays offline.
     """
-    return await creation.create(call, body)
+    return await service.create(call, body)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("compute"), returns=InstanceRow)
@@ -104,7 +102,7 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
             now=call.clock.now(),
         )
     except UniqueViolationError:
-        raise invalid(creation.LABEL_TAKEN, "label") from None
+        raise invalid(service.LABEL_TAKEN, "label") from None
     if body.backups is not None and body.backups.schedule is not None:
         changed = await backups.set_schedule(call, facts, body.backups.schedule) or changed
     if changed:
@@ -203,5 +201,5 @@ async def _config(
 ) -> ConfigName | None:
     """None: the work under way may bring one, so that is for the job to find out."""
     if config_id is None and turn.queued and facts.status in _MAKING:
-        return await choice.find_default(call.db, facts)
-    return await choice.choose(call.db, facts, config_id)
+        return await find_default_config(call.db, facts)
+    return await choose_config(call.db, facts, config_id)

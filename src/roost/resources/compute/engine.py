@@ -1,19 +1,19 @@
-"""What compute needs from a data plane that runs guests.
+"""What compute needs from a data plane that runs guests, and keeps their disks and backups.
 
 An implementation keeps no truth of its own about what should exist: every call that makes
 something carries the whole specification. All methods are idempotent, so a repeated call after a
-crash is harmless; names on the host derive from the instance's id (`compute-100001`).
+crash is harmless, and may raise EngineError; names on the host derive from ids (`compute-100001`,
+`disk-100001`, `backup-100001`). A disk belongs to the guest of one instance and goes with it; a
+backup outlives changes to its instance's disks.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from typing import Literal, Protocol, get_args
 
 from roost.core.engine import EngineError, Health, Host
 from roost.core.planes import Plane
-from roost.resources.compute.backups.engine import BackupEngine
-from roost.resources.compute.disks.engine import DiskEngine, DiskState
 
 
 class NoDisksError(EngineError):
@@ -22,6 +22,96 @@ class NoDisksError(EngineError):
 
 class MountedError(EngineError):
     """A volume cannot be taken from a guest that still uses it."""
+
+
+Filesystem = Literal["raw", "swap", "ext3", "ext4", "initrd"]
+
+Progress = Callable[[int], Awaitable[None]]
+"""Told how far a copy is, 0 to 100; may be called as often as one likes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSpec:
+    """A disk as it should be."""
+
+    id: int
+    compute_id: int
+    size: int
+    """MB"""
+    filesystem: Filesystem
+    image: str | None = None
+    """The image's id in the catalogue, such as `roost/debian12`, that it starts as."""
+
+    @property
+    def name(self) -> str:
+        return f"disk-{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class DiskState:
+    """A disk as it is."""
+
+    id: int
+    compute_id: int
+    size: int
+    """MB; 0 of one that is only begun."""
+
+
+class DiskEngine(Protocol):
+    """The disks of one data plane's guests."""
+
+    async def make(self, disk: DiskSpec) -> None:
+        """Make a disk: a copy of its image, or empty with its file system. One that is there stays.
+
+        The image of a disk must fit: EngineError.
+        """
+
+    async def resize(self, disk: DiskSpec) -> None:
+        """Bring a disk to the size of `disk`, its ext3 or ext4 file system with it.
+
+        EngineError while its guest runs with it, and when what it holds needs more room.
+        """
+
+    async def copy(self, source: DiskSpec, target: DiskSpec, progress: Progress) -> None:
+        """Make `target`, of the same size or larger, with the content of `source`.
+
+        A running guest's disk is copied as of one moment. A `target` that is there stays.
+        """
+
+    async def delete(self, compute_id: int, disk_id: int) -> None:
+        """Remove a disk. EngineError while its guest runs with it."""
+
+    async def inspect(self, compute_id: int, disk_id: int) -> DiskState | None:
+        """None when nothing of it exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupState:
+    """A backup as it is: the ids that its disks had."""
+
+    id: int
+    disks: tuple[int, ...]
+
+
+class BackupEngine(Protocol):
+    """Copies of disks, kept apart from them."""
+
+    async def save(self, backup_id: int, disks: Sequence[DiskSpec], progress: Progress) -> None:
+        """Keep copies of an instance's disks as of one moment, whether its guest runs or not.
+
+        A backup that is complete stays as it is; one that was only begun is made anew.
+        """
+
+    async def restore(
+        self, backup_id: int, disk_id: int, target: DiskSpec, progress: Progress
+    ) -> None:
+        """Make `target` with what disk `disk_id` held, of the same size or larger."""
+
+    async def delete(self, backup_id: int) -> None:
+        """Remove a backup, whole or begun."""
+
+    async def list(self) -> list[BackupState]:
+        """All complete backups that this engine holds, by id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,31 +1,104 @@
 """`roost fsck` of instances and their disks: every row against its guest, and back."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.compute import engine_queries, jobs, making, queries
+from roost.resources.compute import jobs, queries, totals_queries
 from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.jobs import make_disks
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.drift import Drift, DriftKind, awaits_boot, compare
-from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, InstanceState
-from roost.resources.compute.entity import resource_of
-from roost.resources.compute.lifecycle import clone_queries
-from roost.resources.compute.power import follow_power
+from roost.resources.compute.engine import INSTANCE_PLANE, DiskState, InstanceEngine, InstanceState
+from roost.resources.compute.locks import resource_of
+from roost.resources.compute.power_service import follow_power
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
+
+DriftKind = Literal[
+    "orphan", "stuck", "missing", "remains", "power", "size", "lost disk", "stray disk", "disk size"
+]
+
+_SETTLED: tuple[InstanceStatus, ...] = ("running", "offline", "stopped", "billing_suspension")
+_POWERED: tuple[InstanceStatus, ...] = ("running", "offline")
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One difference; `text` completes a sentence that begins with the instance."""
+
+    kind: DriftKind
+    text: str
+    disk_id: int | None = None
+    """Of a difference of one disk."""
+
+
+def compare(
+    row: InstanceFacts | None, disks: Sequence[DiskFacts], guest: InstanceState | None
+) -> Drift | None:
+    """The difference to mend first. All are of one region, and no job works on them."""
+    if row is None:
+        return None if guest is None else Drift("orphan", "has a guest, but does not exist")
+    if row.status not in _SETTLED:
+        return Drift("stuck", f"is {row.status}, but no job works on it")
+    made = any(disk.made for disk in disks)
+    if guest is None:
+        gone = made or row.status == "running"
+        return Drift("missing", f"is {row.status}, but its guest is gone") if gone else None
+    if not made and guest.disks and (row.status, guest.power) == ("offline", "offline"):
+        return Drift("remains", "has a guest that was only half made")
+    if power_differs(row.status, guest):
+        return Drift("power", f"is {row.status}, but its guest is {guest.power}")
+    return _compare_size(row, guest) or _compare_disks(disks, guest.disks)
+
+
+def power_differs(status: InstanceStatus, guest: InstanceState | None) -> bool:
+    """Whether a guest is on or off while its row says otherwise."""
+    return status in _POWERED and guest is not None and status != guest.power
+
+
+def awaits_boot(drift: Drift, guest: InstanceState | None) -> bool:
+    """Whether a guest is off only until Roost is served again on its host, which then boots it."""
+    return drift.kind == "power" and guest is not None and guest.interrupted
+
+
+def _compare_size(row: InstanceFacts, guest: InstanceState) -> Drift | None:
+    """Of a guest that runs; one that is offline gets its size when it starts."""
+    if guest.power == "offline":
+        return None
+    # With a limit in its config a guest has less memory than its plan.
+    memory = min(row.memory, guest.memory) if row.memory_limit else row.memory
+    sizes = (("vCPUs", guest.vcpus, row.vcpus), ("MB of memory", guest.memory, memory))
+    wrong = [f"{has} {unit} instead of {wanted}" for unit, has, wanted in sizes if has != wanted]
+    return Drift("size", f"runs with {', '.join(wrong)}") if wrong else None
+
+
+def _compare_disks(rows: Sequence[DiskFacts], held: Sequence[DiskState]) -> Drift | None:
+    wanted = {disk.id: disk for disk in rows if disk.made}
+    found = {disk.id: disk for disk in held}
+    for disk in wanted.values():
+        state = found.get(disk.id)
+        if state is None:
+            return Drift("lost disk", f"has lost disk {disk.id}", disk.id)
+        if state.size != disk.size:
+            sizes = f"{state.size} MB instead of {disk.size}"
+            return Drift("disk size", f"has disk {disk.id} with {sizes}", disk.id)
+    for disk_id in found.keys() - wanted.keys():
+        text = f"holds disk {disk_id}, which does not exist"
+        return Drift("stray disk", text, disk_id)
+    return None
 
 
 async def check_instances(installation: Installation) -> AsyncIterator[Finding]:
     """Guests and rows of all regions."""
     engines = installation.get(Engines).by_region(INSTANCE_PLANE)
     regions = {region: Instances(installation, region, each) for region, each in engines.items()}
-    used = await engine_queries.regions_in_use(installation.store)
+    used = await totals_queries.regions_in_use(installation.store)
     async for finding in check_regions(regions, "instances", used):
         yield finding
 
@@ -74,7 +147,7 @@ class Instances(Reconciler[int, Rows, InstanceState, Drift]):
             return Rows(None, ())
         neighbours, queue = self.installation.get(Neighbours), self.queue
         is_busy = await queue.busy(db, resource_of(key)) or await neighbours.busy(db, queue, key)
-        if is_busy or await clone_queries.clones(db, key):
+        if is_busy or await queries.clones(db, key):
             raise ChangedError
         return Rows(row, tuple(await disks.of_instance(db, key)))
 
@@ -130,7 +203,7 @@ async def _make_disk(instances: Instances, case: _Case) -> str:
         raise UnrepairableError("what it held is lost when the instance stops")
     if disk.filesystem != "swap":
         raise UnrepairableError("put it back, or delete it")
-    setups = await making.make(instances.installation.services, instances.engine, [disk])
+    setups = await make_disks(instances.installation.services, instances.engine, [disk])
     async with instances.holding(case) as db:
         await disks.set_made(db, setups, instances.queue.clock.now())
     return "made it again"

@@ -13,26 +13,44 @@ compute_delete     deleting         gone       offline
 
 from typing import Literal
 
+import structlog
+
 from roost.core.context import Context
+from roost.core.engine import EngineError, Host
 from roost.core.events import log
-from roost.jobs.kinds import Effect, JobKind, Step
+from roost.core.limits.queries import measure
+from roost.core.planes import Engines
+from roost.jobs.kinds import Effect, JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
+from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Fatal, Verdict, done, next_step
-from roost.resources.compute import queries, turns
-from roost.resources.compute.args import CreateArgs, InstanceArgs, on_instance
-from roost.resources.compute.configs import choice
-from roost.resources.compute.configs.entity import config_entity
-from roost.resources.compute.configs.queries import ConfigName
+from roost.resources.compute import queries
+from roost.resources.compute.configs.queries import ConfigName, config_entity
+from roost.resources.compute.configs.service import find_default_config
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.entity import COMPUTE, resource_of
-from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.locks import (
+    BEGIN,
+    FIRST,
+    Begin,
+    CreateArgs,
+    InstanceArgs,
+    Turn,
+    at_once,
+    begin,
+    begun,
+    facts_of,
+    jobs_on,
+    on_instance,
+    resource_of,
+)
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import (
     GRACE,
     cut,
-    facts_of,
     forget,
     keep,
     make,
@@ -40,14 +58,17 @@ from roost.resources.compute.steps import (
     remove,
     start,
     stop,
-    unmake,
+    undo_make,
 )
-from roost.resources.compute.turns import BEGIN, FIRST, Begin, Turn, at_once, begin, begun
 from roost.store import Queries
 
 Shown = Literal["booting", "offline"]
 
 NOT_RUNNING = "Compute is not running."
+
+_MB = 1024**2
+
+_log = structlog.get_logger(__name__)
 
 
 async def settle(run: Run[CreateArgs], shown: Shown = "booting") -> Verdict:
@@ -61,7 +82,7 @@ async def settle(run: Run[CreateArgs], shown: Shown = "booting") -> Verdict:
     async def write(db: Queries) -> None:
         await queries.lock_any(db, facts.id)
         await queries.set_status(db, facts.id, "offline", run.clock.now())
-        waiting = await turns.jobs_on(db, run.tools.services, facts.id)
+        waiting = await jobs_on(db, run.tools.services, facts.id)
         others = [job for job in waiting if job.id != run.job.id]
         if run.args.booted and not any(job.kind in (BOOT.name, SHUTDOWN.name) for job in others):
             by = log.Starter(queue, db, facts.account_id, run.args.username)
@@ -142,7 +163,7 @@ BOOT = JobKind(
     resource=on_instance,
     steps=(
         Step(BEGIN, begin(_unless_running, _begins_boot("booting"))),
-        Step("make", make_ready, undo=unmake, timeout=900),
+        Step("make", make_ready, undo=undo_make, timeout=900),
         Step("start", start, undo=cut, timeout=120),
     ),
     on_enqueued=at_once(_boots("booting")),
@@ -185,8 +206,6 @@ DELETE = JobKind(
     on_failed=_undelete,
 )
 
-KINDS = (CREATE, BOOT, SHUTDOWN, REBOOT, DELETE)
-
 
 async def start_boot(
     by: Context | log.Starter,
@@ -198,7 +217,7 @@ async def start_boot(
     message: str = "",
 ) -> None:
     """Start BOOT or REBOOT with the only config, else the last booted."""
-    config = await choice.find_default(by.db, facts)
+    config = await find_default_config(by.db, facts)
     await start_power(by, kind, facts, config, turn, shown, action, message)
 
 
@@ -227,3 +246,39 @@ async def start_power(
         shown=shown,
     )
     await log.start(by, kind, args, COMPUTE.of(facts), second, action=action, message=message)
+
+
+class CapacityArgs(JobArgs):
+    """Every region."""
+
+
+async def measure_hosts(run: Run[CapacityArgs]) -> Verdict:
+    """Keep what each engine says; of one that says nothing, what it said before."""
+    for region, engine in run.get(Engines).by_region(INSTANCE_PLANE).items():
+        try:
+            host = await engine.host()
+        except EngineError as error:
+            _log.warning("compute_capacity_failed", region=region, reason=str(error))
+            continue
+        figures = None if host is None else _megabytes(host)
+        await measure(run.store, region, figures, run.get(JobQueue).clock.now())
+    return next_step()
+
+
+def _megabytes(host: Host) -> tuple[int, int, int]:
+    """Memory, storage and what is free of that, where guests are."""
+    storage = host.folders[0]
+    return host.memory // _MB, storage.size // _MB, storage.free // _MB
+
+
+CAPACITY = JobKind(
+    "compute_capacity",
+    CapacityArgs,
+    steps=(Step("look", measure_hosts),),
+    retry=Retry(attempts=2),
+    deadline=300,
+)
+
+EVERY_MINUTE = Schedule("compute_capacity", "* * * * *", CAPACITY, CapacityArgs())
+
+KINDS = (CREATE, BOOT, SHUTDOWN, REBOOT, DELETE, CAPACITY)

@@ -10,9 +10,9 @@ from roost.core.limits.host import Promised
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.core.limits.queries import hold
 from roost.errors import invalid
-from roost.resources.compute.interfaces import Interface
-from roost.resources.compute.limit_queries import PROMISED, count_vlans, promised, promised_in
+from roost.resources.compute.interface_bodies import Interface
 from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.totals_queries import PROMISED, count_vlans, promised, promised_in
 from roost.store import Queries
 
 COMPUTES = LimitGroup(

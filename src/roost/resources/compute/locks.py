@@ -1,14 +1,151 @@
-"""An instance of the account: found, locked, and free for a change."""
+"""Who may work on an instance now: its row, and whose turn it is.
+
+What follows work that is still under way is queued behind it, as clients do not try again when they
+are told that something is busy. A job that was queued looks at the instance again when its turn
+comes, and only then shows what it does.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 from roost.core.context import Context
 from roost.core.neighbours import Neighbours
+from roost.core.planes import Engines
 from roost.errors import invalid, not_found
+from roost.jobs.kinds import Action, Effect
+from roost.jobs.model import Job
+from roost.jobs.queries import Waiting
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import queries, turns
-from roost.resources.compute.entity import resource_of
+from roost.jobs.run import Run
+from roost.jobs.turns import TurnArgs, awaited
+from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
+from roost.resources.compute import queries
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.turns import BUSY, Turn
+from roost.services import Services
+from roost.store import Queries
+
+
+def resource_of(compute_id: int) -> str:
+    """The name under which jobs of an instance run one at a time."""
+    return f"compute:{compute_id}"
+
+
+class InstanceArgs(TurnArgs):
+    """Which instance, and who asked."""
+
+    compute_id: int
+    username: str | None = None
+    config_id: int | None = None
+    """What is to be booted; None: the config of the last boot."""
+    queued: bool = False
+    """Whether other work was under way when the job was enqueued."""
+    shown: Literal["booting", "offline"] = "booting"
+    """The status while a guest boots."""
+
+
+def on_instance(args: InstanceArgs) -> str:
+    """The resource of jobs on an instance."""
+    return resource_of(args.compute_id)
+
+
+class CreateArgs(InstanceArgs):
+    booted: bool = False
+
+
+BUSY = "Compute busy."
+"""Clients try again on exactly this text."""
+
+MAX_WAITING = 24
+"""Jobs of an instance and of its volumes, behind which nothing more is queued."""
+
+BEGIN = "begin"
+"""The step in which a job looks whether it can still do what was asked for."""
+
+A = TypeVar("A", bound=InstanceArgs)
+Begin = Callable[[Queries, Run[A]], Awaitable[None]]
+Look = Callable[[InstanceFacts], Verdict | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Where a new job stands."""
+
+    queued: bool = False
+    """Behind others, of its own resource or those of `after`."""
+    after: tuple[int, ...] = ()
+    """Jobs of other resources that come before it."""
+    full: bool = False
+    """Whether so many are waiting that nothing more should be queued."""
+
+    @classmethod
+    def behind(cls, jobs: Sequence[Waiting], own: str) -> "Turn":
+        """Behind these jobs; those of the `own` resource are waited for anyhow."""
+        after = tuple(job.id for job in jobs if job.resource != own)
+        return cls(bool(jobs), after, len(jobs) >= MAX_WAITING)
+
+
+FIRST = Turn()
+
+
+async def turn_of(db: Queries, services: Services, compute_id: int) -> Turn:
+    """The turn of a new job of an instance, which the caller holds."""
+    return Turn.behind(await jobs_on(db, services, compute_id), resource_of(compute_id))
+
+
+async def jobs_on(db: Queries, services: Services, compute_id: int) -> list[Waiting]:
+    """Those of an instance, of its neighbours, and of clones that are being made of any."""
+    clones = await clones_of(db, compute_id)
+    held = await services.get(Neighbours).resources(db, compute_id)
+    return await services.get(JobQueue).unfinished(db, resource_of(compute_id), *clones, *held)
+
+
+async def clones_of(db: Queries, compute_id: int) -> list[str]:
+    """The resources of clones that are being made of an instance."""
+    return [resource_of(each) for each in await queries.clones(db, compute_id)]
+
+
+def begin(look: Look, show: Begin[A]) -> Action[A]:
+    """The first step of a job that may have been queued.
+
+    `look` says how the job ends when there is nothing to do any more, and raises Fatal when it
+    cannot be done; `show` writes the status that the instance has from now on.
+    """
+
+    async def act(run: Run[A]) -> Verdict:
+        if not run.args.queued:
+            return next_step()
+        waits = await awaited(run)
+        facts = None if waits else await queries.find(run.store, run.args.compute_id)
+        if waits or facts is None:
+            return waits or next_step()
+        ended = look(facts)
+        return ended or next_step(writing(show, run))
+
+    return act
+
+
+def at_once(effect: Effect[A]) -> Effect[A]:
+    """What a job that is queued does only when it begins."""
+
+    async def act(db: Queries, job: Job, args: A) -> None:
+        if not args.queued:
+            await effect(db, job, args)
+
+    return act
+
+
+def begun(effect: Effect[A]) -> Effect[A]:
+    """What the end of a job does, unless it was queued and never began."""
+
+    async def act(db: Queries, job: Job, args: A) -> None:
+        if not (args.queued and job.step == BEGIN):
+            await effect(db, job, args)
+
+    return act
+
 
 UNAVAILABLE: tuple[InstanceStatus, ...] = ("deleting", "cloning")
 """What nothing else that is not queued may begin in: the job of a clone is its target's, and works
@@ -41,7 +178,7 @@ async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, T
     facts = await lock(context, compute_id)
     if facts.status == "deleting":
         raise invalid(BUSY)
-    turn = await turns.of_instance(context.db, context.services, facts.id)
+    turn = await turn_of(context.db, context.services, facts.id)
     if turn.full:
         raise invalid(BUSY)
     return facts, turn
@@ -73,3 +210,15 @@ async def is_worked_on(context: Context, compute_id: int) -> bool:
     if await queue.busy(context.db, resource_of(compute_id)):
         return True
     return await context.get(Neighbours).busy(context.db, queue, compute_id)
+
+
+async def facts_of(run: Run[InstanceArgs]) -> InstanceFacts:
+    """Raises Fatal when the instance is gone."""
+    facts = await queries.find(run.store, run.args.compute_id)
+    if facts is None:
+        raise Fatal("The instance is gone.")
+    return facts
+
+
+def engine_of(run: Run[InstanceArgs], facts: InstanceFacts) -> InstanceEngine:
+    return run.get(Engines).holding(INSTANCE_PLANE, facts)

@@ -2,13 +2,13 @@
 
 from roost.core.context import Context
 from roost.core.notices import NotificationRow
-from roost.resources.compute import engine_queries
+from roost.resources.compute import totals_queries
 from roost.resources.regions.queries import in_outage
 
 
 async def outages(context: Context) -> list[NotificationRow]:
     """A region in which the account has instances is in outage."""
-    regions = await engine_queries.regions_of(context.db, context.account_id, context.grantee)
+    regions = await totals_queries.regions_of(context.db, context.account_id, context.grantee)
     return [
         {
             "entity": {

@@ -1,5 +1,7 @@
 """SQL of compute instances."""
 
+# ruff: noqa: S608  (statements are put together from constants)
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,6 +9,7 @@ from datetime import datetime
 import orjson
 from typing_extensions import TypedDict
 
+from roost.core.entities.kind import ResourceKind
 from roost.resources.compute.records import Alerts, InstanceStatus
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
@@ -132,7 +135,7 @@ _INSERT = Statement(
     from (select :backups_enabled or a.backups_enabled as enabled
             from account a where a.id = :account_id) backups
     on conflict (account_id, label) do nothing returning {INSTANCES.record_text}
-    """  # noqa: S608 - constants
+    """
 )
 
 
@@ -301,3 +304,40 @@ async def update(
 
 async def delete(db: Queries, compute_id: int) -> None:
     await db.execute("delete from compute_instance where id = $1", compute_id)
+
+
+async def set_engine(db: Queries, region: str, engine: str) -> None:
+    """The engine of a region's instances for which none is known."""
+    await db.execute(
+        "update compute_instance set engine = $2 where region = $1 and engine is null",
+        region,
+        engine,
+    )
+
+
+async def clones(db: Queries, compute_id: int) -> list[int]:
+    """The clones of the instance that are being made."""
+    rows = await db.fetch(
+        "select id from compute_instance where source_id = $1 and status = 'cloning'", compute_id
+    )
+    return [row["id"] for row in rows]
+
+
+async def backup_ids(db: Queries, compute_id: int) -> list[int]:
+    """The backups of an instance."""
+    rows = await db.fetch("select id from compute_backup where compute_id = $1", compute_id)
+    return [row["id"] for row in rows]
+
+
+async def delete_backups(db: Queries, backup_ids: Sequence[int]) -> None:
+    await db.execute("delete from compute_backup where id = any($1)", list(backup_ids))
+
+
+COMPUTE = ResourceKind(
+    name="compute",
+    path="/compute/instances/{id}",
+    listing=INSTANCES,
+    label="i.label",
+    tags_table="compute_instance",
+    ticket_field="compute_id",
+)

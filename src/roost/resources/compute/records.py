@@ -16,6 +16,14 @@ from roost.core.formats import (
     example,
 )
 
+Day = Literal[
+    "Scheduling", "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
+]
+Window = Literal[
+    "Scheduling", "W0", "W2", "W4", "W6", "W8", "W10", "W12", "W14", "W16", "W18", "W20", "W22"
+]
+"""Two hours of UTC, named by the first (spec B compute backups)."""
+
 InstanceStatus = Literal[
     "running",
     "offline",

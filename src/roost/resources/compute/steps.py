@@ -1,39 +1,132 @@
-"""Steps of jobs on compute instances, and what takes them back."""
+"""Steps of jobs on compute instances, and the guest that they start."""
 
+import base64
+from collections.abc import Iterable
+from dataclasses import replace
+from ipaddress import IPv6Interface
+
+from roost.core.catalog import Catalog
 from roost.core.neighbours import Neighbours
-from roost.core.planes import Engines
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
-from roost.resources.addresses import allocation
-from roost.resources.compute import making, queries
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.backups import queries as backups
-from roost.resources.compute.configs import choice
+from roost.resources.account import queries as accounts
+from roost.resources.addresses.queries import release
+from roost.resources.addresses.service import held_by
+from roost.resources.compute import queries, rules
 from roost.resources.compute.configs import queries as configs
-from roost.resources.compute.configs.queries import BootConfig
+from roost.resources.compute.configs.queries import BootConfig, SlotFacts
+from roost.resources.compute.configs.rules import DEFAULT_ROOT
+from roost.resources.compute.configs.service import find_default_config
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, NoDisksError
+from roost.resources.compute.disks.jobs import IMAGE_POLL, awaits_image, make_disks
+from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.disks.records import SealedSetup
+from roost.resources.compute.engine import (
+    SLOTS,
+    DiskDevice,
+    GuestAddress,
+    GuestSetup,
+    InstanceSpec,
+    NoDisksError,
+    Slot,
+    VolumeDevice,
+)
+from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of
+from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.specification import specify
+from roost.secrets import Box
+from roost.services import Services
 from roost.store import Queries
+
+_IPV6_PREFIX = 64
+
+Device = DiskDevice | VolumeDevice
+
+
+async def specify(
+    db: Queries, services: Services, facts: InstanceFacts, config: BootConfig
+) -> InstanceSpec:
+    """The guest of an instance that boots with this config."""
+    attached = await services.get(InstanceVolumes).attached(db, facts.id)
+    slotted = await configs.volumes_with_slot(db, facts.id) if attached else set()
+    root = _slot(config.root_device)
+    root_id = next((each.disk_id for each in config.slots if each.slot == root), None)
+    disk = None if root_id is None else await disks.find(db, facts.id, root_id)
+    public = not config.purposes or "public" in config.purposes
+    held = await held_by(db, facts.id) if public else []
+    address = (facts.ipv6 or "").partition("/")[0] if public else ""
+    opened = await accounts.created(db, facts.account_id)
+    return InstanceSpec(
+        id=facts.id,
+        vcpus=facts.vcpus,
+        memory=rules.limited(facts.memory, config.memory_limit),
+        mac=rules.mac_address(facts.id),
+        ipv4=tuple(GuestAddress(a.interface, a.gateway) for a in held),
+        ipv6=IPv6Interface(f"{address}/{_IPV6_PREFIX}") if address else None,
+        setup=_setup(services.get(Box), facts, disk),
+        devices=devices_of(config, attached, slotted),
+        root=root,
+        mail_restricted=services.get(Catalog).restricts_mail(opened),
+    )
+
+
+async def specify_rescue(
+    db: Queries, services: Services, facts: InstanceFacts, slots: tuple[SlotFacts, ...]
+) -> InstanceSpec:
+    """The guest that boots the rescue system, with these devices and the volumes beside them.
+
+    Its root password and keys are those of the first disk that has any.
+    """
+    config = BootConfig(0, memory_limit=0, root_device=DEFAULT_ROOT, purposes=(), slots=slots)
+    spec = await specify(db, services, facts, config)
+    attached = await services.get(InstanceVolumes).attached(db, facts.id)
+    slotted = {each.volume_id for each in slots if each.volume_id is not None}
+    owned = await disks.of_instance(db, facts.id)
+    disk = next((disk for disk in owned if disk.setup is not None), None)
+    return replace(
+        spec,
+        setup=_setup(services.get(Box), facts, disk),
+        devices=devices_of(config, attached, slotted),
+        root=None,
+        rescue=True,
+    )
+
+
+def devices_of(
+    config: BootConfig, attached: Iterable[AttachedVolume], slotted: set[int]
+) -> tuple[Device, ...]:
+    """What is at the config's slots, then the volumes that no config of the instance names."""
+    volumes = {volume.id: volume for volume in attached}
+    devices: list[Device] = []
+    for each in config.slots:
+        if each.disk_id is not None:
+            devices.append(DiskDevice(each.slot, each.disk_id))
+        elif each.volume_id in volumes:
+            volume = volumes[each.volume_id]
+            devices.append(VolumeDevice(each.slot, volume.id, volume.label))
+    loose = (volume for volume in volumes.values() if volume.id not in slotted)
+    return (*devices, *(VolumeDevice(None, volume.id, volume.label) for volume in loose))
+
+
+def _slot(root_device: str) -> Slot:
+    return next(slot for slot in SLOTS if root_device == f"/dev/{slot}")
+
+
+def _setup(box: Box, facts: InstanceFacts, disk: DiskFacts | None) -> GuestSetup:
+    sealed = None if disk is None else disk.setup
+    setup = SealedSetup() if sealed is None else SealedSetup.unseal(box, sealed)
+    user_data = box.open(facts.user_data).decode() if facts.user_data else setup.user_data
+    return GuestSetup(
+        hostname=rules.hostname(facts.label),
+        root_password_hash=setup.root_password_hash,
+        authorized_keys=tuple(setup.authorized_keys),
+        user_data=base64.b64decode(user_data) if user_data else None,
+        password_revision=0 if disk is None else disk.password_revision,
+    )
+
 
 GRACE = 60.0
 """Seconds that a guest has to power itself off."""
-
-IMAGE_POLL = 1.0
-"""Seconds between two looks for an image that is being built."""
-
-
-async def facts_of(run: Run[InstanceArgs]) -> InstanceFacts:
-    """Raises Fatal when the instance is gone."""
-    facts = await queries.find(run.store, run.args.compute_id)
-    if facts is None:
-        raise Fatal("The instance is gone.")
-    return facts
-
-
-def engine_of(run: Run[InstanceArgs], facts: InstanceFacts) -> InstanceEngine:
-    return run.get(Engines).holding(INSTANCE_PLANE, facts)
 
 
 async def make(run: Run[InstanceArgs]) -> Verdict:
@@ -65,9 +158,9 @@ async def _make(run: Run[InstanceArgs]) -> dict[int, bytes | None] | None:
     """Setups by the disks that were made; None when an image is not there yet."""
     facts = await facts_of(run)
     unmade = [disk for disk in await disks.of_instance(run.store, facts.id) if not disk.made]
-    if making.awaits_image(run.tools.services, facts.region, unmade):
+    if awaits_image(run.tools.services, facts.region, unmade):
         return None
-    return await making.make(run.tools.services, engine_of(run, facts), unmade)
+    return await make_disks(run.tools.services, engine_of(run, facts), unmade)
 
 
 async def go_off(db: Queries, run: Run[InstanceArgs]) -> None:
@@ -81,7 +174,7 @@ async def remove(run: Run[InstanceArgs]) -> Verdict:
     facts = await facts_of(run)
     engine = engine_of(run, facts)
     await engine.delete(facts.id)
-    for backup_id in await backups.ids_of(run.store, facts.id):
+    for backup_id in await queries.backup_ids(run.store, facts.id):
         await engine.backups.delete(backup_id)
     return next_step(writing(disks.set_lost, facts.id))
 
@@ -94,17 +187,17 @@ async def keep(run: Run[InstanceArgs]) -> Verdict:
     guest = await engine.inspect(facts.id)
     kept = [] if guest is None else [disk.id for disk in guest.disks]
     saved = {state.id for state in await engine.backups.list()}
-    gone = [each for each in await backups.ids_of(run.store, facts.id) if each not in saved]
+    gone = [each for each in await queries.backup_ids(run.store, facts.id) if each not in saved]
 
     async def write(db: Queries) -> None:
         await disks.set_lost(db, facts.id, kept)
-        await backups.delete(db, gone)
+        await queries.delete_backups(db, gone)
         await go_off(db, run)
 
     return next_step(write)
 
 
-async def unmake(run: Run[InstanceArgs]) -> Verdict:
+async def undo_make(run: Run[InstanceArgs]) -> Verdict:
     """Remove what was only half made; disks that were made before stay."""
     facts = await facts_of(run)
     found = await disks.of_instance(run.store, facts.id)
@@ -135,7 +228,7 @@ async def _config(run: Run[InstanceArgs], facts: InstanceFacts) -> BootConfig:
     chosen = run.args.config_id or facts.config_id
     config = None if chosen is None else await configs.find_boot(run.store, chosen)
     if config is None:
-        name = await choice.find_default(run.store, facts)
+        name = await find_default_config(run.store, facts)
         config = None if name is None else await configs.find_boot(run.store, name.id)
     if config is None:
         raise Fatal("The instance has no configuration to boot with.")
@@ -163,7 +256,7 @@ async def forget(run: Run[InstanceArgs]) -> Verdict:
     async def write(db: Queries) -> None:
         await queries.lock_any(db, compute_id)
         await run.get(Neighbours).left(db, run.tools.services, compute_id)
-        await allocation.release(db, compute_id, now)
+        await release(db, compute_id, now)
         await queries.delete(db, compute_id)
 
     return next_step(write)

@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.domains import rules
-from roost.resources.domains.dns import Dns
-from roost.resources.domains.names import MAX_NAME, check_domain
+from roost.resources.domains.name_rules import MAX_NAME, check_domain
 from roost.resources.domains.records import DomainStatus, DomainType
-from roost.resources.tags.labels import Tags
+from roost.resources.domains.settings import Dns
+from roost.resources.tags.bodies import Tags
 from roost.web.bodies import Body
 from roost.web.checks import checks_of
 from roost.web.fields import (

@@ -2,7 +2,7 @@
 
 from roost.errors import Problem, invalid_fields, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.domains import creation, imports, jobs, queries, record_queries, rules
+from roost.resources.domains import jobs, queries, record_queries, rules, service
 from roost.resources.domains.bodies import (
     EMAIL_REQUIRED,
     MASTERS_REQUIRED,
@@ -12,13 +12,13 @@ from roost.resources.domains.bodies import (
     ImportDomain,
     UpdateDomain,
 )
-from roost.resources.domains.dns import PRIVATE_REASON, Dns
-from roost.resources.domains.entity import DOMAIN, resource_of
-from roost.resources.domains.imports import Found
-from roost.resources.domains.queries import DOMAINS, DomainFacts
+from roost.resources.domains.jobs import resource_of
+from roost.resources.domains.queries import DOMAIN, DOMAINS, DomainFacts
 from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
-from roost.resources.domains.zone_files import render
-from roost.resources.tags.labels import change_tags, hold_tags
+from roost.resources.domains.service import Found
+from roost.resources.domains.settings import PRIVATE_REASON, Dns
+from roost.resources.domains.zone_service import render
+from roost.resources.tags.service import change_tags, hold_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write
@@ -63,7 +63,7 @@ async def create_domain(call: Call, body: CreateDomain) -> bytes:
     Its name must be neither taken nor within or above another account's domain. The name
     servers answer it once its event is finished.
     """
-    facts = await creation.create(call, body)
+    facts = await service.create(call, body)
     return await _view(call, facts.id)
 
 
@@ -73,7 +73,7 @@ async def create_domain(call: Call, body: CreateDomain) -> bytes:
     scopes=WRITE,
     grant=Global("add_domains"),
     body=ImportDomain,
-    prepare=imports.find,
+    prepare=service.find_import,
     returns=DomainRow,
     events=("dns_zone_import",),
     rate=Rate(30, 60),
@@ -85,7 +85,7 @@ async def import_domain(call: Call, found: Found) -> bytes:
     answers within seconds is waited for; of a slower one the event tells how it ends, and a failed
     import leaves no domain.
     """
-    facts = await imports.make(call, found)
+    facts = await service.make_import(call, found)
     return await _view(call, facts.id)
 
 
@@ -117,11 +117,11 @@ async def update_domain(call: Call, body: UpdateDomain) -> bytes:
     before = await lock_domain(call)
     _check_together(before, body, call.get(Dns))
     if body.domain is not None or body.type is not None:
-        creation.check_idle(before)
+        service.check_idle(before)
     renamed = body.domain is not None and body.domain.lower() != before.zone
     if renamed and body.domain is not None:
-        await creation.check_length(call, before, body.domain)
-        await creation.claim(call, body.domain, before.id)
+        await service.check_length(call, before, body.domain)
+        await service.claim(call, body.domain, before.id)
     serial = _serial_after(before, body, call)
     after = await queries.update(call.db, before, body.model_dump(), serial, call.clock.now())
     if renamed:
@@ -161,7 +161,7 @@ async def clone_domain(call: Call, body: CloneDomain) -> bytes:
     """
     held = (await find_domain(call)).tags
     await hold_tags(call, held)
-    facts = await creation.clone(call, await lock_domain(call), body.domain, held)
+    facts = await service.clone(call, await lock_domain(call), body.domain, held)
     return await _view(call, facts.id)
 
 

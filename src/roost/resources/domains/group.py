@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.domains import endpoints, fsck, jobs, queries, record_endpoints
-from roost.resources.domains.entity import DOMAIN
+from roost.resources.domains.queries import DOMAIN
 
 GROUP = Group(
     endpoints=(

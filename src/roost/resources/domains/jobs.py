@@ -9,9 +9,12 @@ dns_record_sync    RRsets that changed                             the same; the
 dns_zone_import    fetches a zone, then as dns_zone_sync           the domain is gone
 """
 
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
+import dns.name
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from roost.core.context import Context
 from roost.core.events import log
@@ -20,15 +23,59 @@ from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
-from roost.resources.domains import importing, queries, record_queries, rules, transfers
-from roost.resources.domains.dns import Dns, parse_server, related
+from roost.resources.domains import queries, record_queries, rules, transfer_client
+from roost.resources.domains.bodies import SoaEmail
 from roost.resources.domains.engine import NoZoneError, RejectedError, ZoneChange
-from roost.resources.domains.entity import DOMAIN, resource_of
-from roost.resources.domains.names import absolute
-from roost.resources.domains.queries import DomainFacts
-from roost.resources.domains.transfers import TransferRefusedError, TransferTimeoutError
-from roost.resources.domains.zones import owner_of, soa_of, ttl_of, with_nameservers, zone_of
+from roost.resources.domains.name_rules import absolute
+from roost.resources.domains.parsing import Parsed
+from roost.resources.domains.queries import DOMAIN, DomainFacts
+from roost.resources.domains.settings import Dns, parse_server, related
+from roost.resources.domains.transfer_client import TransferRefusedError, TransferTimeoutError
+from roost.resources.domains.zone_service import owner_of, soa_of, ttl_of, with_nameservers, zone_of
 from roost.store import Queries
+
+
+def resource_of(zone: str) -> str:
+    """The name under which jobs of a zone run one at a time, also of two domains in turn."""
+    return f"zone:{zone}"
+
+
+_EMAIL: TypeAdapter[str] = TypeAdapter(SoaEmail)
+
+
+async def keep_import(db: Queries, facts: DomainFacts, parsed: Parsed, now: datetime) -> None:
+    """The records and the settings; the import of the domain is over."""
+    await record_queries.insert_all(db, facts.id, parsed.records, now)
+    soa: Any = parsed.soa
+    serial = facts.serial
+    if soa is not None:
+        serial = max(serial, int(soa.serial))
+        await queries.set_soa(
+            db,
+            facts.id,
+            default_email=default_email(facts.domain),
+            soa_email=_email(soa.rname) or facts.soa_email,
+            refresh_sec=rules.round_up(soa.refresh),
+            retry_sec=rules.round_up(soa.retry),
+            expire_sec=rules.round_up(soa.expire),
+        )
+    await queries.end_import(db, facts.id, rules.next_serial(serial, now), now)
+
+
+def default_email(domain: str) -> str:
+    """Of a zone that does not say one."""
+    return f"hostmaster@{domain}"
+
+
+def _email(rname: dns.name.Name) -> str | None:
+    """An SOA's mailbox as an email address (RFC 1035, 8); None for one that is none."""
+    local = rname.labels[0].decode(errors="replace")
+    host = dns.name.Name(rname.labels[1:]).to_text(omit_final_dot=True)
+    try:
+        return _EMAIL.validate_python(f"{local}@{host}") or None
+    except ValidationError:
+        return None
+
 
 _RETRY: Final = Retry(attempts=60, base=0.25, longest=30.0)
 """Half an hour: a name server that is restarted is waited for."""
@@ -112,11 +159,11 @@ async def fetch_zone(run: Run[ImportArgs]) -> Verdict:
     server = parse_server(run.args.remote_nameserver)
     if server is None:
         raise Fatal("The name server is not valid.")
-    parsed = await transfers.fetch(facts.zone, server, run.get(Dns), transfers.SECONDS)
+    parsed = await transfer_client.fetch(facts.zone, server, run.get(Dns), transfer_client.SECONDS)
     await run.progress(60)
     if parsed.refusals:
         raise Fatal("Not imported: " + "; ".join(parsed.refusals))
-    return next_step(writing(importing.keep, facts, parsed, run.clock.now()))
+    return next_step(writing(keep_import, facts, parsed, run.clock.now()))
 
 
 async def withdraw(run: Run[ZoneArgs]) -> Verdict:
@@ -126,7 +173,7 @@ async def withdraw(run: Run[ZoneArgs]) -> Verdict:
     return next_step()
 
 
-async def _tell(db: Queries, job: Job, args: ZoneArgs) -> None:
+async def _set_errors(db: Queries, job: Job, args: ZoneArgs) -> None:
     await queries.set_errors(db, args.zone, job.error or "The name server was not told.")
 
 
@@ -141,7 +188,7 @@ ZONE_SYNC = JobKind(
     steps=(Step("serve", serve_zone, timeout=120),),
     retry=_RETRY,
     permanent=(RejectedError,),
-    on_failed=_tell,
+    on_failed=_set_errors,
 )
 
 RECORD_SYNC = JobKind(
@@ -152,7 +199,7 @@ RECORD_SYNC = JobKind(
     steps=(Step("serve", serve_records, timeout=120),),
     retry=_RETRY,
     permanent=(RejectedError,),
-    on_failed=_tell,
+    on_failed=_set_errors,
 )
 
 IMPORT = JobKind(

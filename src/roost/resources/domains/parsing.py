@@ -12,21 +12,40 @@ import dns.exception
 import dns.name
 import dns.rdata
 import dns.rdataclass
+import dns.rdatatype
 import dns.tokenizer
 import dns.zonefile
 from pydantic_core import PydanticCustomError
 
 from roost.errors import ApiError
 from roost.resources.domains import rules
-from roost.resources.domains.coexistence import conflicts
-from roost.resources.domains.dns import Dns
-from roost.resources.domains.drafts import Draft, Placed
-from roost.resources.domains.names import HOST_REASON
-from roost.resources.domains.placing import place, quoted, unquoted
-from roost.resources.domains.record_rules import CHECKS, is_service
+from roost.resources.domains.name_rules import HOST_REASON
+from roost.resources.domains.record_rules import CHECKS, Draft, Placed, is_service
 from roost.resources.domains.records import CaaTag
 from roost.resources.domains.rules import MAX_FOUND, MAX_RECORDS
-from roost.resources.domains.sources import Source
+from roost.resources.domains.settings import Dns
+from roost.resources.domains.zone_rules import conflicts, place, quoted, unquoted
+
+
+@dataclass(slots=True)
+class Source:
+    """Not frozen, as that would take longer than all else that is done with it."""
+
+    name: str
+    """Absolute, as zone files quote it, without the final period."""
+    type: str
+    ttl: int
+    data: Any
+    """Of A and AAAA the address, of others dnspython's rdata."""
+    line: int | None = None
+
+    @classmethod
+    def of(cls, name: Any, ttl: int, rdata: Any, line: int | None = None) -> "Source":
+        """From what dnspython has read."""
+        kind = dns.rdatatype.to_text(rdata.rdtype)
+        data = rdata.address if kind in ("A", "AAAA") else rdata
+        return cls(name.to_text(omit_final_dot=True), kind, ttl, data, line)
+
 
 MAX_REFUSALS: Final = 20
 """How many refused records are told of."""

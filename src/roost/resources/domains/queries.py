@@ -1,11 +1,12 @@
 """SQL of domains; that of their records is in record_queries.py."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 
 from asyncpg import Record
 
+from roost.core.entities.kind import ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.domains.records import DomainStatus, DomainType
 from roost.store import Queries
@@ -72,29 +73,29 @@ class DomainFacts:
         return self.type == "master" and self.status == "active"
 
 
-FACTS = ", ".join(f'"{field.name}"' for field in fields(DomainFacts))
+FACTS = ", ".join(f'"{each.name}"' for each in fields(DomainFacts))
 _FIND = f"select {FACTS} from domain"  # noqa: S608 - constants
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewDomain:
     """A row to insert."""
 
     account_id: int
     domain: str
-    type: DomainType
-    status: DomainStatus
+    type: DomainType = "master"
+    status: DomainStatus = "active"
     soa_email: str
-    description: str
-    group: str
-    master_ips: list[str]
-    axfr_ips: list[str]
-    refresh_sec: int
-    retry_sec: int
-    expire_sec: int
-    ttl_sec: int
-    tags: list[str]
-    dnssec: bool
+    description: str = ""
+    group: str = ""
+    master_ips: list[str] = field(default_factory=list)
+    axfr_ips: list[str] = field(default_factory=list)
+    refresh_sec: int = 0
+    retry_sec: int = 0
+    expire_sec: int = 0
+    ttl_sec: int = 0
+    tags: list[str] = field(default_factory=list)
+    dnssec: bool = False
     serial: int
     importing: bool = False
 
@@ -146,7 +147,7 @@ async def has_foreign_relation(
     return bool(found)
 
 
-_NEW = [field.name for field in fields(NewDomain)]
+_NEW = [each.name for each in fields(NewDomain)]
 _INSERT = f"""
     insert into domain ({", ".join(f'"{name}"' for name in _NEW)}, created, updated)
     values ({", ".join(f"${n}" for n in range(1, len(_NEW) + 1))}, ${len(_NEW) + 1},
@@ -312,3 +313,35 @@ def _facts(row: Record) -> DomainFacts:
 
 def _seconds(now: datetime) -> datetime:
     return now.replace(microsecond=0)
+
+
+DOMAIN = ResourceKind(
+    name="domain",
+    path="/domains/{id}",
+    listing=DOMAINS,
+    label="d.domain",
+    tags_table="domain",
+    ticket_field="domain_id",
+)
+
+
+async def find_holder(db: Queries) -> str | None:
+    """The engine's name; None while there are no domains."""
+    name: str | None = await db.fetchval(
+        """
+        select value ->> 'name' from setting
+        where key = 'dns_engine' and exists (select from domain)
+        """
+    )
+    return name
+
+
+async def set_holder(db: Queries, name: str) -> None:
+    await db.execute(
+        """
+        insert into setting (key, value) values
+            ('dns_engine', jsonb_build_object('name', $1::text))
+        on conflict (key) do update set value = excluded.value
+        """,
+        name,
+    )

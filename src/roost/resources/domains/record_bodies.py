@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from roost.resources.domains import rules
-from roost.resources.domains.drafts import Draft
-from roost.resources.domains.record_rules import CHECKS
+from roost.resources.domains.record_rules import CHECKS, Draft
 from roost.resources.domains.records import CaaTag, RecordType
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, refuse

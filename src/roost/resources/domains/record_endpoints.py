@@ -5,18 +5,22 @@ from ipaddress import ip_address
 
 from roost.errors import invalid, not_found
 from roost.resources.domains import jobs, record_queries, rules
-from roost.resources.domains.coexistence import CNAME_REASON, conflict
-from roost.resources.domains.creation import check_idle
-from roost.resources.domains.dns import Dns
-from roost.resources.domains.drafts import Draft, Placed
 from roost.resources.domains.endpoints import ONE, READ, WRITE, find_domain, lock_domain
-from roost.resources.domains.names import HOST_REASON
-from roost.resources.domains.placing import check_all, place
+from roost.resources.domains.name_rules import HOST_REASON
 from roost.resources.domains.queries import DomainFacts
 from roost.resources.domains.record_bodies import CreateRecord, UpdateRecord
 from roost.resources.domains.record_queries import RECORDS
-from roost.resources.domains.record_rules import IPV4_REASON, IPV6_REASON, REMOTE_ADDRESS
+from roost.resources.domains.record_rules import (
+    IPV4_REASON,
+    IPV6_REASON,
+    REMOTE_ADDRESS,
+    Draft,
+    Placed,
+)
 from roost.resources.domains.records import RecordRow
+from roost.resources.domains.service import check_idle
+from roost.resources.domains.settings import Dns
+from roost.resources.domains.zone_rules import CNAME_REASON, check_all, conflict, place
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint

@@ -8,10 +8,10 @@ from operator import attrgetter
 import orjson
 from asyncpg import Record
 
-from roost.resources.domains.drafts import Placed
 from roost.resources.domains.engine import RRKey, RRset
-from roost.resources.domains.names import absolute
+from roost.resources.domains.name_rules import absolute
 from roost.resources.domains.queries import FACTS, DomainFacts
+from roost.resources.domains.record_rules import Placed
 from roost.resources.domains.records import RecordType
 from roost.store import Queries
 from roost.store.paging import Column, Listing

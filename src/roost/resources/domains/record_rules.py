@@ -5,13 +5,55 @@ A check raises the refusal of one field. `CHECKS` is in the order of the errors.
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
-from roost.resources.domains import names
-from roost.resources.domains.drafts import Draft
-from roost.resources.domains.records import RecordType
+from roost.resources.domains import name_rules
+from roost.resources.domains.records import CaaTag, RecordType
 from roost.web.fields import EMAIL_PATTERN, refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record as it was sent."""
+
+    type: RecordType
+    name: str = ""
+    tag: CaaTag | None = None
+    target: str | None = None
+    priority: int | None = None
+    weight: int | None = None
+    port: int | None = None
+    service: str | None = None
+    protocol: str | None = None
+    ttl_sec: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A record as its row holds it."""
+
+    type: RecordType
+    name: str
+    target: str
+    priority: int
+    weight: int
+    port: int
+    service: str | None
+    protocol: str | None
+    tag: CaaTag | None
+    ttl_sec: int
+    owner: str
+    """The name below the zone in lower case."""
+    content: str
+    """Presentation format, names absolute."""
+
+    @property
+    def size(self) -> int:
+        """What it counts for in the size of its domain."""
+        return len(self.target.encode())
+
 
 REMOTE_ADDRESS: Final = "[remote_addr]"
 """As the target of an A or AAAA record: the address of the caller."""
@@ -34,7 +76,7 @@ NAME_REQUIRED = "name is required"
 
 
 def check_name(draft: Draft) -> None:
-    names.check_record_name(draft.name, wildcard=draft.type != "NS")
+    name_rules.check_record_name(draft.name, wildcard=draft.type != "NS")
     if draft.type == "CNAME" and draft.name in ("", "@"):
         raise refuse(NAME_REQUIRED)
 
@@ -81,17 +123,17 @@ def _parses(kind: Callable[[str], IPv4Address | IPv6Address], text: str) -> bool
 
 
 def _host(target: str, draft: Draft) -> None:
-    names.check_host(target)
+    name_rules.check_host(target)
 
 
 def _name(target: str, draft: Draft) -> None:
-    names.check_dotted(target)
+    name_rules.check_dotted(target)
 
 
 def _server(target: str, draft: Draft) -> None:
     """A bare subdomain counts as one of the zone; "." says that the service is not there."""
     if target != ".":
-        names.check_target(target)
+        name_rules.check_target(target)
 
 
 def _text(target: str, draft: Draft) -> None:
@@ -124,7 +166,7 @@ def _is_parameter(text: str) -> bool:
 
 def _is_domain(text: str) -> bool:
     try:
-        names.check_dotted(text)
+        name_rules.check_dotted(text)
     except ValueError:
         return False
     return not text.endswith(".")

@@ -1,8 +1,9 @@
 """What the API offers: why a request is refused (Roost's own; docs/explain.md)."""
 
+from urllib.parse import unquote
+
 from roost.errors import ApiError, invalid
 from roost.resources.explain.records import ExplanationRow
-from roost.resources.explain.rules import relative_path
 from roost.web.call import Call
 from roost.web.grants import describe, require
 from roost.web.registry import Endpoint, Registry, endpoint
@@ -58,3 +59,13 @@ async def _may(call: Call, wanted: Endpoint, params: Params) -> bool:
     except ApiError:
         return False
     return True
+
+
+_PREFIXES = ("/v4beta/", "/v4/")
+
+
+def relative_path(path: str) -> str:
+    """The path below `/v4`, as the API would see it."""
+    path = "/" + unquote(path.partition("?")[0].rstrip("/")).lstrip("/")
+    prefix = next((p for p in _PREFIXES if path.startswith(p)), "/")
+    return path[len(prefix) - 1 :]

@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.images import endpoints
-from roost.resources.images.entity import IMAGE
+from roost.resources.images.queries import IMAGE
 
 GROUP = Group(
     endpoints=(endpoints,),

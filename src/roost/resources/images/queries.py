@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from roost.core.catalog.entries import ImageEntry
+from roost.core.entities.kind import EntityKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
@@ -66,3 +67,6 @@ async def list_imported(db: Queries) -> list[ImageEntry]:
         _OPERATOR,
     )
     return [ImageEntry(**row) for row in rows]
+
+
+IMAGE = EntityKind(name="image", path="/images/{id}")

@@ -19,9 +19,9 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, done, next_step, writing
 from roost.resources.compute import queries as computes
-from roost.resources.compute.args import InstanceArgs, on_instance
-from roost.resources.compute.entity import COMPUTE, resource_of
 from roost.resources.compute.jobs import REBOOT
+from roost.resources.compute.locks import InstanceArgs, on_instance, resource_of
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.maintenance import queries
 from roost.resources.maintenance.queries import Maintenance

@@ -10,10 +10,15 @@ from roost.errors import invalid, not_found
 from roost.ids import new_token
 from roost.resources.oauth_clients import queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
-from roost.resources.oauth_clients.entity import OAUTH_CLIENT
-from roost.resources.oauth_clients.queries import BY_ID, CLIENTS, OAuthClient
+from roost.resources.oauth_clients.queries import (
+    BY_ID,
+    CLIENTS,
+    OAUTH_CLIENT,
+    OAuthClient,
+    PublicUrl,
+)
 from roost.resources.oauth_clients.records import OAuthClientRow
-from roost.resources.oauth_clients.thumbnails import PublicUrl, make_thumbnail
+from roost.resources.oauth_clients.service import make_thumbnail
 from roost.secrets import hash_token
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
@@ -71,7 +76,7 @@ async def create_oauth_client(call: Call, body: CreateOAuthClient) -> bytes:
         secret_hash=secret,
         now=call.clock.seconds(),
     )
-    await _tell(call, "oauth_client_create", client_id, body.label)
+    await log.notify(call, "oauth_client_create", OAUTH_CLIENT.entity(client_id, body.label))
     await check_limits(call, queries.LIMIT)
     return await _view(call, client_id)
 
@@ -105,7 +110,9 @@ async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
     if not rules.fits(body.redirect_uri or client.redirect_uri, public):
         raise invalid(rules.NOT_PUBLIC, "redirect_uri")
     await queries.update(call.db, client.id, body.label, body.public, body.redirect_uri)
-    await _tell(call, "oauth_client_update", client.id, body.label or client.label)
+    await log.notify(
+        call, "oauth_client_update", OAUTH_CLIENT.entity(client.id, body.label or client.label)
+    )
     return await _view(call, client.id)
 
 
@@ -118,7 +125,7 @@ async def delete_oauth_client(call: Call) -> None:
     client = await _lock(call)
     await queries.delete(call.db, client.id)
     await call.revoke()
-    await _tell(call, "oauth_client_delete", client.id, client.label)
+    await log.notify(call, "oauth_client_delete", OAUTH_CLIENT.entity(client.id, client.label))
 
 
 @endpoint(
@@ -182,14 +189,16 @@ async def update_oauth_client_thumbnail(call: Call, png: bytes) -> None:
     """
     client = await _lock(call)
     await queries.set_thumbnail(call.db, client.id, png)
-    await _tell(call, "oauth_client_update", client.id, client.label)
+    await log.notify(call, "oauth_client_update", OAUTH_CLIENT.entity(client.id, client.label))
 
 
 async def _reset_secret(call: Call) -> bytes:
     client = await _lock(call)
     secret = new_token()
     await queries.set_secret(call.db, client.id, hash_token(secret))
-    await _tell(call, "oauth_client_secret_reset", client.id, client.label)
+    await log.notify(
+        call, "oauth_client_secret_reset", OAUTH_CLIENT.entity(client.id, client.label)
+    )
     row: OAuthClientRow = orjson.loads(await _view(call, client.id))
     row["secret"] = secret
     return orjson.dumps(row)
@@ -204,8 +213,3 @@ async def _lock(call: Call) -> OAuthClient:
     if client is None:
         raise not_found()
     return client
-
-
-async def _tell(call: Call, action: str, client_id: str, label: str) -> None:
-    entity = OAUTH_CLIENT.entity(client_id, label)
-    await log.notify(call, action, entity)

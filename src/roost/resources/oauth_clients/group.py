@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.oauth_clients import endpoints, queries
-from roost.resources.oauth_clients.entity import OAUTH_CLIENT
+from roost.resources.oauth_clients.queries import OAUTH_CLIENT
 
 GROUP = Group(
     endpoints=(endpoints,),

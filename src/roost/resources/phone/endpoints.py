@@ -13,7 +13,7 @@ from roost.errors import invalid
 from roost.resources.phone import queries
 from roost.resources.phone.bodies import SendCode, VerifyCode
 from roost.resources.phone.engine import MessageError, Messages
-from roost.resources.profile.entity import PROFILE
+from roost.resources.users.queries import PROFILE
 from roost.secrets import hash_token
 from roost.web.call import Call
 from roost.web.registry import Rate, endpoint
@@ -94,7 +94,7 @@ async def verify_phone_number(call: Call, number: str) -> None:
     Your profile shows it from then on.
     """
     await queries.verify(call.db, call.identity.user_id, number)
-    await _tell(call)
+    await _notify(call)
 
 
 @endpoint("DELETE", _PATH, scopes=_WRITE, refuses=_PROXIES, events=("profile_update",))
@@ -104,9 +104,9 @@ async def delete_phone_number(call: Call) -> None:
     A code that was sent is void too.
     """
     await queries.delete(call.db, call.identity.user_id)
-    await _tell(call)
+    await _notify(call)
 
 
-async def _tell(call: Call) -> None:
+async def _notify(call: Call) -> None:
     entity = PROFILE.entity(label=call.identity.username)
     await log.notify(call, "profile_update", entity)

@@ -7,15 +7,13 @@ from roost.errors import forbidden, invalid
 from roost.resources.account import queries as accounts
 from roost.resources.profile import queries
 from roost.resources.profile.bodies import UpdatePreferences, UpdateProfile
-from roost.resources.profile.entity import PROFILE
 from roost.resources.profile.queries import PROFILES
 from roost.resources.profile.records import Preferences, ProfileRow
-from roost.resources.two_factor import factor
-from roost.resources.users import grants
+from roost.resources.two_factor.service import is_enabled
 from roost.resources.users import queries as users
-from roost.resources.users.caller import find_caller
+from roost.resources.users.queries import PROFILE
 from roost.resources.users.records import GrantsRow
-from roost.resources.users.restricting import restrict
+from roost.resources.users.service import find_caller, restrict, view_grants
 from roost.web.call import Call
 from roost.web.registry import Maybe, endpoint
 from roost.web.reply import Reply
@@ -93,7 +91,7 @@ async def view_profile_grants(call: Call) -> str | Reply:
 
     What you may do with what: `global` rights, and permissions on each entity.
     """
-    return await grants.view(call, call.identity.user_id)
+    return await view_grants(call, call.identity.user_id)
 
 
 async def _check_email(call: Call, email: str | None) -> None:
@@ -127,7 +125,7 @@ async def _restrict(call: Call, restricted: bool | None) -> None:
 
 async def _check_two_factor(call: Call, wanted: bool | None) -> None:
     """The profile only shows it; raises 400 for a change, which needs a code."""
-    if wanted is None or wanted == await factor.is_enabled(call.db, call.identity.user_id):
+    if wanted is None or wanted == await is_enabled(call.db, call.identity.user_id):
         return
     way = "Enable" if wanted else "Disable"
     raise invalid(f"{way} two-factor authentication with tfa-{way.lower()}", "two_factor_auth")

@@ -21,7 +21,6 @@ PROFILES = Listing(
     columns={},
 )
 
-
 _UPDATE = Statement(
     """
     update api_user set email = coalesce(:email, email), timezone = coalesce(:timezone, timezone),

@@ -66,3 +66,27 @@ async def in_outage(db: Queries, region_ids: list[str]) -> list[Outage]:
         region_ids,
     )
     return [Outage(**row) for row in rows]
+
+
+CAPABILITIES = """array(
+    select distinct capability from region, unnest(capabilities) as capability
+    where not retired order by 1)"""
+"""All services of all regions, as an SQL expression."""
+
+_ACCOUNT_SERVICES = "unnest(array['Block Storage', 'Computes', 'Kubernetes', 'NodeBalancers'])"
+
+_RECORD = f"""
+    r.id as region,
+    array(select service from {_ACCOUNT_SERVICES} as service
+        where service = any(r.capabilities)) as available,
+    array(select service from {_ACCOUNT_SERVICES} as service
+        where service <> all(r.capabilities)) as unavailable
+    """  # noqa: S608 - constants
+
+SERVICES = Listing(
+    record=_RECORD,
+    source="region r",
+    scope="not r.retired",
+    key="r.id",
+    columns={},
+)

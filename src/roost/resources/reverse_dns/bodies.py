@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from roost.resources.domains.names import MAX_NAME, check_host
+from roost.resources.domains.name_rules import MAX_NAME, check_host
 from roost.web.bodies import Body
 from roost.web.fields import ShortText, refuse
 

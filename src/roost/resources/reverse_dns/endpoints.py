@@ -6,18 +6,18 @@ from ipaddress import IPv4Network, ip_address
 from roost.core.entities.queries import labels
 from roost.core.events import log
 from roost.core.grant_queries import Permission, permission
+from roost.core.limits.check import AtOnce
 from roost.errors import forbidden, invalid, not_found
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.domains.at_once import AtOnce
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.bodies import UpdateAddress
-from roost.resources.reverse_dns.entity import IP_ADDRESS
 from roost.resources.reverse_dns.jobs import NAMES, ReverseArgs
-from roost.resources.reverse_dns.names import default_name, zone_of
-from roost.resources.reverse_dns.platform import ReverseDns
+from roost.resources.reverse_dns.queries import IP_ADDRESS
 from roost.resources.reverse_dns.records import AddressRow
+from roost.resources.reverse_dns.rules import default_name, zone_of
+from roost.resources.reverse_dns.settings import ReverseDns
 from roost.web.call import Call
 from roost.web.registry import Rate, endpoint
 

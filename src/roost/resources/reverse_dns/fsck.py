@@ -8,15 +8,15 @@ from roost.core.engine import EngineError
 from roost.core.fsck import Finding, Installation, unrepairable
 from roost.jobs.queue import JobQueue
 from roost.resources.domains import rules
-from roost.resources.domains.dns import Dns
-from roost.resources.domains.drift import differences
+from roost.resources.domains.fsck import differences
+from roost.resources.domains.settings import Dns
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.jobs import RESOURCE
-from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.queries import ZoneRow
-from roost.resources.reverse_dns.zones import OWNER, Truth, digest, find_truth, make_zone
+from roost.resources.reverse_dns.service import OWNER, Desired, digest, find_desired, make_zone
+from roost.resources.reverse_dns.settings import ReverseDns
 
-_TOLD = 10
+_LISTED = 10
 
 
 async def check_reverse_zones(installation: Installation) -> AsyncIterator[Finding]:
@@ -30,7 +30,7 @@ async def check_reverse_zones(installation: Installation) -> AsyncIterator[Findi
         for zone in sorted({*held, *view.told}):
             found = await _examine(installation, view, zone)
             if found:
-                text = f"zone {zone} of reverse DNS: {', '.join(found[:_TOLD])}"
+                text = f"zone {zone} of reverse DNS: {', '.join(found[:_LISTED])}"
                 yield Finding(text, partial(_repair, installation, zone))
     except EngineError as error:
         yield unrepairable("the zones of reverse DNS cannot be seen", str(error))
@@ -40,18 +40,18 @@ async def check_reverse_zones(installation: Installation) -> AsyncIterator[Findi
 class _View:
     """What the zones should be, and what the name server was told of them last."""
 
-    truth: Truth
+    desired: Desired
     told: Mapping[str, ZoneRow]
 
 
 async def _look(installation: Installation) -> _View:
-    truth = await find_truth(installation.store, installation.get(ReverseDns))
-    return _View(truth, await queries.zones(installation.store))
+    desired = await find_desired(installation.store, installation.get(ReverseDns))
+    return _View(desired, await queries.zones(installation.store))
 
 
 async def _examine(installation: Installation, view: _View, zone: str) -> list[str]:
     dns, platform = installation.get(Dns), installation.get(ReverseDns)
-    told, names = view.told.get(zone), view.truth.zones.get(zone)
+    told, names = view.told.get(zone), view.desired.zones.get(zone)
     found = await dns.engine.inspect(f"{zone}.")
     if names is None or told is None:
         return [] if found is None or told else ["nobody has it, but the name server does"]
@@ -65,7 +65,7 @@ async def _repair(installation: Installation, zone: str) -> str:
     view = await _look(installation)
     if not await _examine(installation, view, zone):
         return "it is well by now"
-    names = view.truth.zones.get(zone)
+    names = view.desired.zones.get(zone)
     if names is None:
         await dns.engine.delete_zone(f"{zone}.", OWNER)
         return "deleted it"

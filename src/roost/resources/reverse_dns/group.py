@@ -1,8 +1,8 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.reverse_dns import endpoints, fsck, jobs, neighbour
-from roost.resources.reverse_dns.entity import IP_ADDRESS
+from roost.resources.reverse_dns import endpoints, fsck, jobs, neighbours
+from roost.resources.reverse_dns.queries import IP_ADDRESS
 
 GROUP = Group(
     endpoints=(endpoints,),
@@ -10,6 +10,6 @@ GROUP = Group(
     jobs=(jobs.SYNC, jobs.NAMES),
     schedules=(jobs.EVERY_MINUTE,),
     at_start=(jobs.EVERY_MINUTE,),
-    neighbours=(neighbour.NamesOfAddresses(),),
+    neighbours=(neighbours.NamesOfAddresses(),),
     checks=(fsck.check_reverse_zones,),
 )

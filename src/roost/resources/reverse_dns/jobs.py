@@ -8,12 +8,12 @@ from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.domains import rules
-from roost.resources.domains.dns import Dns
 from roost.resources.domains.engine import Zone
+from roost.resources.domains.settings import Dns
 from roost.resources.reverse_dns import queries
-from roost.resources.reverse_dns.platform import ReverseDns
 from roost.resources.reverse_dns.queries import ZoneRow
-from roost.resources.reverse_dns.zones import OWNER, Truth, digest, find_truth, make_zone
+from roost.resources.reverse_dns.service import OWNER, Desired, digest, find_desired, make_zone
+from roost.resources.reverse_dns.settings import ReverseDns
 from roost.store import Queries
 from roost.threads import COMPUTING
 
@@ -42,20 +42,20 @@ async def _serve(
     run: Run[ReverseArgs], versions: Mapping[str, int], only: Collection[str] | None
 ) -> Verdict:
     dns, platform = run.get(Dns), run.get(ReverseDns)
-    truth = await find_truth(run.store, platform, only)
+    desired = await find_desired(run.store, platform, only)
     known = await queries.zones(run.store)
     changed = []
     for zone, row in await COMPUTING.run(
-        lambda: list(_changed(truth, known, platform, dns.nameservers, run.clock.now()))
+        lambda: list(_changed(desired, known, platform, dns.nameservers, run.clock.now()))
     ):
         await dns.engine.put_zone(zone)
         changed.append(row)
-    gone = known.keys() - truth.zones.keys() if only is None else set()
+    gone = known.keys() - desired.zones.keys() if only is None else set()
     for name in gone:
         await dns.engine.delete_zone(f"{name}.", OWNER)
 
     async def write(db: Queries) -> None:
-        await queries.forget(db, truth.stale)
+        await queries.forget(db, desired.stale)
         await queries.forget_changes(db, versions)
         for row in changed:
             await queries.keep_zone(db, row)
@@ -66,14 +66,14 @@ async def _serve(
 
 
 def _changed(
-    truth: Truth,
+    desired: Desired,
     known: Mapping[str, ZoneRow],
     platform: ReverseDns,
     nameservers: tuple[str, ...],
     now: datetime,
 ) -> Iterator[tuple[Zone, ZoneRow]]:
     """Slow, where pools are large."""
-    for name, names in truth.zones.items():
+    for name, names in desired.zones.items():
         before = known.get(name) or ZoneRow(name, "", 0)
         serial = rules.next_serial(before.serial, now)
         zone = make_zone(name, names, platform, nameservers, serial)

@@ -2,11 +2,11 @@
 
 from roost.core.events import log
 from roost.core.identity import UserType
-from roost.resources.profile.entity import PROFILE
 from roost.resources.security_questions import queries
 from roost.resources.security_questions.bodies import AnswerQuestions
 from roost.resources.security_questions.records import AnswersRow, QuestionsRow
 from roost.resources.security_questions.rules import QUESTIONS
+from roost.resources.users.queries import PROFILE
 from roost.secrets import Box
 from roost.web.call import Call
 from roost.web.registry import endpoint

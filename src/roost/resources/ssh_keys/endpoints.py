@@ -6,8 +6,7 @@ from roost.core.limits.check import check_limits
 from roost.errors import not_found
 from roost.resources.ssh_keys import queries
 from roost.resources.ssh_keys.bodies import CreateSshKey, UpdateSshKey
-from roost.resources.ssh_keys.entity import SSH_KEY
-from roost.resources.ssh_keys.queries import SSH_KEYS
+from roost.resources.ssh_keys.queries import SSH_KEY, SSH_KEYS
 from roost.resources.ssh_keys.records import SshKeyRow
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
@@ -50,7 +49,7 @@ async def add_ssh_key(call: Call, body: CreateSshKey) -> bytes:
     """
     user_id, now = call.identity.user_id, call.clock.seconds()
     key_id = await queries.add(call.db, user_id, body.label, body.ssh_key, now)
-    await _tell(call, "user_ssh_key_add", key_id, body.label)
+    await log.notify(call, "user_ssh_key_add", SSH_KEY.entity(key_id, body.label))
     await check_limits(call, queries.LIMIT)
     return await _view(call, key_id)
 
@@ -83,7 +82,7 @@ async def update_ssh_key(call: Call, body: UpdateSshKey) -> bytes:
     label = await queries.rename(call.db, call.identity.user_id, key_id, body.label)
     if label is None:
         raise not_found()
-    await _tell(call, "user_ssh_key_update", key_id, label)
+    await log.notify(call, "user_ssh_key_update", SSH_KEY.entity(key_id, label))
     return await _view(call, key_id)
 
 
@@ -97,13 +96,8 @@ async def delete_ssh_key(call: Call) -> None:
     label = await queries.delete(call.db, call.identity.user_id, key_id)
     if label is None:
         raise not_found()
-    await _tell(call, "user_ssh_key_delete", key_id, label)
+    await log.notify(call, "user_ssh_key_delete", SSH_KEY.entity(key_id, label))
 
 
 async def _view(call: Call, key_id: int) -> bytes:
     return await call.record(key_id, SSH_KEYS, call.identity.user_id)
-
-
-async def _tell(call: Call, action: str, key_id: int, label: str) -> None:
-    entity = SSH_KEY.entity(key_id, label)
-    await log.notify(call, action, entity)

@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.ssh_keys import endpoints, queries
-from roost.resources.ssh_keys.entity import SSH_KEY
+from roost.resources.ssh_keys.queries import SSH_KEY
 
 GROUP = Group(
     endpoints=(endpoints,),

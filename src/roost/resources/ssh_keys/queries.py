@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
+from roost.core.entities.kind import EntityKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing
@@ -75,3 +76,6 @@ async def keys_by_user(
         list(usernames),
     )
     return {row["username"]: row["keys"] for row in rows}
+
+
+SSH_KEY = EntityKind(name="user_ssh_key", path="/profile/sshkeys/{id}")

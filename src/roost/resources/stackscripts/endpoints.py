@@ -10,10 +10,14 @@ from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found, unauthenticated
 from roost.resources.stackscripts import queries, rules
 from roost.resources.stackscripts.bodies import CreateStackScript, UpdateStackScript
-from roost.resources.stackscripts.entity import STACKSCRIPT
-from roost.resources.stackscripts.queries import VISIBLE, NewStackScript, StackScriptFacts
+from roost.resources.stackscripts.queries import (
+    STACKSCRIPT,
+    VISIBLE,
+    NewStackScript,
+    StackScriptFacts,
+)
 from roost.resources.stackscripts.records import StackScriptRow
-from roost.resources.users.gravatars import gravatar_of
+from roost.resources.users.service import gravatar_of
 from roost.store.conditions import columns_of
 from roost.store.paging import fetch_record
 from roost.web.call import Call

@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.stackscripts import endpoints, queries
-from roost.resources.stackscripts.entity import STACKSCRIPT
+from roost.resources.stackscripts.queries import STACKSCRIPT
 
 GROUP = Group(
     endpoints=(endpoints,),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from roost.core.entities.kind import ResourceKind
 from roost.core.grant_queries import granted_sql
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
@@ -87,7 +88,6 @@ _INSERT = Statement(
     returning id
     """
 )
-
 _UPDATE = Statement(
     """
     update stackscript set label = coalesce(:label, label), images = coalesce(:images, images),
@@ -98,6 +98,7 @@ _UPDATE = Statement(
     where id = :id
     """
 )
+
 _COLUMNS = (
     "label",
     "images",
@@ -137,3 +138,11 @@ async def update(
 
 async def delete(db: Queries, stackscript_id: int) -> None:
     await db.execute("delete from stackscript where id = $1", stackscript_id)
+
+
+STACKSCRIPT = ResourceKind(
+    name="stackscript",
+    path="/compute/stackscripts/{id}",
+    listing=OWN,
+    label="s.label",
+)

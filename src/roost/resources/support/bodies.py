@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
 from roost.resources.support import rules
-from roost.resources.support.about import About
+from roost.resources.support.references import About
 from roost.web.bodies import Body
 from roost.web.checks import Refers, RegionId
 from roost.web.fields import Length, refuse

@@ -3,14 +3,14 @@
 from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.support import actions, file_queries, queries, rules
-from roost.resources.support.about import find_entity
-from roost.resources.support.attachments import NewAttachment, take_in
+from roost.resources.support import queries, rules, service
+from roost.resources.support.attachment_service import NewAttachment, take_in
 from roost.resources.support.bodies import OpenTicket, ReplyToTicket
 from roost.resources.support.engine import SupportRules
 from roost.resources.support.queries import BY_ID, REPLIES, TICKETS, NewReply, NewTicket, Ticket
 from roost.resources.support.records import TicketReplyRow, TicketRow
-from roost.resources.users.gravatars import gravatar_of
+from roost.resources.support.service import find_entity
+from roost.resources.users.service import gravatar_of
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Page, Rate, endpoint
@@ -66,7 +66,7 @@ async def open_ticket(call: Call, body: OpenTicket) -> bytes:
         gravatar_id=await gravatar_of(call),
         closable=True,
     )
-    ticket_id = await actions.open_ticket(call.db, call.get(JobQueue), new)
+    ticket_id = await service.open_ticket(call.db, call.get(JobQueue), new)
     await check_limits(call, queries.LIMIT)
     return await _view(call, ticket_id)
 
@@ -100,10 +100,10 @@ async def upload_ticket_attachment(call: Call, new: NewAttachment) -> None:
     ticket = await _lock_open(call)
     await _check_room(call, ticket, new)
     now, name = call.clock.seconds(), call.identity.username
-    await file_queries.insert(call.db, ticket.id, new.key, new.name, new.size, name, now)
+    await queries.insert_attachment(call.db, ticket.id, new.key, new.name, new.size, name, now)
     new.kept = True
     await queries.touch(call.db, ticket.id, name, now)
-    await actions.notify(call.db, call.get(JobQueue), ticket, "ticket_attachment_upload", name)
+    await service.notify(call.db, call.get(JobQueue), ticket, "ticket_attachment_upload", name)
 
 
 @endpoint("POST", f"{_ONE}/close", scopes=_WRITE, grant=_MAY_WRITE, events=("ticket_update",))
@@ -115,7 +115,7 @@ async def close_ticket(call: Call) -> None:
     ticket = await _lock_open(call)
     if not ticket.closable:
         raise invalid(rules.NOT_CLOSABLE)
-    await actions.close(call.db, call.get(JobQueue), ticket, call.identity.username)
+    await service.close(call.db, call.get(JobQueue), ticket, call.identity.username)
 
 
 @endpoint(
@@ -155,7 +155,7 @@ async def create_ticket_reply(call: Call, body: ReplyToTicket) -> bytes:
     ticket = await _lock_open(call)
     name = call.identity.username
     new = NewReply(body.description, name, await gravatar_of(call), from_staff=False)
-    reply_id = await actions.reply_to(call.db, call.get(JobQueue), ticket, new)
+    reply_id = await service.reply_to(call.db, call.get(JobQueue), ticket, new)
     return await call.record(reply_id, REPLIES, ticket.id)
 
 
@@ -173,8 +173,8 @@ async def _lock_open(call: Call) -> Ticket:
 
 
 async def _check_room(call: Call, ticket: Ticket, new: NewAttachment) -> None:
-    if await file_queries.count(call.db, ticket.id) >= rules.MAX_FILES:
+    if await queries.count_attachments(call.db, ticket.id) >= rules.MAX_FILES:
         raise invalid(rules.TOO_MANY_FILES)
-    held = await file_queries.total_size(call.db, call.account_id)
+    held = await queries.attachments_size(call.db, call.account_id)
     if held + new.size > call.get(SupportRules).quota:
         raise invalid(rules.NO_ROOM)

@@ -6,14 +6,14 @@ from functools import partial
 from roost.core.fsck import Finding, Installation, UnrepairableError, unrepairable
 from roost.core.planes import Engines
 from roost.core.reconcile import PAGE
-from roost.resources.support import file_queries
+from roost.resources.support import queries
 from roost.resources.support.engine import (
     ATTACHMENT_PLANE,
     AttachmentStore,
     AttachmentStoreError,
     StoredFile,
 )
-from roost.resources.support.file_queries import Attachment
+from roost.resources.support.queries import Attachment
 
 _IN_FLIGHT = 600.0
 """Seconds; a younger file may be waiting for its row."""
@@ -22,13 +22,13 @@ _IN_FLIGHT = 600.0
 async def check_attachments(installation: Installation) -> AsyncIterator[Finding]:
     """Of rows that are there before files are listed, so that a new one is no surprise."""
     store = installation.get(Engines).of(ATTACHMENT_PLANE)
-    after, last = 0, await file_queries.last_id(installation.store)
+    after, last = 0, await queries.last_attachment(installation.store)
     try:
         files = {file.key: file for file in await store.list()}
     except AttachmentStoreError as error:
         yield unrepairable("the attachments of tickets cannot be seen", str(error))
         return
-    while rows := await file_queries.list_all(installation.store, after, last, PAGE):
+    while rows := await queries.all_attachments(installation.store, after, last, PAGE):
         after = rows[-1].id
         for row in rows:
             problem = _problem(row, files.pop(row.key, None))
@@ -50,7 +50,7 @@ def _problem(row: Attachment, file: StoredFile | None) -> str | None:
 
 
 async def _delete(installation: Installation, store: AttachmentStore, key: str) -> str:
-    if await file_queries.has_key(installation.store, key):
+    if await queries.has_key(installation.store, key):
         return "it has one by now"
     try:
         await store.delete(key)

@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.support import endpoints, fsck, jobs, notices, queries
-from roost.resources.support.entity import TICKET
+from roost.resources.support.queries import TICKET
 
 GROUP = Group(
     endpoints=(endpoints,),

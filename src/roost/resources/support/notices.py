@@ -3,8 +3,7 @@
 from roost.core.context import Context
 from roost.core.notices import NotificationRow, NotificationType
 from roost.resources.support import queries
-from roost.resources.support.entity import TICKET
-from roost.resources.support.queries import Ticket
+from roost.resources.support.queries import TICKET, Ticket
 from roost.resources.support.records import TicketKind
 
 _TYPES: dict[TicketKind, tuple[NotificationType, str]] = {

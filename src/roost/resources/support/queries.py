@@ -1,10 +1,11 @@
-"""SQL of tickets and their replies."""
+"""SQL of tickets, their replies and their attachments."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import orjson
 
+from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.support.records import TicketKind, TicketStatus
@@ -220,3 +221,99 @@ async def find_reply(db: Queries, reply_id: int) -> Reply | None:
 async def list_replies(db: Queries, ticket_id: int) -> list[Reply]:
     rows = await db.fetch(f"{_REPLY} where ticket_id = $1 order by id", ticket_id)
     return [Reply(**row) for row in rows]
+
+
+TICKET = EntityKind(name="ticket", path="/support/tickets/{id}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """One row; its file is found by the key."""
+
+    id: int
+    ticket_id: int
+    key: str
+    name: str
+    size: int
+    created: datetime
+    created_by: str
+
+
+async def insert_attachment(
+    db: Queries, ticket_id: int, key: str, name: str, size: int, username: str, now: datetime
+) -> None:
+    await db.execute(
+        """
+        insert into ticket_attachment (ticket_id, key, name, size, created_by, created)
+        values ($1, $2, $3, $4, $5, $6)
+        """,
+        ticket_id,
+        key,
+        name,
+        size,
+        username,
+        now,
+    )
+
+
+async def count_attachments(db: Queries, ticket_id: int) -> int:
+    found: int = await db.fetchval(
+        "select count(*) from ticket_attachment where ticket_id = $1", ticket_id
+    )
+    return found
+
+
+async def attachments_size(db: Queries, account_id: int) -> int:
+    """Bytes of all attachments of an account."""
+    size: int = await db.fetchval(
+        """
+        select coalesce(sum(a.size), 0)::bigint
+        from ticket t join ticket_attachment a on a.ticket_id = t.id where t.account_id = $1
+        """,
+        account_id,
+    )
+    return size
+
+
+async def attachments_of(db: Queries, ticket_id: int) -> list[Attachment]:
+    rows = await db.fetch(
+        """
+        select id, ticket_id, key, name, size, created, created_by from ticket_attachment
+        where ticket_id = $1 order by id
+        """,
+        ticket_id,
+    )
+    return [Attachment(**row) for row in rows]
+
+
+async def last_attachment(db: Queries) -> int:
+    found: int = await db.fetchval("select coalesce(max(id), 0) from ticket_attachment")
+    return found
+
+
+async def all_attachments(db: Queries, after: int, last: int, limit: int) -> list[Attachment]:
+    """The next ones of all accounts, by id, which is at most `last`."""
+    rows = await db.fetch(
+        """
+        select id, ticket_id, key, name, size, created, created_by from ticket_attachment
+        where id > $1 and id <= $2 order by id limit $3
+        """,
+        after,
+        last,
+        limit,
+    )
+    return [Attachment(**row) for row in rows]
+
+
+async def has_key(db: Queries, key: str) -> bool:
+    found: bool = await db.fetchval(
+        "select exists (select from ticket_attachment where key = $1)", key
+    )
+    return found
+
+
+async def find_key(db: Queries, attachment_id: int) -> str | None:
+    found: str | None = await db.fetchval(
+        "select key from ticket_attachment where id = $1", attachment_id
+    )
+    return found

@@ -2,19 +2,41 @@
 
 from typing import Annotated
 
-from pydantic import ConfigDict, JsonValue
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
 from roost.ids import MAX_ID
-from roost.resources.tags.labels import Label
-from roost.resources.tags.tagging import NOT_FOUND, Taggable
+from roost.resources.tags.references import NOT_FOUND, Taggable
 from roost.web.bodies import Body
 from roost.web.checks import Refers
-from roost.web.fields import Between, Length
+from roost.web.fields import Between, Length, Pattern
+
+MAX_TAGS = 100
+"""Of one entity."""
+
+
+def _once(labels: list[str]) -> list[str]:
+    return list(dict.fromkeys(labels))
+
+
+Label = Annotated[
+    str, Length(3, 50), Pattern(r"[^\x00-\x1f\x7f]*", "Must not contain control characters")
+]
+Tags = Annotated[
+    list[Label],
+    Length(0, MAX_TAGS),
+    AfterValidator(_once),
+    Field(description="Labels of your own choice, a set; for unrestricted users only."),
+]
+"""The field `tags` of a body that creates or updates something, in the order sent."""
 
 _Id = Annotated[int, Between(1, MAX_ID)]
+
 _Domain = Annotated[_Id, Refers(Taggable("domains"), NOT_FOUND)]
+
 _Compute = Annotated[_Id, Refers(Taggable("computes"), NOT_FOUND)]
+
 _NodeBalancer = Annotated[_Id, Refers(Taggable("nodebalancers"), NOT_FOUND)]
+
 _Volume = Annotated[_Id, Refers(Taggable("volumes"), NOT_FOUND)]
 
 _MANY = Length(0, 500)

@@ -5,11 +5,9 @@ from roost.core.events import log
 from roost.errors import not_found
 from roost.resources.tags import queries
 from roost.resources.tags.bodies import CreateTag
-from roost.resources.tags.entity import TAG
-from roost.resources.tags.labels import use_tags
-from roost.resources.tags.queries import FILTERS, TAGS, tagged_listing
+from roost.resources.tags.queries import FILTERS, TAG, TAGS, tagged_listing
 from roost.resources.tags.records import TaggedRow, TagRow
-from roost.resources.tags.tagging import put_on, take_off
+from roost.resources.tags.service import put_on, take_off, use_tags
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
 from roost.web.registry import Page, endpoint
@@ -51,7 +49,7 @@ async def create_tag(call: Call, body: CreateTag) -> TagRow:
     """
     await use_tags(call, [body.label])
     await put_on(call, body.label, body.wanted())
-    await _tell(call, "tag_create", body.label)
+    await log.notify(call, "tag_create", TAG.entity(body.label, body.label))
     return {"label": body.label}
 
 
@@ -85,9 +83,4 @@ async def delete_tag(call: Call) -> None:
     if not await queries.delete(call.db, call.account_id, label):
         raise not_found()
     await take_off(call, label)
-    await _tell(call, "tag_delete", label)
-
-
-async def _tell(call: Call, action: str, label: str) -> None:
-    entity = TAG.entity(label, label)
-    await log.notify(call, action, entity)
+    await log.notify(call, "tag_delete", TAG.entity(label, label))

@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.tags import endpoints, queries
-from roost.resources.tags.entity import TAG
+from roost.resources.tags.queries import TAG
 
 GROUP = Group(
     endpoints=(endpoints,),

@@ -4,7 +4,7 @@
 
 from collections.abc import Collection, Iterable
 
-from roost.core.entities.kind import ResourceKind
+from roost.core.entities.kind import EntityKind, ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.store import Queries
 from roost.store.paging import Column, Listing, Part
@@ -194,3 +194,6 @@ async def remove(db: Queries, kind: ResourceKind, account_id: int, label: str) -
         account_id,
         label,
     )
+
+
+TAG = EntityKind(name="tag", path="/tags/{label}")

@@ -9,11 +9,10 @@ from roost.core.scopes import Scopes
 from roost.errors import invalid, invalid_fields, not_found
 from roost.resources.tokens import queries
 from roost.resources.tokens.bodies import CreateToken, UpdateToken
-from roost.resources.tokens.entity import TOKEN
-from roost.resources.tokens.issue import make_token
-from roost.resources.tokens.queries import TOKENS, revoke_token
+from roost.resources.tokens.queries import TOKEN, TOKENS, revoke_token
 from roost.resources.tokens.records import PersonalTokenRow
 from roost.resources.tokens.rules import MAX_TOKENS, problems_of
+from roost.resources.tokens.service import make_token
 from roost.web.call import Call
 from roost.web.registry import Page, endpoint
 
@@ -60,7 +59,7 @@ async def create_token(call: Call, body: CreateToken) -> bytes:
     if await queries.count_with_lock(call.db, user_id, call.clock.now()) >= MAX_TOKENS:
         raise invalid(f"You can have at most {MAX_TOKENS} personal access tokens.")
     made = await make_token(call.db, call.clock, user_id, body.label, scopes, expiry)
-    await _tell(call, "token_create", made.id, body.label)
+    await log.notify(call, "token_create", TOKEN.entity(made.id, body.label))
     row: PersonalTokenRow = orjson.loads(await _view(call, made.id))
     return orjson.dumps({**row, "token": made.text})
 
@@ -92,7 +91,7 @@ async def update_token(call: Call, body: UpdateToken) -> bytes:
     former = await _lock(call)
     label = body.label or former
     await queries.rename(call.db, token_id, label)
-    await _tell(call, "token_update", token_id, label)
+    await log.notify(call, "token_update", TOKEN.entity(token_id, label))
     return await _view(call, token_id)
 
 
@@ -106,7 +105,7 @@ async def delete_token(call: Call) -> None:
     label = await _lock(call)
     await revoke_token(call.db, token_id, call.clock.seconds())
     await call.revoke()
-    await _tell(call, "token_delete", token_id, label)
+    await log.notify(call, "token_delete", TOKEN.entity(token_id, label))
 
 
 async def _lock(call: Call) -> str:
@@ -120,8 +119,3 @@ async def _lock(call: Call) -> str:
 
 async def _view(call: Call, token_id: int) -> bytes:
     return await call.record(token_id, TOKENS, call.identity.user_id, call.clock.now())
-
-
-async def _tell(call: Call, action: str, token_id: int, label: str) -> None:
-    entity = TOKEN.entity(token_id, label)
-    await log.notify(call, action, entity)

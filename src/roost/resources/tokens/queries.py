@@ -1,8 +1,10 @@
-"""SQL of tokens of all kinds, and of the personal ones that users see."""
+"""SQL of tokens of all kinds, of the personal ones that users see, and of their uses."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
+from roost.core.entities.kind import EntityKind
 from roost.core.identity import Identity, TokenKind
 from roost.core.revocation_queries import CHANNEL
 from roost.core.scopes import Scopes
@@ -154,3 +156,82 @@ async def lock(db: Queries, user_id: int, token_id: int, now: datetime) -> str |
 
 async def rename(db: Queries, token_id: int, label: str) -> None:
     await db.execute("update token set label = $2 where id = $1", token_id, label)
+
+
+KEPT = timedelta(days=30)
+"""As far back as `roost token suggest` looks."""
+
+
+async def add_uses(db: Queries, uses: Iterable[tuple[int, str]], day: date) -> None:
+    """That tokens were used for operations on a day; those that are gone are left out."""
+    token_ids, operations = zip(*uses, strict=True)
+    await db.execute(
+        """
+        insert into token_use (token_id, operation, day)
+        select t.id, used.operation, $3
+        from unnest($1::bigint[], $2::text[]) as used (token_id, operation)
+            join token t on t.id = used.token_id
+        on conflict do nothing
+        """,
+        token_ids,
+        operations,
+        day,
+    )
+
+
+async def touch_tokens(db: Queries, token_ids: Iterable[int], now: datetime) -> dict[int, int]:
+    """Note that tokens were used; the user of each that never was before."""
+    rows = await db.fetch(
+        """
+        with former as (
+            select id, last_used from token where id = any($1::bigint[]) order by id for update)
+        update token t set last_used = $2 from former where t.id = former.id
+        returning t.id, t.user_id, former.last_used is null as first
+        """,
+        list(token_ids),
+        now,
+    )
+    return {row["id"]: row["user_id"] for row in rows if row["first"]}
+
+
+async def find_uses(db: Queries, token_id: int, since: date) -> list[str] | None:
+    """The operations that a token was used for; None when there is no such token."""
+    operations: list[str] | None = await db.fetchval(
+        """
+        select array(select distinct u.operation from token_use u
+            where u.token_id = t.id and u.day >= $2 order by 1)
+        from token t where t.id = $1
+        """,
+        token_id,
+        since,
+    )
+    return operations
+
+
+async def delete_old_uses(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` uses of all tokens; how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from token_use where ctid = any(array(
+                select ctid from token_use where day < $1 limit $2))
+            returning token_id)
+        select count(*) from old
+        """,
+        before.date(),
+        limit,
+    )
+    return deleted
+
+
+async def tie_token(db: Queries, token_id: int, user_id: int) -> None:
+    """Let a proxy user's token end with what its maker may do."""
+    await db.execute("update token set made_by = $2 where id = $1", token_id, user_id)
+
+
+async def delete_proxy_tokens(db: Queries, user_id: int) -> None:
+    """The proxy users' tokens that a user of the parent made."""
+    await db.execute("delete from token where made_by = $1", user_id)
+
+
+TOKEN = EntityKind(name="token", path="/profile/tokens/{id}")

@@ -1,6 +1,6 @@
 """What the API offers: the account's pool of outbound transfer (reference: Account transfer)."""
 
-from roost.resources.compute.transfer_queries import quota
+from roost.resources.compute.totals_queries import quota
 from roost.resources.transfer.records import AccountTransferRow
 from roost.web.call import Call
 from roost.web.grants import AccountAccess

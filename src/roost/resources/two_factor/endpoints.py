@@ -1,7 +1,7 @@
 """What the API offers: two-factor authentication of the caller's user (reference: Profile)."""
 
 from roost.core.identity import TokenKind, UserType
-from roost.resources.two_factor import codes, factor
+from roost.resources.two_factor import rules, service
 from roost.resources.two_factor.bodies import ConfirmTfa, DisableTfa
 from roost.resources.two_factor.records import TfaScratchRow, TfaSecretRow
 from roost.web.call import Call
@@ -19,13 +19,13 @@ async def enable_tfa(call: Call) -> TfaSecretRow:
 
     Nothing changes until a code is confirmed, which must be within an hour.
     """
-    secret, expiry = await factor.begin(call)
-    uri = codes.otpauth_uri(secret, call.identity.username)
+    secret, expiry = await service.begin(call)
+    uri = rules.otpauth_uri(secret, call.identity.username)
     return {
         "secret": secret,
         "expiry": expiry.isoformat(),
         "otpauth_uri": uri,
-        "qr": codes.qr_image(uri),
+        "qr": rules.qr_image(uri),
     }
 
 
@@ -44,7 +44,7 @@ async def confirm_tfa(call: Call, body: ConfirmTfa) -> TfaScratchRow:
 
     From then on logging in takes a code. The answer shows a code for emergencies, once.
     """
-    return {"scratch": await factor.confirm(call, body.tfa_code)}
+    return {"scratch": await service.confirm(call, body.tfa_code)}
 
 
 @endpoint(
@@ -61,4 +61,4 @@ async def disable_tfa(call: Call, body: DisableTfa) -> None:
 
     Trusted devices are forgotten too.
     """
-    await factor.disable(call, body.tfa_code)
+    await service.disable(call, body.tfa_code)

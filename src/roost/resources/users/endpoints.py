@@ -6,14 +6,12 @@ from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.account import queries as accounts
-from roost.resources.users import grants, queries
+from roost.resources.users import queries, service
 from roost.resources.users.bodies import CreateUser, UpdateGrants, UpdateUser
-from roost.resources.users.caller import lock_users
-from roost.resources.users.entity import USER
-from roost.resources.users.queries import BY_NAME, USERS, UserFacts
+from roost.resources.users.queries import BY_NAME, USER, USERS, UserFacts
 from roost.resources.users.records import GrantsRow, UserRow
-from roost.resources.users.restricting import check_others, restrict
 from roost.resources.users.rules import RESERVED_NAMES
+from roost.resources.users.service import check_others, lock_users, restrict
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
 from roost.web.registry import Maybe, Page, endpoint
@@ -69,7 +67,7 @@ async def create_user(call: Call, body: CreateUser) -> bytes:
         )
     except UniqueViolationError:
         raise _taken() from None
-    await _tell(call, "user_create", user_id, body.username)
+    await _notify(call, "user_create", user_id, body.username)
     await check_limits(call, queries.LIMIT)
     return await call.record(user_id, USERS, call.account_id)
 
@@ -113,7 +111,7 @@ async def update_user(call: Call, body: UpdateUser) -> bytes:
         await queries.update(call.db, user.id, body.username, body.email, body.restricted)
     except UniqueViolationError:
         raise _taken() from None
-    await _tell(call, "user_update", user.id, body.username or user.username)
+    await _notify(call, "user_update", user.id, body.username or user.username)
     return await call.record(user.id, USERS, call.account_id)
 
 
@@ -131,7 +129,7 @@ async def delete_user(call: Call) -> None:
     if user.id == call.identity.user_id:
         raise invalid("You can't delete yourself.")
     await queries.delete(call.db, user.id)
-    await _tell(call, "user_delete", user.id, user.username)
+    await _notify(call, "user_delete", user.id, user.username)
 
 
 @endpoint("GET", f"{_ONE}/grants", scopes=_READ, grant=Unrestricted(), returns=Maybe(GrantsRow))
@@ -143,7 +141,7 @@ async def view_user_grants(call: Call) -> str | Reply:
     user = await queries.find(call.db, call.account_id, call.text("username"))
     if user is None:
         raise not_found()
-    return await grants.view(call, user.id)
+    return await service.view_grants(call, user.id)
 
 
 @endpoint(
@@ -162,9 +160,9 @@ async def update_user_grants(call: Call, body: UpdateGrants) -> str | Reply:
     Only what is named changes.
     """
     user = await _lock(call)
-    await grants.change(call, user, body)
-    await _tell(call, "user_update", user.id, user.username)
-    return await grants.view(call, user.id)
+    await service.change_grants(call, user, body)
+    await _notify(call, "user_update", user.id, user.username)
+    return await service.view_grants(call, user.id)
 
 
 async def _lock(call: Call) -> UserFacts:
@@ -184,7 +182,7 @@ def _taken() -> ApiError:
     return invalid("This username is taken", "username")
 
 
-async def _tell(call: Call, action: str, user_id: int, username: str) -> None:
+async def _notify(call: Call, action: str, user_id: int, username: str) -> None:
     """The event, and all processes: what they remember of the user is void."""
     entity = USER.entity(user_id, username)
     await log.notify(call, action, entity)

@@ -11,8 +11,9 @@ from pydantic import (
 )
 
 from roost.core.references import OfKind
-from roost.resources.compute.entity import COMPUTE, ComputeId, Id
-from roost.resources.tags.labels import Tags
+from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.references import ComputeId, Id
+from roost.resources.tags.bodies import Tags
 from roost.resources.volumes import rules
 from roost.web.bodies import Body
 from roost.web.checks import Refers, RegionId, catalog_of

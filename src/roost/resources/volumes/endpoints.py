@@ -5,8 +5,8 @@ from asyncpg import UniqueViolationError
 from roost.core.events import log
 from roost.errors import invalid
 from roost.resources.compute.locks import check_exists
-from roost.resources.tags.labels import change_tags, use_tags
-from roost.resources.volumes import changes, creation, locks, queries
+from roost.resources.tags.service import change_tags, use_tags
+from roost.resources.volumes import locks, queries, service
 from roost.resources.volumes.bodies import (
     AttachVolume,
     CloneVolume,
@@ -14,8 +14,7 @@ from roost.resources.volumes.bodies import (
     ResizeVolume,
     UpdateVolume,
 )
-from roost.resources.volumes.entity import VOLUME
-from roost.resources.volumes.queries import VOLUMES, VOLUMES_OF_INSTANCE
+from roost.resources.volumes.queries import VOLUME, VOLUMES, VOLUMES_OF_INSTANCE
 from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
@@ -60,7 +59,7 @@ async def create_volume(call: Call, body: CreateVolume) -> str:
     In a region, or attached to an instance. It is `active` once it can be used.
     """
     await use_tags(call, body.tags)
-    return await creation.create(call, body)
+    return await service.create(call, body)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("volume"), returns=VolumeRow)
@@ -92,7 +91,7 @@ async def update_volume(call: Call, body: UpdateVolume) -> bytes:
     try:
         changed = await queries.update(call.db, volume.id, body.label, tags, call.clock.now())
     except UniqueViolationError:
-        raise invalid(creation.LABEL_TAKEN, "label") from None
+        raise invalid(service.LABEL_TAKEN, "label") from None
     if changed:
         entity = VOLUME.entity(volume.id, body.label or volume.label)
         await log.notify(call, "volume_update", entity)
@@ -105,7 +104,7 @@ async def delete_volume(call: Call) -> None:
 
     All that is on it is lost. Detach it first.
     """
-    await changes.delete(call, call.number("volumeId"))
+    await service.delete(call, call.number("volumeId"))
 
 
 @endpoint(
@@ -124,7 +123,7 @@ async def attach_volume(call: Call, body: AttachVolume) -> bytes:
     Both must be in the same region, and the volume attached to nothing. A guest that runs
     finds it at once, and the config names it for the next boots.
     """
-    await changes.attach(call, call.number("volumeId"), body)
+    await service.attach(call, call.number("volumeId"), body)
     return await _record(call)
 
 
@@ -134,7 +133,7 @@ async def detach_volume(call: Call) -> None:
 
     Unmount it first: a guest that still uses it keeps it, and the event fails. Its data stay.
     """
-    await changes.detach(call, call.number("volumeId"))
+    await service.detach(call, call.number("volumeId"))
 
 
 @endpoint(
@@ -154,7 +153,7 @@ async def clone_volume(call: Call, body: CloneVolume) -> str:
     must be `active`; users need to see it.
     """
     source, _, turn = await locks.lock_turn(call, call.number("volumeId"), own=False)
-    return await creation.clone(call, source, turn, body.label)
+    return await service.clone(call, source, turn, body.label)
 
 
 @endpoint(
@@ -173,7 +172,7 @@ async def resize_volume(call: Call, body: ResizeVolume) -> bytes:
     It must be `active`, and can only grow. The guest sees the new size when its event is
     finished; grow the file system then.
     """
-    await changes.resize(call, call.number("volumeId"), body.size)
+    await service.resize(call, call.number("volumeId"), body.size)
     return await _record(call)
 
 

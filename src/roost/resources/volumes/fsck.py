@@ -1,26 +1,67 @@
-"""`roost fsck` of volumes: every row against its data, and against the guest that has it."""
+"""`roost fsck` of volumes: rows against data, guests, and the slots of configs."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from typing import Literal, TypeAlias
 
 from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
-from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
+from roost.core.reconcile import PAGE, Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import queries as computes
-from roost.resources.compute.configs import slot_queries as slots
+from roost.resources.compute.configs import queries as slots
+from roost.resources.compute.configs.queries import VolumeSlot
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.entity import resource_of as compute_resource
+from roost.resources.compute.locks import resource_of as compute_resource
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.volumes import attaching, jobs, queries, state_queries
-from roost.resources.volumes.args import VolumeArgs
-from roost.resources.volumes.drift import Drift, DriftKind, compare
-from roost.resources.volumes.effects import take_from_instance
+from roost.resources.volumes import jobs, locks, queries
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine, VolumeState
-from roost.resources.volumes.entity import VOLUME
-from roost.resources.volumes.queries import VolumeFacts
+from roost.resources.volumes.jobs import VolumeArgs, take_from_instance
+from roost.resources.volumes.queries import VOLUME, VolumeFacts
 from roost.store import Queries
+
+DriftKind = Literal[
+    "orphan", "creating", "deleting", "resizing", "missing", "size", "elsewhere", "unplugged"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One difference; `text` completes a sentence that begins with the volume."""
+
+    kind: DriftKind
+    text: str
+
+
+def compare(row: VolumeFacts | None, state: VolumeState | None, owner: int | None) -> Drift | None:
+    """The difference to mend first; no job works on the volume.
+
+    `owner` is the instance whose guest runs and should have the volume.
+    """
+    if row is None:
+        return None if state is None else Drift("orphan", "has data, but does not exist")
+    if row.deleting:
+        return Drift("deleting", "is being deleted, but no job works on it")
+    if row.status == "creating":
+        return Drift("creating", "is creating, but no job works on it")
+    if row.status == "resizing":
+        return Drift("resizing", "is resizing, but no job works on it")
+    if state is None:
+        return Drift("missing", "has lost its data")
+    if state.size != row.size:
+        return Drift("size", f"is {row.size} GiB, but its data are {state.size} GiB")
+    return _compare_guests(row, state, owner)
+
+
+def _compare_guests(row: VolumeFacts, state: VolumeState, owner: int | None) -> Drift | None:
+    """A guest keeps a volume of its instance also when its config leaves that out by now."""
+    if state.compute_id is None:
+        text = f"is not plugged into instance {owner}, which runs"
+        return None if owner is None else Drift("unplugged", text)
+    if state.compute_id == row.compute_id:
+        return None
+    return Drift("elsewhere", f"is plugged into instance {state.compute_id} without being its")
 
 
 async def check_volumes(installation: Installation) -> AsyncIterator[Finding]:
@@ -73,7 +114,7 @@ class _Volumes(Reconciler[int, _Rows, VolumeState, Drift]):
         row = await queries.lock_any(db, key)
         if row is None or row.region != self.region:
             return _Rows(None, None, False)
-        resources = await attaching.resources(db, key)
+        resources = await locks.resources(db, key)
         if instance is not None:
             resources.append(compute_resource(instance.id))
         if row.compute_id != (instance and instance.id) or await self.queue.busy(db, *resources):
@@ -125,7 +166,7 @@ async def _abandon(volumes: _Volumes, case: _Case) -> str:
     async with volumes.holding(case) as db:
         if row.compute_id is not None:
             await take_from_instance(db, row.id, row.compute_id, now)
-        await state_queries.set_deleting(db, row.id)
+        await queries.set_deleting(db, row.id)
         return await _enqueue_delete(db, volumes, row)
 
 
@@ -143,11 +184,11 @@ async def _enqueue_delete(db: Queries, volumes: _Volumes, row: VolumeFacts) -> s
 async def _settle(volumes: _Volumes, case: _Case) -> str:
     now = volumes.queue.clock.now()
     async with volumes.holding(case) as db:
-        await state_queries.set_status(db, case.key, "active", now)
+        await queries.set_status(db, case.key, "active", now)
     return "set its status to active"
 
 
-async def _lament(volumes: _Volumes, case: _Case) -> str:
+async def _refuse(volumes: _Volumes, case: _Case) -> str:
     raise UnrepairableError("put the data back, or delete the volume")
 
 
@@ -159,7 +200,7 @@ async def _fit(volumes: _Volumes, case: _Case) -> str:
         await volumes.engine.resize(row.spec)
         return f"made them {row.size} GiB"
     async with volumes.holding(case) as db:
-        await state_queries.set_size(db, row.id, state.size)
+        await queries.set_size(db, row.id, state.size)
     return f"set its size to {state.size} GiB"
 
 
@@ -181,8 +222,44 @@ _REMEDIES: dict[DriftKind, Callable[[_Volumes, _Case], Awaitable[str]]] = {
     "creating": _abandon,
     "deleting": _delete,
     "resizing": _settle,
-    "missing": _lament,
+    "missing": _refuse,
     "size": _fit,
     "elsewhere": _take_away,
     "unplugged": _plug,
 }
+
+
+async def check_slots(installation: Installation) -> AsyncIterator[Finding]:
+    """Slots of all configs that name a volume. A finding is of one slot, which has no key."""
+    store, after = installation.store, 0
+    while volumes := await queries.in_region(store, None, after, PAGE):
+        found = {volume.id: volume for volume in volumes}
+        after = volumes[-1].id
+        for slot in await slots.volume_slots(store, list(found)):
+            if not _keeps(found[slot.volume_id], slot) and await _is_wrong(store, slot):
+                text = (
+                    f"config {slot.config_id} of instance {slot.compute_id} names volume"
+                    f" {slot.volume_id}, which the instance does not keep"
+                )
+                yield Finding(text, partial(_repair, installation, slot))
+
+
+def _keeps(volume: VolumeFacts, slot: VolumeSlot) -> bool:
+    return volume.compute_id == slot.compute_id and volume.persist_across_boots
+
+
+async def _is_wrong(db: Queries, slot: VolumeSlot) -> bool:
+    """Rows of slots and volumes change together, so a slot that is still there is compared."""
+    volume = await queries.find(db, slot.volume_id)
+    if volume is None or _keeps(volume, slot):
+        return False
+    return slot in await slots.volume_slots(db, [slot.volume_id])
+
+
+async def _repair(installation: Installation, slot: VolumeSlot) -> str:
+    async with installation.store.transaction() as db:
+        await computes.lock_any(db, slot.compute_id)
+        if not await _is_wrong(db, slot):
+            return "it is well by now"
+        await slots.remove_volume(db, slot.compute_id, slot.volume_id)
+    return "freed its slots"

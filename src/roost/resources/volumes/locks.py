@@ -1,17 +1,125 @@
-"""A volume of the account with the instance that has it, both locked.
+"""Who may work on a volume and the instance that has it, and what may go where.
 
 Instances are locked before volumes. While a job changes the power of an instance, jobs on its
 volumes wait, and the other way round, so that a guest never starts with half of a change.
 """
 
+from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
+from roost.resources.compute.configs import queries as slots
+from roost.resources.compute.configs.service import choose_config
+from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
+from roost.resources.compute.locks import Turn, check_open, clones_of
+from roost.resources.compute.locks import resource_of as compute_resource
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.turns import Turn
-from roost.resources.volumes import attaching, queries
+from roost.resources.volumes import queries, rules
 from roost.resources.volumes.queries import VolumeFacts
+from roost.store import Queries
+
+
+def resource_of(volume_id: int) -> str:
+    """The name under which jobs of a volume run one at a time."""
+    return f"volume:{volume_id}"
+
+
+BUSY = "Volume busy."
+ELSEWHERE = "Volume and Compute must be in the same region."
+
+
+async def lock_instance(context: Context, compute_id: int) -> InstanceFacts:
+    """The instance that a body names.
+
+    Raises 400 when it is gone, or a job replaces its configs or changes how many volumes it may
+    have.
+    """
+    instance = await computes.lock(context.db, context.account_id, compute_id)
+    if instance is None:
+        raise invalid("compute_id is not valid", "compute_id")
+    check_takes_volumes(instance)
+    return instance
+
+
+def check_takes_volumes(instance: InstanceFacts) -> None:
+    check_open(instance)
+    if instance.status == "resizing":
+        raise invalid(COMPUTE_BUSY)
+
+
+async def resources(db: Queries, *volume_ids: int) -> list[str]:
+    """Under which names jobs work on volumes and on clones of them."""
+    if not volume_ids:
+        return []
+    return [resource_of(each) for each in (*volume_ids, *await queries.clones(db, *volume_ids))]
+
+
+async def find_turn(
+    db: Queries,
+    queue: JobQueue,
+    volume_id: int | None,
+    compute_id: int | None = None,
+    *,
+    own: bool = True,
+) -> Turn:
+    """The turn of a new job that works on a volume, and on an instance's guest.
+
+    The caller holds both. The job is the volume's `own`, or that of another volume, its clone.
+    Raises 400 when too many jobs are waiting.
+    """
+    names = [] if volume_id is None else await resources(db, volume_id)
+    if compute_id is not None:
+        names += [compute_resource(compute_id), *await clones_of(db, compute_id)]
+    waited_for = resource_of(volume_id) if own and volume_id is not None else ""
+    turn = Turn.behind(await queue.unfinished(db, *names), waited_for)
+    if turn.full:
+        raise invalid(BUSY)
+    return turn
+
+
+def check_active(volume: VolumeFacts, turn: Turn) -> None:
+    """Raises 400 when a job has left the volume unfinished, and none is going to finish it."""
+    if volume.status != "active" and not turn.queued:
+        raise invalid("Volume is not active.")
+
+
+def check_free(volume: VolumeFacts, turn: Turn) -> None:
+    """Raises 400 when the volume cannot be attached to any instance."""
+    if volume.compute_id is not None:
+        raise invalid(f"Volume {volume.id} is already attached to Compute {volume.compute_id}.")
+    check_active(volume, turn)
+
+
+def check_region(context: Context, instance: InstanceFacts) -> None:
+    """Raises 400 when there are no volumes where the instance is."""
+    region = context.get(Catalog).find_region(instance.region)
+    if region is None or "Block Storage" not in region.capabilities:
+        raise invalid("The region of the Compute does not offer Block Storage", "compute_id")
+
+
+async def check_room(
+    db: Queries, instance: InstanceFacts, persists: bool, volume_id: int | None = None
+) -> None:
+    """Raises 400 when the instance's memory allows no volume beside those that it has."""
+    volumes = await queries.of_instance(db, instance.id)
+    others = [volume for volume in volumes if volume.id != volume_id]
+    persistent = sum(volume.persist_across_boots for volume in others)
+    reason = rules.check_room(instance.memory, len(others), persistent, persists)
+    if reason is not None:
+        raise invalid(reason)
+
+
+async def name_in_config(
+    db: Queries, instance: InstanceFacts, config_id: int | None, volume_id: int
+) -> None:
+    """Put a volume in a slot of the config that is wanted, else of the only one or the last used.
+
+    Raises 400 when there is no such config, or no slot of it is free.
+    """
+    chosen = await choose_config(db, instance, config_id)
+    if not await slots.add_volume(db, chosen.id, volume_id):
+        raise invalid("The config has no free device slot", "config_id")
 
 
 async def find(context: Context, volume_id: int) -> VolumeFacts:
@@ -44,8 +152,8 @@ async def lock_turn(
         instance = await computes.lock(context.db, context.account_id, compute_id)
     volume = await lock(context, volume_id)
     if volume.compute_id != (instance and instance.id):
-        raise invalid(attaching.BUSY)  # Attached or detached while the lock was waited for.
+        raise invalid(BUSY)  # Attached or detached while the lock was waited for.
     queue = context.get(JobQueue)
-    turn = await attaching.find_turn(context.db, queue, volume.id, volume.compute_id, own=own)
-    attaching.check_active(volume, turn)
+    turn = await find_turn(context.db, queue, volume.id, volume.compute_id, own=own)
+    check_active(volume, turn)
     return volume, instance, turn

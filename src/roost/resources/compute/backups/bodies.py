@@ -4,9 +4,26 @@ from typing import Annotated
 
 from pydantic import ConfigDict
 
-from roost.resources.compute.entity import ComputeId
+from roost.resources.compute.records import Day, Window
+from roost.resources.compute.references import ComputeId
 from roost.web.bodies import Body
 from roost.web.fields import Length
+
+
+class UpdateSchedule(Body):
+    """When backups are made, once they are enabled."""
+
+    day: Day | None = None
+    """The day of the weekly backup."""
+    window: Window | None = None
+    """The two hours in which backups are made, by their first hour (UTC)."""
+
+
+class UpdateBackups(Body):
+    """The backups of an instance."""
+
+    schedule: UpdateSchedule | None = None
+    """When backups are made."""
 
 
 class TakeSnapshot(Body):

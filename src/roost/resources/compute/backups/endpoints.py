@@ -1,7 +1,7 @@
 """What the API offers: backups of instances (reference: operations, Compute instances)."""
 
 from roost.errors import not_found
-from roost.resources.compute.backups import changes, queries
+from roost.resources.compute.backups import queries, service
 from roost.resources.compute.backups.bodies import RestoreBackup, TakeSnapshot
 from roost.resources.compute.backups.queries import BACKUPS
 from roost.resources.compute.backups.records import BackupRow, BackupsRow
@@ -51,7 +51,7 @@ async def take_snapshot(call: Call, body: TakeSnapshot) -> bytes:
     takes the place of the snapshot before it. Backups must be enabled.
     """
     instance, turn = await lock_turn(call, call.number("computeId"))
-    return await _view(call, await changes.take_snapshot(call, instance, turn, body.label))
+    return await _view(call, await service.take_snapshot(call, instance, turn, body.label))
 
 
 @endpoint(
@@ -66,7 +66,7 @@ async def enable_backups(call: Call) -> None:
 
     From now on one is made each day, at the hours of the schedule; it costs extra.
     """
-    await changes.enable(call, await lock(call, call.number("computeId")))
+    await service.enable(call, await lock(call, call.number("computeId")))
 
 
 @endpoint(
@@ -81,7 +81,7 @@ async def cancel_backups(call: Call) -> None:
 
     All that were made are deleted, snapshots too.
     """
-    await changes.cancel(call, *await lock_turn(call, call.number("computeId")))
+    await service.cancel(call, *await lock_turn(call, call.number("computeId")))
 
 
 @endpoint(
@@ -104,7 +104,7 @@ async def restore_backup(call: Call, body: RestoreBackup) -> None:
     own = found is not None and found.compute_id == call.number("computeId")
     if found is None or not own or found.account_id != call.account_id:
         raise not_found()
-    await changes.restore(call, found.compute_id, backup_id, body)
+    await service.restore(call, found.compute_id, backup_id, body)
 
 
 async def _view(call: Call, backup_id: int) -> bytes:

@@ -14,16 +14,13 @@ from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.turns import in_turn
 from roost.resources.compute import queries as instances
-from roost.resources.compute.args import InstanceArgs, on_instance
-from roost.resources.compute.backups import queries, settings_queries
-from roost.resources.compute.backups.args import (
+from roost.resources.compute.backups import queries
+from roost.resources.compute.backups.steps import (
+    SWITCH,
     BackupArgs,
     CopyArgs,
     CreateFromBackupArgs,
     RestoreArgs,
-)
-from roost.resources.compute.backups.steps import (
-    SWITCH,
     begin,
     clear,
     configure,
@@ -38,11 +35,12 @@ from roost.resources.compute.backups.steps import (
     remove_all,
     save,
     switch,
-    uncopy,
+    undo_copy,
 )
-from roost.resources.compute.configs import copies
+from roost.resources.compute.configs import copy_queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.jobs import becomes, settle
+from roost.resources.compute.locks import InstanceArgs, on_instance
 from roost.store import Queries
 
 _RETRY = Retry(attempts=3)
@@ -56,11 +54,11 @@ async def _fail(db: Queries, job: Job, args: BackupArgs) -> None:
 
 
 async def _disable(db: Queries, job: Job, args: InstanceArgs) -> None:
-    await settings_queries.set_enabled(db, args.compute_id, enabled=False)
+    await queries.set_enabled(db, args.compute_id, enabled=False)
 
 
 async def _enable(db: Queries, job: Job, args: InstanceArgs) -> None:
-    await settings_queries.set_enabled(db, args.compute_id, enabled=True)
+    await queries.set_enabled(db, args.compute_id, enabled=True)
 
 
 async def _restored(db: Queries, job: Job, args: RestoreArgs) -> None:
@@ -86,7 +84,7 @@ async def _not_restored(db: Queries, job: Job, args: RestoreArgs) -> None:
 async def _not_created(db: Queries, job: Job, args: CreateFromBackupArgs) -> None:
     """Without disks, as a boot would make them empty, and without configs that name none."""
     await _drop(db, job, args)
-    await copies.delete_all(db, args.compute_id)
+    await copy_queries.delete_all(db, args.compute_id)
     await instances.set_status(db, args.compute_id, "offline", job.finished or job.created)
 
 
@@ -119,7 +117,7 @@ RESTORE = JobKind(
     RestoreArgs,
     resource=on_instance,
     steps=(
-        Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
+        Step("copy", copy, undo=undo_copy, timeout=_COPY_SECONDS),
         Step("power_off", power_off, undo=cut_off, timeout=180),
         Step(SWITCH, switch),
         Step("clear", clear, undo=leave, timeout=120),
@@ -136,7 +134,7 @@ CREATE: JobKind[CreateFromBackupArgs] = JobKind(
     resource=on_instance,
     event="compute_create",
     steps=(
-        Step("copy", copy, undo=uncopy, timeout=_COPY_SECONDS),
+        Step("copy", copy, undo=undo_copy, timeout=_COPY_SECONDS),
         Step("configure", configure),
         Step("settle", settle),
     ),

@@ -1,6 +1,6 @@
 """SQL of backups."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -104,12 +104,6 @@ async def find_all(db: Queries, account_id: int, ids: Collection[int]) -> dict[i
         list(ids),
     )
     return {row["id"]: BackupFacts(**row) for row in rows}
-
-
-async def ids_of(db: Queries, compute_id: int) -> list[int]:
-    """The backups of an instance."""
-    rows = await db.fetch("select id from compute_backup where compute_id = $1", compute_id)
-    return [row["id"] for row in rows]
 
 
 async def all_of(db: Queries, compute_id: int) -> str:
@@ -220,15 +214,6 @@ async def created(db: Queries, backup_id: int) -> datetime:
     return when
 
 
-async def delete(db: Queries, backup_ids: Sequence[int]) -> None:
-    await db.execute("delete from compute_backup where id = any($1)", list(backup_ids))
-
-
-async def forget(db: Queries, compute_id: int) -> None:
-    """All backups of an instance are gone."""
-    await db.execute("delete from compute_backup where compute_id = $1", compute_id)
-
-
 async def in_region(db: Queries, region: str, after: int, limit: int) -> dict[int, BackupStatus]:
     """The status of the next ones of the region, by id."""
     rows = await db.fetch(
@@ -240,3 +225,103 @@ async def in_region(db: Queries, region: str, after: int, limit: int) -> dict[in
         limit,
     )
     return {row["id"]: row["status"] for row in rows}
+
+
+async def is_enabled(db: Queries, compute_id: int) -> bool:
+    enabled: bool = await db.fetchval(
+        "select backups_enabled from compute_instance where id = $1", compute_id
+    )
+    return enabled
+
+
+async def week_day(db: Queries, compute_id: int) -> str | None:
+    """The day whose backups are kept for longer, when one was chosen."""
+    day: str | None = await db.fetchval(
+        "select backup_day from compute_instance where id = $1", compute_id
+    )
+    return day
+
+
+async def enable(db: Queries, compute_id: int) -> bool:
+    """False when they were enabled before."""
+    enabled = await db.fetchval(
+        """
+        update compute_instance set backups_enabled = true, backup_day = 'Scheduling',
+            backup_window = 'Scheduling'
+        where id = $1 and not backups_enabled returning true
+        """,
+        compute_id,
+    )
+    return enabled is not None
+
+
+async def set_schedule(
+    db: Queries, compute_id: int, day: str | None, window: str | None, now: datetime
+) -> bool:
+    """None leaves one as it is. False when everything is so already."""
+    changed = await db.fetchval(
+        """
+        update compute_instance set backup_day = coalesce($2, backup_day),
+            backup_window = coalesce($3, backup_window), updated = $4
+        where id = $1 and (backup_day is distinct from coalesce($2, backup_day)
+            or backup_window is distinct from coalesce($3, backup_window)) returning true
+        """,
+        compute_id,
+        day,
+        window,
+        now.replace(microsecond=0),
+    )
+    return changed is not None
+
+
+async def set_enabled(db: Queries, compute_id: int, enabled: bool) -> None:
+    """Leaves the schedule as it is."""
+    await db.execute(
+        "update compute_instance set backups_enabled = $2 where id = $1", compute_id, enabled
+    )
+
+
+async def remember_boot(db: Queries, compute_id: int, config_id: int) -> None:
+    """The config that a boot without one takes, unless there is one already."""
+    await db.execute(
+        "update compute_instance set config_id = $2 where id = $1 and config_id is null",
+        compute_id,
+        config_id,
+    )
+
+
+async def forget(db: Queries, compute_id: int) -> None:
+    """All backups of an instance are gone; so is its schedule, unless they were enabled again."""
+    await db.execute("delete from compute_backup where compute_id = $1", compute_id)
+    await db.execute(
+        """
+        update compute_instance set backups_last = null,
+            backup_day = case when backups_enabled then backup_day end,
+            backup_window = case when backups_enabled then backup_window end
+        where id = $1
+        """,
+        compute_id,
+    )
+
+
+async def due(db: Queries, window: str, number: int, opened: datetime) -> list[int]:
+    """Instances whose window is open and that have had no automatic backup in it.
+
+    Where no window was chosen, the id gives one of the twelve.
+    """
+    rows = await db.fetch(
+        """
+        select i.id from compute_instance i
+        where i.backups_enabled
+            and (i.backup_window = $1 or (i.backup_window = 'Scheduling' and i.id % 12 = $2))
+            and i.status in ('running', 'offline')
+            and exists (select from compute_disk d where d.compute_id = i.id and d.made)
+            and not exists (select from compute_backup b
+                where b.compute_id = i.id and b.type = 'auto' and b.created >= $3)
+        order by i.id
+        """,
+        window,
+        number,
+        opened,
+    )
+    return [row["id"] for row in rows]

@@ -1,11 +1,14 @@
-"""Records of backups (reference: Compute backup, Compute views)."""
+"""Records of backups (reference: Compute backup, Compute views), and what their rows hold."""
 
+from collections.abc import Sequence
 from typing import Literal
 
+from pydantic import Base64Bytes, BaseModel, TypeAdapter
 from typing_extensions import TypedDict
 
 from roost.core.formats import Created, Id, Timestamp, Updated, example
-from roost.resources.compute.disks.engine import Filesystem
+from roost.resources.compute.disks.queries import DiskFacts, NewDisk
+from roost.resources.compute.engine import Filesystem
 
 BackupType = Literal["auto", "snapshot"]
 BackupStatus = Literal[
@@ -120,3 +123,48 @@ class BackupsRow(TypedDict):
     """Backups of the schedule, newest first."""
     snapshot: SnapshotsRow
     """The snapshots that users took: one at most, and the next one."""
+
+
+class SavedDisk(BaseModel):
+    """A disk as it was; `size` in MB."""
+
+    id: int
+    label: str
+    size: int
+    filesystem: Filesystem
+    image: str | None
+    setup: Base64Bytes | None
+    """Sealed."""
+    password_revision: int
+
+    def for_instance(self, compute_id: int) -> NewDisk:
+        """The same as a disk of this instance."""
+        return NewDisk(
+            compute_id=compute_id,
+            label=self.label,
+            size=self.size,
+            filesystem=self.filesystem,
+            image=self.image,
+            setup=self.setup,
+            password_revision=self.password_revision,
+        )
+
+
+DISKS = TypeAdapter(list[SavedDisk])
+
+
+def dump_disks(disks: Sequence[DiskFacts]) -> str:
+    """JSON of disks, for `DISKS`."""
+    saved = [
+        SavedDisk.model_construct(
+            id=disk.id,
+            label=disk.label,
+            size=disk.size,
+            filesystem=disk.filesystem,
+            image=disk.image,
+            setup=disk.setup,
+            password_revision=disk.password_revision,
+        )
+        for disk in disks
+    ]
+    return DISKS.dump_json(saved).decode()

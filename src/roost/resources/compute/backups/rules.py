@@ -3,17 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, get_args
+from typing import get_args
 
-Day = Literal[
-    "Scheduling", "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
-]
-Window = Literal[
-    "Scheduling", "W0", "W2", "W4", "W6", "W8", "W10", "W12", "W14", "W16", "W18", "W20", "W22"
-]
-"""Two hours of UTC, named by the first (spec B compute backups)."""
+from roost.resources.compute.records import Day, Window
 
-UNCHOSEN = "Scheduling"
 WINDOW = timedelta(hours=2)
 
 _DAYS: tuple[Day, ...] = get_args(Day)[1:]

@@ -4,17 +4,56 @@ from roost.jobs.run import Run
 from roost.jobs.turns import awaited
 from roost.jobs.verdicts import Fatal, Verdict, Write, next_step, writing
 from roost.resources.compute import queries as instances
-from roost.resources.compute.args import InstanceArgs
-from roost.resources.compute.backups import queries, rules, settings_queries
-from roost.resources.compute.backups.args import BackupArgs, CopyArgs, RestoreArgs
+from roost.resources.compute.backups import queries, rules
 from roost.resources.compute.backups.queries import BackupFacts
-from roost.resources.compute.backups.saved import DISKS, NO_DISKS, content, saveable
-from roost.resources.compute.configs import copies
+from roost.resources.compute.backups.records import DISKS, dump_disks
+from roost.resources.compute.configs import copy_queries
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.disks.engine import DiskSpec
-from roost.resources.compute.making import part_of
-from roost.resources.compute.steps import GRACE, engine_of, facts_of, go_off
+from roost.resources.compute.disks.jobs import part_of
+from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.engine import DiskSpec
+from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of
+from roost.resources.compute.records import InstanceStatus
+from roost.resources.compute.steps import GRACE, go_off
 from roost.store import Queries
+
+
+class BackupArgs(InstanceArgs):
+    """Which backup of the instance."""
+
+    backup_id: int
+
+
+class CopyArgs(BackupArgs):
+    """`disks`: the instance's new disks by those that the backup holds."""
+
+    disks: dict[int, int]
+
+
+class RestoreArgs(CopyArgs):
+    """`former` is the instance's status when it was asked for."""
+
+    overwrite: bool
+    former: InstanceStatus
+
+
+class CreateFromBackupArgs(CreateArgs, CopyArgs):
+    """A new instance with what a backup of another one holds."""
+
+
+NO_DISKS = "The Compute has no disks to back up."
+
+
+async def saveable(db: Queries, compute_id: int) -> list[DiskFacts]:
+    """The disks that the engine holds."""
+    return [disk for disk in await disks.of_instance(db, compute_id) if disk.made]
+
+
+async def content(db: Queries, compute_id: int) -> tuple[str, str]:
+    """JSON of an instance's configs and of its disks as they are now."""
+    configs = copy_queries.CONFIGS.dump_json(await copy_queries.read(db, compute_id)).decode()
+    return configs, dump_disks(await saveable(db, compute_id))
+
 
 SWITCH = "switch"
 """The step after which a restore is not taken back."""
@@ -71,7 +110,7 @@ async def prune(run: Run[BackupArgs]) -> Verdict:
     facts, outdated = await facts_of(run), await _outdated(run, await _backup(run))
     for backup_id in outdated:
         await engine_of(run, facts).backups.delete(backup_id)
-    return next_step(writing(queries.delete, outdated))
+    return next_step(writing(instances.delete_backups, outdated))
 
 
 async def _outdated(run: Run[BackupArgs], backup: BackupFacts) -> list[int]:
@@ -81,7 +120,7 @@ async def _outdated(run: Run[BackupArgs], backup: BackupFacts) -> list[int]:
         return await queries.finished_snapshots(db, compute_id, but=backup.id)
     whole, failed = await queries.finished_automatic(db, compute_id, but=backup.id)
     own = rules.Kept(backup.id, await queries.created(db, backup.id))
-    day = await settings_queries.week_day(db, compute_id)
+    day = await queries.week_day(db, compute_id)
     return failed + rules.outdated([*whole, own], day, compute_id, run.clock.now())
 
 
@@ -89,14 +128,9 @@ async def remove_all(run: Run[InstanceArgs]) -> Verdict:
     """Remove every backup of the instance."""
     facts = await facts_of(run)
     engine = engine_of(run, facts).backups
-    for backup_id in await queries.ids_of(run.store, facts.id):
+    for backup_id in await instances.backup_ids(run.store, facts.id):
         await engine.delete(backup_id)
-
-    async def write(db: Queries) -> None:
-        await queries.forget(db, facts.id)
-        await settings_queries.forget(db, facts.id)
-
-    return next_step(write)
+    return next_step(writing(queries.forget, facts.id))
 
 
 async def keep_rest(run: Run[InstanceArgs]) -> Verdict:
@@ -107,8 +141,8 @@ async def keep_rest(run: Run[InstanceArgs]) -> Verdict:
 async def _forget_gone(run: Run[InstanceArgs]) -> Write:
     facts = await facts_of(run)
     held = {state.id for state in await engine_of(run, facts).backups.list()}
-    gone = [each for each in await queries.ids_of(run.store, facts.id) if each not in held]
-    return writing(queries.delete, gone)
+    gone = [each for each in await instances.backup_ids(run.store, facts.id) if each not in held]
+    return writing(instances.delete_backups, gone)
 
 
 async def copy(run: Run[CopyArgs]) -> Verdict:
@@ -123,7 +157,7 @@ async def copy(run: Run[CopyArgs]) -> Verdict:
     return next_step(writing(disks.set_made, setups, run.clock.now()))
 
 
-async def uncopy(run: Run[CopyArgs]) -> Verdict:
+async def undo_copy(run: Run[CopyArgs]) -> Verdict:
     """Remove the new disks, whole or begun, unless the instance has switched to them."""
     if SWITCH in run.job.results:
         return next_step()
@@ -140,11 +174,11 @@ async def configure(run: Run[CopyArgs]) -> Verdict:
 
 async def _configure(db: Queries, run: Run[CopyArgs], backup: BackupFacts) -> None:
     """An instance that remembers no boot gets the config of the last one, else the first."""
-    saved, compute_id = copies.CONFIGS.validate_json(backup.configs), run.args.compute_id
-    ids = await copies.write(db, compute_id, saved, run.args.disks, run.clock.now())
+    saved, compute_id = copy_queries.CONFIGS.validate_json(backup.configs), run.args.compute_id
+    ids = await copy_queries.write(db, compute_id, saved, run.args.disks, run.clock.now())
     booted = [config_id for config_id, config in zip(ids, saved, strict=True) if config.booted]
     if ids:
-        await settings_queries.remember_boot(db, compute_id, (booted or ids)[0])
+        await queries.remember_boot(db, compute_id, (booted or ids)[0])
 
 
 async def power_off(run: Run[RestoreArgs]) -> Verdict:
@@ -176,7 +210,7 @@ async def switch(run: Run[RestoreArgs]) -> Verdict:
 
     async def write(db: Queries) -> None:
         if run.args.overwrite:
-            await copies.delete_all(db, run.args.compute_id)
+            await copy_queries.delete_all(db, run.args.compute_id)
         await _configure(db, run, backup)
 
     return next_step(write, result={})

@@ -1,17 +1,40 @@
-"""Request bodies of configs (reference: Config, operations)."""
+"""Request bodies of configs and their interfaces (reference: Config, Interface, operations)."""
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
 
-from roost.resources.compute.configs import examples, rules
+from roost.resources.compute.configs import rules
 from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.configs.records import Helpers, RunLevel, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot
-from roost.resources.compute.interfaces import Interface, Interfaces, check_together
+from roost.resources.compute.interface_bodies import (
+    Interface,
+    InterfaceIpv4,
+    Interfaces,
+    Ranges,
+    check_together,
+)
 from roost.web.bodies import Body
 from roost.web.checks import catalog_of
 from roost.web.fields import Between, Length, ShortText, refuse
+
+_CREATE_EXAMPLES: list[JsonValue] = [
+    {"label": "empty", "devices": {}},
+    {
+        "label": "single user",
+        "devices": {"sda": None},
+        "kernel": "roost/grub2",
+        "run_level": "single",
+        "comments": "For repairs",
+        "helpers": {"network": False},
+        "interfaces": [{"purpose": "public", "primary": True}],
+    },
+]
+
+_ADD_INTERFACE_EXAMPLES: list[JsonValue] = [
+    {"purpose": "vlan", "label": "back-end", "ipam_address": "10.0.0.1/24"}
+]
 
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
 Id = Annotated[int, Between(1, 2**63 - 1)]
@@ -117,7 +140,7 @@ class _Fields(Body):
 class CreateConfig(_Fields):
     """POST …/configs. The order of the fields is the order of their errors."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
+    model_config = ConfigDict(json_schema_extra={"examples": _CREATE_EXAMPLES})
 
     label: Label
     """The name of the config."""
@@ -157,7 +180,9 @@ class CreateConfig(_Fields):
 class UpdateConfig(_Fields):
     """PUT …/configs/{configId}; what is omitted stays as it is."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"label": "main", "memory_limit": 512}]}
+    )
 
     label: Label | None = None
     """The new name."""
@@ -186,3 +211,31 @@ def check_slots(devices: Devices, virt_mode: VirtMode) -> None:
     for at in devices.taken():
         if at.slot not in rules.slots_of(virt_mode):
             raise refuse(rules.NO_SLOT, at.slot)
+
+
+class AddInterface(Interface):
+    """POST …/interfaces."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": _ADD_INTERFACE_EXAMPLES})
+
+
+class UpdateInterface(Body):
+    """PUT …/interfaces/{interfaceId}; what is omitted stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"primary": True}]})
+
+    primary: bool | None = None
+    """Whether the guest's default route is here; no VLAN can be."""
+    ipv4: InterfaceIpv4 | None = None
+    """Addresses in a VPC; for this purpose only."""
+    ip_ranges: Ranges | None = None
+    """IPv4 networks that a VPC routes here, in place of those before."""
+
+
+class OrderInterfaces(Body):
+    """POST …/interfaces/order: the ids of all interfaces, the one that is to be eth0 first."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": [100002, 100001]}]})
+
+    ids: Annotated[list[Annotated[int, Between(1, 2**63 - 1)]], Length(0, 16)]
+    """All interfaces of the config, eth0 first."""

@@ -1,13 +1,47 @@
-"""SQL that reads configs as a whole, and writes them again."""
+"""SQL of whole configs, to be written again: for a clone, or from a backup."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from pydantic import BaseModel, TypeAdapter
+
+from roost.resources.compute.configs.records import Helpers, RunLevel, VirtMode
+from roost.resources.compute.engine import Slot
+from roost.resources.compute.interface_bodies import Purpose
 from roost.store import Queries
 
 
-async def read(db: Queries, compute_id: int, config_ids: Collection[int] | None) -> str:
-    """A JSON array of SavedConfig."""
+class SavedInterface(BaseModel):
+    purpose: Purpose
+    label: str | None
+    ipam_address: str | None
+    primary: bool
+
+
+class SavedConfig(BaseModel):
+    """A config without its volumes, which are in one place only."""
+
+    label: str
+    comments: str
+    kernel: str
+    memory_limit: int
+    run_level: RunLevel
+    virt_mode: VirtMode
+    root_device: str
+    helpers: Helpers
+    interfaces: list[SavedInterface]
+    disks: dict[Slot, int]
+    booted: bool = False
+    """Whether the last boot was with it."""
+
+
+CONFIGS = TypeAdapter(list[SavedConfig])
+
+
+async def read(
+    db: Queries, compute_id: int, config_ids: Collection[int] | None = None
+) -> list[SavedConfig]:
+    """Those of the instance, or those of them that are named, by id."""
     found: str = await db.fetchval(
         """
         select coalesce(json_agg(saved order by id), '[]') from (
@@ -27,46 +61,55 @@ async def read(db: Queries, compute_id: int, config_ids: Collection[int] | None)
         compute_id,
         None if config_ids is None else list(config_ids),
     )
-    return found
+    return CONFIGS.validate_json(found)
+
+
+_WRITE = """
+    with config as (
+        insert into compute_config (compute_id, label, comments, kernel, memory_limit,
+            run_level, virt_mode, root_device, helpers, created, updated)
+        select $1, label, comments, kernel, memory_limit, run_level, virt_mode, root_device,
+            helpers, $3, $3
+        from json_to_record($2) as (label text, comments text, kernel text, memory_limit int,
+            run_level text, virt_mode text, root_device text, helpers json)
+        returning id
+    ), slots as (
+        insert into compute_config_device (config_id, slot, disk_id)
+        select config.id, given.slot, given.disk_id
+        from config, unnest($4::text[], $5::bigint[]) as given (slot, disk_id)
+    ), interfaces as (
+        insert into compute_interface (config_id, position, purpose, label, ipam_address,
+            "primary")
+        select config.id, given.position, given.purpose, given.label, given.ipam_address,
+            given."primary"
+        from config, rows from (json_to_recordset($2::json -> 'interfaces') as
+                (purpose text, label text, ipam_address text, "primary" boolean))
+            with ordinality as given (purpose, label, ipam_address, "primary", position)
+    )
+    select id from config
+"""
+"""From the JSON of a SavedConfig, with disks at its slots."""
+
+
+async def write(
+    db: Queries,
+    compute_id: int,
+    configs: Sequence[SavedConfig],
+    disks: Mapping[int, int],
+    now: datetime,
+) -> list[int]:
+    """Give configs to an instance; returns their ids.
+
+    `disks` are the instance's by those that were saved; slots of others stay empty.
+    """
+    ids = []
+    for config in configs:
+        text = config.model_dump_json(exclude={"disks", "booted"})
+        held = {slot: disks[disk] for slot, disk in config.disks.items() if disk in disks}
+        at = now.replace(microsecond=0)
+        ids.append(await db.fetchval(_WRITE, compute_id, text, at, list(held), list(held.values())))
+    return ids
 
 
 async def delete_all(db: Queries, compute_id: int) -> None:
     await db.execute("delete from compute_config where compute_id = $1", compute_id)
-
-
-async def write(
-    db: Queries, compute_id: int, config: str, disks: Mapping[str, int], now: datetime
-) -> int:
-    """A config from the JSON of a SavedConfig, with these disks at its slots; its id."""
-    config_id: int = await db.fetchval(
-        """
-        with config as (
-            insert into compute_config (compute_id, label, comments, kernel, memory_limit,
-                run_level, virt_mode, root_device, helpers, created, updated)
-            select $1, label, comments, kernel, memory_limit, run_level, virt_mode, root_device,
-                helpers, $3, $3
-            from json_to_record($2) as (label text, comments text, kernel text, memory_limit int,
-                run_level text, virt_mode text, root_device text, helpers json)
-            returning id
-        ), slots as (
-            insert into compute_config_device (config_id, slot, disk_id)
-            select config.id, given.slot, given.disk_id
-            from config, unnest($4::text[], $5::bigint[]) as given (slot, disk_id)
-        ), interfaces as (
-            insert into compute_interface (config_id, position, purpose, label, ipam_address,
-                "primary")
-            select config.id, given.position, given.purpose, given.label, given.ipam_address,
-                given."primary"
-            from config, rows from (json_to_recordset($2::json -> 'interfaces') as
-                    (purpose text, label text, ipam_address text, "primary" boolean))
-                with ordinality as given (purpose, label, ipam_address, "primary", position)
-        )
-        select id from config
-        """,
-        compute_id,
-        config,
-        now,
-        list(disks),
-        list(disks.values()),
-    )
-    return config_id

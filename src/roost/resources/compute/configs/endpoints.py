@@ -1,14 +1,30 @@
 """What the API offers: configs of instances (reference: operations, Compute instances)."""
 
-from roost.resources.compute.configs import changes
-from roost.resources.compute.configs.bodies import CreateConfig, UpdateConfig
-from roost.resources.compute.configs.listings import CONFIGS
-from roost.resources.compute.configs.locks import lock_config
-from roost.resources.compute.configs.records import ConfigRow
+from roost.errors import invalid, invalid_fields, not_found
+from roost.resources.compute import limits
+from roost.resources.compute.configs import interface_queries, service
+from roost.resources.compute.configs import queries as configs
+from roost.resources.compute.configs.bodies import (
+    AddInterface,
+    CreateConfig,
+    OrderInterfaces,
+    UpdateConfig,
+    UpdateInterface,
+)
+from roost.resources.compute.configs.interface_queries import InterfaceFacts
+from roost.resources.compute.configs.queries import CONFIGS, INTERFACES, ConfigFacts, ConfigName
+from roost.resources.compute.configs.records import ConfigRow, InterfaceRow
+from roost.resources.compute.configs.service import (
+    adding_problem,
+    find_config,
+    lock_config,
+    updating_problem,
+)
 from roost.resources.compute.locks import check_exists, check_open, lock
+from roost.resources.compute.queries import InstanceFacts
 from roost.web.call import Call
 from roost.web.grants import Read, Write
-from roost.web.registry import Page, endpoint
+from roost.web.registry import Array, Page, endpoint
 
 _READ = ("computes:read_only",)
 _WRITE = ("computes:read_write",)
@@ -60,7 +76,7 @@ async def create_config(call: Call, body: CreateConfig) -> bytes:
     """
     instance = await lock(call, call.number("computeId"))
     check_open(instance)
-    return await _view(call, await changes.create(call, instance, body))
+    return await _view(call, await service.create(call, instance, body))
 
 
 @endpoint(
@@ -80,7 +96,7 @@ async def update_config(call: Call, body: UpdateConfig) -> bytes:
     its next boot, except volumes, which it finds at once.
     """
     instance, config = await lock_config(call, call.number("computeId"), call.number("configId"))
-    await changes.update(call, instance, config, body)
+    await service.update(call, instance, config, body)
     return await _view(call, config.id)
 
 
@@ -91,8 +107,153 @@ async def delete_config(call: Call) -> None:
     Disks and volumes stay. A guest that runs with it goes on running.
     """
     instance, config = await lock_config(call, call.number("computeId"), call.number("configId"))
-    await changes.delete(call, instance, config)
+    await service.delete(call, instance, config)
 
 
 async def _view(call: Call, config_id: int) -> bytes:
     return await call.record(config_id, CONFIGS, call.account_id, call.number("computeId"))
+
+
+_INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
+
+_INTERFACE = f"{_INTERFACES}/{{interfaceId:int}}"
+
+_EVENTS = ("compute_config_update",)
+
+ACTIVE = "The Compute runs with this config: shut it down first."
+
+
+@endpoint("GET", _INTERFACES, scopes=_READ, grant=Read("compute"), returns=Array(InterfaceRow))
+async def list_interfaces(call: Call) -> str:
+    """List the interfaces of a config.
+
+    eth0 first.
+    """
+    await check_exists(call, call.number("computeId"))
+    config = await find_config(call, call.number("computeId"), call.number("configId"))
+    return await interface_queries.records(call.db, INTERFACES.record_text, config.id)
+
+
+@endpoint("GET", _INTERFACE, scopes=_READ, grant=Read("compute"), returns=InterfaceRow)
+async def view_interface(call: Call) -> bytes:
+    """View an interface.
+
+    One network interface of a config.
+    """
+    return await _view_interface(call, call.number("interfaceId"))
+
+
+@endpoint(
+    "POST",
+    _INTERFACES,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=AddInterface,
+    of=list_interfaces,
+    returns=InterfaceRow,
+    events=_EVENTS,
+)
+async def add_interface(call: Call, body: AddInterface) -> bytes:
+    """Add an interface to a config, after those that it has.
+
+    Three at most. A guest that runs finds it at its next boot.
+    """
+    instance, config = await lock_config(call, call.number("computeId"), call.number("configId"))
+    service.check_vlans(call, instance, (body,), "purpose")
+    others = await interface_queries.of_config(call.db, config.id)
+    problem = adding_problem(others, body)
+    if problem is not None:
+        raise invalid_fields([problem])
+    interface_id = await interface_queries.add(call.db, config.id, body)
+    await _changed(call, instance, config)
+    await limits.check_vlans(call, instance.region, (body,), "label")
+    return await _view_interface(call, interface_id)
+
+
+@endpoint(
+    "PUT",
+    _INTERFACE,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=UpdateInterface,
+    of=view_interface,
+    returns=InterfaceRow,
+    events=_EVENTS,
+)
+async def update_interface(call: Call, body: UpdateInterface) -> bytes:
+    """Update an interface.
+
+    A guest that runs finds the changes at its next boot.
+    """
+    instance, config, interface = await _lock_interface(call)
+    others = await interface_queries.of_config(call.db, config.id)
+    problem = updating_problem(others, interface, body)
+    if problem is not None:
+        raise invalid_fields([problem])
+    if body.primary is not None:
+        await interface_queries.set_primary(call.db, interface.id, body.primary)
+    await _changed(call, instance, config)
+    return await _view_interface(call, interface.id)
+
+
+@endpoint("DELETE", _INTERFACE, scopes=_WRITE, grant=Write("compute"), events=_EVENTS)
+async def delete_interface(call: Call) -> None:
+    """Delete an interface.
+
+    Those after it move up: eth2 becomes eth1. A guest that runs keeps it until its next boot.
+    """
+    instance, config, interface = await _lock_interface(call)
+    if config.active:
+        raise invalid(ACTIVE)
+    await interface_queries.delete(call.db, interface.id)
+    await _changed(call, instance, config)
+
+
+@endpoint(
+    "POST",
+    f"{_INTERFACES}/order",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=OrderInterfaces,
+    of=list_interfaces,
+    events=_EVENTS,
+)
+async def order_interfaces(call: Call, body: OrderInterfaces) -> None:
+    """Order the interfaces of a config.
+
+    `ids` must name each of them once. A guest that runs finds the new order at its next boot.
+    """
+    instance, config = await lock_config(call, call.number("computeId"), call.number("configId"))
+    held = await interface_queries.of_config(call.db, config.id)
+    if sorted(body.ids) != sorted(interface.id for interface in held):
+        raise invalid("Must name each interface of the config once", "ids")
+    if config.active:
+        raise invalid(ACTIVE)
+    await interface_queries.reorder(call.db, body.ids)
+    await _changed(call, instance, config)
+
+
+async def _lock_interface(call: Call) -> tuple[InstanceFacts, ConfigFacts, InterfaceFacts]:
+    """All three; 404 for what is not there, 400 while a job replaces the configs."""
+    instance, config = (
+        await lock(call, call.number("computeId")),
+        await find_config(call, call.number("computeId"), call.number("configId")),
+    )
+    for interface in await interface_queries.of_config(call.db, config.id):
+        if interface.id == call.number("interfaceId"):
+            check_open(instance)
+            return instance, config, interface
+    raise not_found()
+
+
+async def _changed(call: Call, instance: InstanceFacts, config: ConfigFacts) -> None:
+    await configs.touch(call.db, config.id, call.clock.seconds())
+    name = ConfigName(config.id, config.label)
+    await service.notify(call, "compute_config_update", instance, name)
+
+
+async def _view_interface(call: Call, interface_id: int) -> bytes:
+    config_id = call.number("configId")
+    return await call.record(
+        interface_id, INTERFACES, call.account_id, call.number("computeId"), config_id
+    )

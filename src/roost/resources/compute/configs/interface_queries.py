@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from roost.resources.compute.interfaces import Interface, Purpose
+from roost.resources.compute.interface_bodies import Interface, Purpose
 from roost.store import Queries
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.formats import Created, Id, Updated, example
-from roost.resources.compute.interfaces import Purpose
+from roost.resources.compute.interface_bodies import Purpose
 
 RunLevel = Literal["default", "single", "binbash"]
 VirtMode = Literal["paravirt", "fullvirt"]

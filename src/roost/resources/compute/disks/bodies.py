@@ -2,20 +2,39 @@
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+import orjson
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from roost.resources.compute.bodies import (
-    RootPassword,
-    StackscriptData,
-    Usernames,
-    check_stackscript,
-)
-from roost.resources.compute.disks import examples, rules
-from roost.resources.compute.disks.engine import Filesystem
+from roost.resources.compute.disks import rules
+from roost.resources.compute.engine import Filesystem
+from roost.resources.compute.rules import strong_password
+from roost.resources.ssh_keys.references import KEYS_OF_USERS, NO_KEYS
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
-from roost.web.checks import ImageId, catalog_of
-from roost.web.fields import Between, Length, refuse
+from roost.web.checks import ImageId, Refers, catalog_of
+from roost.web.fields import Between, Length, ShortText, refuse
+
+RootPassword = Annotated[str, Length(7, 128), AfterValidator(strong_password)]
+
+MAX_STACKSCRIPT_DATA = 65535
+StackscriptData = Annotated[dict[str, object], Length(0, 256)]
+
+Usernames = Annotated[list[ShortText], Length(0, 100), Refers(KEYS_OF_USERS, NO_KEYS)]
+
+
+def check_stackscript(value: object) -> object:
+    """`stackscript_id` and `stackscript_data`: there are no StackScripts yet."""
+    if isinstance(value, dict) and len(orjson.dumps(value)) > MAX_STACKSCRIPT_DATA:
+        raise refuse(f"Must be at most {MAX_STACKSCRIPT_DATA} characters of JSON")
+    if value is not None:
+        raise refuse("StackScripts are not available")
+    return value
+
+
+_CREATE_EXAMPLES: list[JsonValue] = [
+    {"label": "data", "size": 1024},
+    {"label": "more swap", "size": 512, "filesystem": "swap"},
+]
 
 Label = Annotated[str, Length(1, rules.MAX_LABEL)]
 Size = Annotated[int, Between(1, rules.MAX_SIZE)]
@@ -24,7 +43,7 @@ Size = Annotated[int, Between(1, rules.MAX_SIZE)]
 class CreateDisk(Body):
     """POST …/disks. The order of the fields is the order of their errors."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.CREATE})
+    model_config = ConfigDict(json_schema_extra={"examples": _CREATE_EXAMPLES})
 
     image: ImageId | None = None
     """The image to copy onto it; omitted for an empty disk."""
@@ -84,7 +103,7 @@ class CreateDisk(Body):
 class UpdateDisk(Body):
     """PUT …/disks/{diskId}; what is omitted stays as it is."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.UPDATE})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"label": "data-2"}]})
 
     label: Label | None = None
     """The new name."""
@@ -93,7 +112,7 @@ class UpdateDisk(Body):
 class ResizeDisk(Body):
     """POST …/disks/{diskId}/resize; MB."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.RESIZE})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"size": 2048}]})
 
     size: Size
     """MB. All disks together must fit the plan; a smaller disk must still hold its files."""
@@ -102,7 +121,9 @@ class ResizeDisk(Body):
 class SetPassword(Body):
     """POST …/disks/{diskId}/password."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": examples.PASSWORD})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"password": "correct-Horse7battery"}]}
+    )
 
     password: RootPassword
     """The new password of root; weak ones are refused."""

@@ -1,13 +1,19 @@
 """What the API offers: disks of instances (reference: operations, Compute instances)."""
 
 from roost.errors import not_found
-from roost.resources.compute.disks import changes, queries
+from roost.resources.compute.disks import queries, service
 from roost.resources.compute.disks.bodies import CreateDisk, ResizeDisk, SetPassword, UpdateDisk
 from roost.resources.compute.disks.queries import DISKS, DiskFacts
 from roost.resources.compute.disks.records import DiskRow
-from roost.resources.compute.locks import check_exists, check_idle, check_open, lock, lock_turn
+from roost.resources.compute.locks import (
+    Turn,
+    check_exists,
+    check_idle,
+    check_open,
+    lock,
+    lock_turn,
+)
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.compute.turns import Turn
 from roost.web.call import Call
 from roost.web.grants import Read, Write
 from roost.web.registry import Page, endpoint
@@ -63,7 +69,7 @@ async def create_disk(call: Call, body: CreateDisk) -> bytes:
     """
     instance, turn = await lock_turn(call, call.number("computeId"))
     check_open(instance)
-    return await _view(call, await changes.create(call, instance, turn, body))
+    return await _view(call, await service.create(call, instance, turn, body))
 
 
 @endpoint(
@@ -85,7 +91,7 @@ async def update_disk(call: Call, body: UpdateDisk) -> bytes:
     label = body.label or disk.label
     if label != disk.label:
         await queries.set_label(call.db, disk.id, label, call.clock.now())
-        await changes.notify(call, "disk_update", instance, disk.id, label)
+        await service.notify(call, "disk_update", instance, disk.id, label)
     return await _view(call, disk.id)
 
 
@@ -96,7 +102,7 @@ async def delete_disk(call: Call) -> None:
     All that is on it is lost. The instance must not run with it.
     """
     instance, disk, turn = await _lock_turn(call)
-    await changes.delete(call, instance, disk, turn)
+    await service.delete(call, instance, disk, turn)
 
 
 @endpoint(
@@ -113,7 +119,7 @@ async def clone_disk(call: Call) -> bytes:
     The copy is a disk of the same instance and must fit into what the plan has left.
     """
     instance, disk, turn = await _lock_turn(call)
-    return await _view(call, await changes.clone(call, instance, disk, turn))
+    return await _view(call, await service.clone(call, instance, disk, turn))
 
 
 @endpoint(
@@ -132,11 +138,11 @@ async def resize_disk(call: Call, body: ResizeDisk) -> None:
     not fit lets the job fail, and nothing changes.
     """
     instance, disk, turn = await _lock_turn(call)
-    await changes.resize(call, instance, disk, turn, body.size)
+    await service.resize(call, instance, disk, turn, body.size)
 
 
 async def _hash_password(_call: Call, body: SetPassword) -> str:
-    return await changes.hash_password(body.password)
+    return await service.hash_password(body.password)
 
 
 @endpoint(
@@ -156,7 +162,7 @@ async def reset_disk_password(call: Call, hashed: str) -> None:
     """
     instance, disk = await _lock(call)
     await check_idle(call, instance)
-    await changes.set_password(call, instance, disk, hashed)
+    await service.set_password(call, instance, disk, hashed)
 
 
 async def _view(call: Call, disk_id: int) -> bytes:

@@ -6,8 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from roost.resources.compute.disks.engine import DiskSpec, Filesystem
+from roost.core.entities.kind import EntityKind
+from roost.core.entities.records import Entity
 from roost.resources.compute.disks.records import DiskStatus
+from roost.resources.compute.engine import DiskSpec, Filesystem
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 
@@ -133,6 +135,16 @@ async def of_instances(db: Queries, compute_ids: Sequence[int]) -> dict[int, lis
     return found
 
 
+async def is_in_config(db: Queries, config_id: int, disk_id: int) -> bool:
+    """Whether the config names the disk."""
+    found: bool = await db.fetchval(
+        "select exists (select from compute_config_device where config_id = $1 and disk_id = $2)",
+        config_id,
+        disk_id,
+    )
+    return found
+
+
 async def allocated(db: Queries, compute_id: int) -> int:
     """MB that the instance's disks take of its plan."""
     size: int = await db.fetchval(
@@ -226,3 +238,8 @@ async def delete(db: Queries, disk_id: int) -> None:
 async def delete_all(db: Queries, disk_ids: Collection[int]) -> None:
     """Several rows, and what configs say of them."""
     await db.execute("delete from compute_disk where id = any($1)", list(disk_ids))
+
+
+def disk_entity(compute_id: int, disk_id: int, label: str) -> Entity:
+    path = f"/compute/instances/{compute_id}/disks/{{id}}"
+    return EntityKind(name="disk", path=path).entity(disk_id, label)

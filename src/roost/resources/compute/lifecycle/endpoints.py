@@ -1,16 +1,16 @@
 """What the API offers: changes of whole instances (reference: operations, Compute instances)."""
 
 from roost.resources.compute import endpoints as instances
-from roost.resources.compute.disks.changes import hash_password
-from roost.resources.compute.lifecycle import cloning, passwords, rebuilding, rescuing, resizing
+from roost.resources.compute.disks.service import hash_password
+from roost.resources.compute.lifecycle import clone_service, service
 from roost.resources.compute.lifecycle.bodies import (
+    CloneInstance,
     MutateInstance,
     RebuildInstance,
     RescueInstance,
     ResetPassword,
     ResizeInstance,
 )
-from roost.resources.compute.lifecycle.clone_bodies import CloneInstance
 from roost.resources.compute.locks import lock_idle
 from roost.resources.compute.queries import INSTANCES
 from roost.resources.compute.records import InstanceRow
@@ -41,7 +41,7 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     Source and target are `cloning` until all is copied; the clone is offline then. Users need
     to see the source, and read_write on an instance that is added to.
     """
-    return await _record(call, await cloning.clone(call, call.number("computeId"), body))
+    return await _record(call, await clone_service.clone(call, call.number("computeId"), body))
 
 
 @endpoint(
@@ -58,7 +58,7 @@ async def mutate_instance(call: Call, body: MutateInstance) -> None:
 
     Its plan becomes the successor of the plan that it has; see resize.
     """
-    await resizing.mutate(
+    await service.mutate(
         call, await lock_idle(call, call.number("computeId")), body.allow_auto_disk_resize
     )
 
@@ -82,7 +82,7 @@ async def reset_instance_password(call: Call, hashed: str) -> None:
 
     It must be off and have one disk beside swap; the next boot applies the password.
     """
-    await passwords.reset(call, await lock_idle(call, call.number("computeId")), hashed)
+    await service.reset_password(call, await lock_idle(call, call.number("computeId")), hashed)
 
 
 @endpoint(
@@ -102,7 +102,7 @@ async def rebuild_instance(call: Call, body: RebuildInstance) -> bytes:
     tags and volumes stay.
     """
     instance = await lock_idle(call, call.number("computeId"))
-    await rebuilding.rebuild(call, instance, body)
+    await service.rebuild(call, instance, body)
     return await _record(call, instance.id)
 
 
@@ -121,7 +121,7 @@ async def rescue_instance(call: Call, body: RescueInstance) -> None:
     A small system of its own, in which disks can be mended; root logs in with the password and
     keys of the first disk that has any. The next boot or reboot leaves it.
     """
-    await rescuing.rescue(call, await lock_idle(call, call.number("computeId")), body.devices)
+    await service.rescue(call, await lock_idle(call, call.number("computeId")), body.devices)
 
 
 @endpoint(
@@ -145,7 +145,7 @@ async def resize_instance(call: Call, body: ResizeInstance) -> None:
     the new memory and processors.
     """
     instance = await lock_idle(call, call.number("computeId"))
-    await resizing.resize(call, instance, body)
+    await service.resize(call, instance, body)
 
 
 async def _record(call: Call, compute_id: int) -> bytes:

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from roost.resources.compute.lifecycle.plans import Specs
+from roost.resources.compute.lifecycle.rules import Specs
+from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 
@@ -81,3 +82,53 @@ async def tags_of(db: Queries, account_id: int, compute_id: int) -> list[str]:
         compute_id,
     )
     return tags or []
+
+
+async def set_resize_type(db: Queries, compute_id: int, type_id: str) -> None:
+    """The plan to come; it counts as long as the instance is resizing."""
+    await db.execute(
+        "update compute_instance set resize_type = $2 where id = $1", compute_id, type_id
+    )
+
+
+async def begin_clone(
+    db: Queries, source_id: int, target_id: int, former: InstanceStatus, now: datetime
+) -> None:
+    """Both are cloning; `former` is what the target becomes again.
+
+    An instance of which another clone is being made keeps its former status.
+    """
+    await db.execute(
+        """
+        update compute_instance set status = 'cloning', updated = $4,
+            former_status = case when id = $2 then $3
+                when status = 'cloning' then former_status else status end,
+            source_id = case when id = $2 then $1::bigint end
+        where id in ($1, $2)
+        """,
+        source_id,
+        target_id,
+        former,
+        now.replace(microsecond=0),
+    )
+
+
+async def lock_both(db: Queries, source_id: int, target_id: int) -> None:
+    """In the order of their ids, as everybody does who locks two."""
+    await db.execute(
+        "select from compute_instance where id in ($1, $2) order by id for no key update",
+        source_id,
+        target_id,
+    )
+
+
+async def end_clone(db: Queries, source_id: int, target_id: int, now: datetime) -> None:
+    """The target becomes what it was, and so does its source when this was the last clone."""
+    sql = """
+        update compute_instance i set status = i.former_status, former_status = null,
+            source_id = null, updated = $2
+        where i.id = $1 and i.status = 'cloning' and not exists (
+            select from compute_instance c where c.source_id = i.id and c.status = 'cloning')
+        """
+    for compute_id in (target_id, source_id):
+        await db.execute(sql, compute_id, now.replace(microsecond=0))

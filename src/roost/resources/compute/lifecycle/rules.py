@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from roost.resources.compute.configs.copies import SavedConfig
+from pydantic import BaseModel, ConfigDict
+
+from roost.core.catalog.entries import PlanEntry
+from roost.resources.compute.configs.copy_queries import SavedConfig
 from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.disks.rules import can_have_password
@@ -59,3 +62,27 @@ def with_password(disks: Iterable[DiskFacts]) -> DiskFacts | None:
 def cloned_disks(configs: Iterable[SavedConfig], more: Iterable[int]) -> list[int]:
     """The disks of these configs, and more, by id."""
     return sorted({disk for config in configs for disk in config.disks.values()} | set(more))
+
+
+class Specs(BaseModel):
+    """disk and memory in MB, transfer in GB a month."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str
+    disk: int
+    memory: int
+    vcpus: int
+    gpus: int
+    transfer: int
+
+    @classmethod
+    def of(cls, plan: PlanEntry) -> "Specs":
+        return cls(
+            type=plan.id,
+            disk=plan.disk,
+            memory=plan.memory,
+            vcpus=plan.vcpus,
+            gpus=plan.gpus,
+            transfer=plan.transfer,
+        )

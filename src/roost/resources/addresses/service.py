@@ -1,0 +1,52 @@
+"""Handing out IPv4 addresses, each to one instance at a time.
+
+Free addresses are rows that concurrent transactions take without waiting for each other; pools
+are laid out as rows piece by piece, so that a large pool costs nothing until it is used.
+"""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Interface
+
+from roost.resources.addresses import queries
+from roost.store import Queries
+
+
+class PoolExhaustedError(Exception):
+    """The region has no free address left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocated:
+    interface: IPv4Interface
+    gateway: IPv4Address | None
+    """None for a private address."""
+    public: bool
+
+
+async def allocate(
+    db: Queries, region: str, public: bool, account_id: int, compute_id: int
+) -> Allocated:
+    """An address that no one else holds; raises PoolExhaustedError."""
+    taken = await queries.take(db, region, public, account_id, compute_id)
+    if taken is None:
+        await queries.lock_layout(db, region)
+        taken = await queries.take(db, region, public, account_id, compute_id)
+    if taken is None and await queries.lay_out_more(db, region, public):
+        taken = await queries.take(db, region, public, account_id, compute_id)
+    if taken is None:
+        raise PoolExhaustedError(region)
+    return _allocated(taken)
+
+
+async def held_by(db: Queries, compute_id: int) -> list[Allocated]:
+    """Public addresses first."""
+    return [_allocated(row) for row in await queries.held_by(db, compute_id)]
+
+
+def _allocated(row: queries.AddressRow) -> Allocated:
+    gateway = row.gateway
+    return Allocated(
+        IPv4Interface(f"{row.address}/{row.prefix}"),
+        None if gateway is None else IPv4Address(gateway),
+        row.public,
+    )

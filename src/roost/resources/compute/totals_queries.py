@@ -1,0 +1,147 @@
+"""SQL of what instances are together: in a region, and for an account."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from roost.core.grant_queries import granted_sql
+from roost.store import Queries
+
+
+async def regions_in_use(db: Queries) -> list[str]:
+    rows = await db.fetch("select distinct region from compute_instance order by region")
+    return [row["region"] for row in rows]
+
+
+async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
+    """Regions and the names of the engines that hold guests of theirs."""
+    rows = await db.fetch(
+        """
+        select distinct region, engine from compute_instance where engine is not null
+        order by region, engine
+        """
+    )
+    return [(row["region"], row["engine"]) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """Instances of a region with one status, and what their plans give them."""
+
+    region: str
+    status: str
+    instances: int
+    memory: int
+    """Bytes"""
+
+
+async def promised_by_status(db: Queries) -> list[Promised]:
+    rows = await db.fetch(
+        """
+        select region, status, count(*) as instances, sum(memory)::bigint << 20 as memory
+        from compute_instance group by region, status
+        """
+    )
+    return [Promised(**row) for row in rows]
+
+
+async def promised_disk(db: Queries) -> dict[str, int]:
+    """Bytes of all disks by region."""
+    rows = await db.fetch(
+        """
+        select i.region, sum(d.size)::bigint << 20 as size
+        from compute_disk d join compute_instance i on i.id = d.compute_id group by i.region
+        """
+    )
+    return {row["region"]: row["size"] for row in rows}
+
+
+async def regions_of(db: Queries, account_id: int, grantee: int | None) -> list[str]:
+    """Where an account has instances, of which a `grantee` only knows those granted to them."""
+    rows = await db.fetch(
+        f"""
+        select distinct region from compute_instance i
+        where i.account_id = $1 and {granted_sql("'compute'", "i.id", "$2")}
+        """,
+        account_id,
+        grantee,
+    )
+    return [row["region"] for row in rows]
+
+
+PROMISED = "compute_instance i left join compute_type t on t.id = i.resize_type"
+"""Instances, with the plan to come of those that are resizing."""
+
+
+def promised(column: Literal["memory", "vcpus", "disk"]) -> str:
+    """What such instances have, or have soon, of something that plans give."""
+    return f"""
+        sum(case when i.status = 'resizing' then greatest(i.{column}, t.{column})
+            else i.{column} end)
+        """
+
+
+async def promised_in(db: Queries, region: str) -> tuple[int, int]:
+    """MB of memory and of disks that all instances of a region have, or have soon."""
+    row = await db.fetchrow(
+        f"""
+        select coalesce({promised("memory")}, 0)::bigint as memory,
+            coalesce({promised("disk")}, 0)::bigint as disk
+        from {PROMISED} where i.region = $1
+        """,
+        region,
+    )
+    assert row is not None
+    return row["memory"], row["disk"]
+
+
+async def count_vlans(db: Queries, account_id: int, region: str) -> int:
+    """To how many VLANs configs of the account's instances in the region have interfaces."""
+    vlans: int = await db.fetchval(
+        """
+        select count(distinct f.label) from compute_instance i
+        join compute_config c on c.compute_id = i.id
+        join compute_interface f on f.config_id = c.id
+        where i.account_id = $1 and i.region = $2 and f.purpose = 'vlan'
+        """,
+        account_id,
+        region,
+    )
+    return vlans
+
+
+async def quota(db: Queries, account_id: int, now: datetime) -> int:
+    """GB that the account's instances add to its pool in the month of `now`, in proportion."""
+    size: int = await db.fetchval(
+        """
+        with month as (
+            select date_trunc('month', $2::timestamp) as first,
+                date_trunc('month', $2::timestamp) + interval '1 month' as next)
+        select coalesce(floor(sum(
+            i.transfer * extract(epoch from m.next - greatest(i.created, m.first))
+                / extract(epoch from m.next - m.first))), 0)::bigint
+        from compute_instance i cross join month m where i.account_id = $1
+        """,
+        account_id,
+        now,
+    )
+    return size
+
+
+async def has_vlan(db: Queries, account_id: int, region: str, label: str) -> bool:
+    """Whether a config of the account's instances has an interface to it."""
+    found: bool = await db.fetchval(
+        """
+        select exists (
+            select from compute_instance i
+            join compute_config c on c.compute_id = i.id
+            join compute_interface f on f.config_id = c.id
+            where i.account_id = $1 and i.region = $2 and f.purpose = 'vlan' and f.label = $3)
+        """,
+        account_id,
+        region,
+        label,
+    )
+    return found

@@ -1,5 +1,0 @@
-"""How events name tags."""
-
-from roost.core.entities.kind import EntityKind
-
-TAG = EntityKind(name="tag", path="/tags/{label}")

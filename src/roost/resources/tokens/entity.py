@@ -1,5 +1,0 @@
-"""How events name tokens."""
-
-from roost.core.entities.kind import EntityKind
-
-TOKEN = EntityKind(name="token", path="/profile/tokens/{id}")

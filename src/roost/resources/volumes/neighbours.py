@@ -1,0 +1,106 @@
+"""What volumes are to the instances that they are attached to."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from roost.core.events import log
+from roost.core.neighbours import Neighbour
+from roost.errors import invalid
+from roost.jobs.queue import JobQueue
+from roost.resources.compute import queries as computes
+from roost.resources.compute.locks import Turn
+from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.volumes import jobs, locks, queries, rules
+from roost.resources.volumes.jobs import AttachmentArgs, take_from_instance
+from roost.resources.volumes.queries import VOLUME, VolumeFacts
+from roost.services import Services
+from roost.store import Queries
+
+
+class VolumeAttachments(InstanceVolumes, Neighbour):
+    """What volumes are to an instance."""
+
+    async def resources(self, db: Queries, compute_id: int) -> list[str]:
+        """Under which names jobs work on volumes of the instance, and on clones of these."""
+        held = await queries.of_instance(db, compute_id)
+        return await locks.resources(db, *(volume.id for volume in held))
+
+    async def objection(self, db: Queries, compute_id: int, memory: int) -> str | None:
+        held, most = len(await queries.of_instance(db, compute_id)), rules.most_volumes(memory)
+        if held <= most:
+            return None
+        return (
+            f"Compute has {held} volumes, but the new service plan allows {most}."
+            " Detach some first."
+        )
+
+    async def went_off(self, db: Queries, services: Services, compute_id: int) -> None:
+        """Detach those that were attached for one boot only."""
+        now = services.get(JobQueue).clock.now()
+        for volume in await queries.of_instance(db, compute_id):
+            if not volume.persist_across_boots:
+                await _detach(db, volume, compute_id, now)
+
+    async def left(self, db: Queries, services: Services, compute_id: int) -> None:
+        """Detach all (spec A volume freed)."""
+        now = services.get(JobQueue).clock.now()
+        for volume in await queries.of_instance(db, compute_id):
+            await _detach(db, volume, compute_id, now)
+
+    async def attached(self, db: Queries, compute_id: int) -> list[AttachedVolume]:
+        return [
+            AttachedVolume(volume.id, volume.label, volume.persist_across_boots)
+            for volume in await queries.of_instance(db, compute_id)
+            if volume.made
+        ]
+
+    async def claim(
+        self, db: Queries, services: Services, compute_id: int, volume_ids: Collection[int]
+    ) -> None:
+        instance = await computes.lock_any(db, compute_id)
+        assert instance is not None
+        for volume_id in sorted(set(volume_ids)):
+            volume = await queries.lock(db, instance.account_id, volume_id)
+            if volume is None:
+                raise invalid(f"Volume {volume_id} does not exist", "devices")
+            if not (volume.compute_id == compute_id and volume.persist_across_boots):
+                await _claim(db, services.get(JobQueue), instance, volume)
+
+
+async def _detach(db: Queries, volume: VolumeFacts, compute_id: int, now: datetime) -> None:
+    await take_from_instance(db, volume.id, compute_id, now)
+    await _notify(db, "volume_detach", volume, now)
+
+
+async def _notify(db: Queries, action: str, volume: VolumeFacts, now: datetime) -> None:
+    actor = log.Actor(volume.account_id, None)
+    await log.add(db, now, actor, action, VOLUME.of(volume))
+
+
+async def _claim(
+    db: Queries, queue: JobQueue, instance: InstanceFacts, volume: VolumeFacts
+) -> None:
+    now = queue.clock.now()
+    locks.check_takes_volumes(instance)
+    if volume.region != instance.region:
+        raise invalid(locks.ELSEWHERE, "devices")
+    turn = await locks.find_turn(db, queue, volume.id, instance.id)
+    if volume.compute_id != instance.id:
+        locks.check_free(volume, turn)
+    await locks.check_room(db, instance, True, volume.id)
+    await queries.attach(db, volume.id, instance.id, True, now)
+    if volume.compute_id is None:
+        await _plug_or_notify(db, queue, instance, volume, turn)
+
+
+async def _plug_or_notify(
+    db: Queries, queue: JobQueue, instance: InstanceFacts, volume: VolumeFacts, turn: Turn
+) -> None:
+    """A guest that runs with that config gets the volume now, any other when it boots."""
+    if instance.status != "running" and not turn.queued:
+        await _notify(db, "volume_attach", volume, queue.clock.now())
+        return
+    args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
+    by = log.Starter(queue, db, volume.account_id)
+    await log.start(by, jobs.ATTACH, args, VOLUME.of(volume), COMPUTE.of(instance))

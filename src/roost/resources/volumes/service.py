@@ -1,0 +1,158 @@
+"""Making volumes, and changes of those that are there (spec A volumes)."""
+
+from roost.core.access import give_to_creator, require
+from roost.core.context import Context
+from roost.core.events import log
+from roost.core.planes import Engines
+from roost.errors import invalid
+from roost.jobs.queue import JobQueue
+from roost.resources.compute.locks import FIRST, Turn
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.volumes import jobs, limits, locks, queries, rules
+from roost.resources.volumes.bodies import AttachVolume, CreateVolume
+from roost.resources.volumes.engine import VOLUME_PLANE
+from roost.resources.volumes.jobs import (
+    AttachmentArgs,
+    CloneArgs,
+    CreateArgs,
+    ResizeArgs,
+    VolumeArgs,
+)
+from roost.resources.volumes.locks import resource_of
+from roost.resources.volumes.queries import VOLUME, NewVolume, VolumeFacts
+
+LABEL_TAKEN = "Label must be unique among your volumes"
+
+
+async def create(context: Context, body: CreateVolume) -> str:
+    """The record of a new volume, unattached or attached."""
+    instance, turn = await _instance(context, body)
+    region = body.region if instance is None else instance.region
+    assert region is not None
+    new = NewVolume(
+        account_id=context.account_id,
+        label=body.label,
+        region=region,
+        engine=context.get(Engines).of(VOLUME_PLANE, region).name,
+        size=body.size,
+        tags=body.tags,
+        compute_id=body.compute_id,
+        now=context.clock.seconds(),
+    )
+    volume_id, record = await _insert(context, new)
+    secondary = None
+    if instance is not None:
+        await locks.name_in_config(context.db, instance, body.config_id, volume_id)
+        secondary = COMPUTE.of(instance)
+    args = CreateArgs(volume_id=volume_id, compute_id=body.compute_id, after=turn.after)
+    entity = VOLUME.entity(volume_id, body.label)
+    await log.start(context, jobs.CREATE, args, entity, secondary)
+    await limits.check_new(context, region)
+    return record
+
+
+async def _instance(context: Context, body: CreateVolume) -> tuple[InstanceFacts | None, Turn]:
+    """What the volume is to be attached to, if anything, and behind which jobs there."""
+    if body.compute_id is None:
+        return None, FIRST
+    instance = await locks.lock_instance(context, body.compute_id)
+    if body.region not in (None, instance.region):
+        raise invalid(locks.ELSEWHERE)
+    locks.check_region(context, instance)
+    await locks.check_room(context.db, instance, True)
+    queue = context.get(JobQueue)
+    return instance, await locks.find_turn(context.db, queue, None, instance.id)
+
+
+async def clone(context: Context, source: VolumeFacts, turn: Turn, label: str) -> str:
+    """The record of a new volume that gets the size and the data of another one."""
+    new = NewVolume(
+        account_id=source.account_id,
+        label=label,
+        region=source.region,
+        engine=source.engine,
+        size=source.size,
+        tags=[],
+        source_id=source.id,
+        now=context.clock.seconds(),
+    )
+    volume_id, record = await _insert(context, new)
+    args = CloneArgs(volume_id=volume_id, source_id=source.id, after=turn.after)
+    copy, size = VOLUME.entity(volume_id, label), source.size * 1024
+    await log.start(context, jobs.CLONE, args, VOLUME.of(source), copy, size=size)
+    await limits.check_new(context, source.region)
+    return record
+
+
+async def _insert(context: Context, new: NewVolume) -> tuple[int, str]:
+    made = await queries.insert(context.db, new)
+    if made is None:
+        raise invalid(LABEL_TAKEN, "label")
+    await give_to_creator(context, VOLUME.name, made[0])
+    return made
+
+
+async def attach(context: Context, volume_id: int, body: AttachVolume) -> None:
+    """Rule 1, and the limit of volumes for each instance."""
+    await locks.find(context, volume_id)
+    instance = await locks.lock_instance(context, body.compute_id)
+    volume = await locks.lock(context, volume_id)
+    turn = await locks.find_turn(context.db, context.get(JobQueue), volume.id, instance.id)
+    locks.check_free(volume, turn)
+    if volume.region != instance.region:
+        raise invalid(locks.ELSEWHERE)
+    persists = body.persist_across_boots
+    if not persists and instance.status != "running":
+        raise invalid("Compute is not running.")
+    await locks.check_room(context.db, instance, persists)
+    await queries.attach(context.db, volume.id, instance.id, persists, context.clock.now())
+    if persists:
+        await locks.name_in_config(context.db, instance, body.config_id, volume.id)
+    args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
+    await log.start(context, jobs.ATTACH, args, VOLUME.of(volume), COMPUTE.of(instance))
+
+
+async def detach(context: Context, volume_id: int) -> None:
+    """Done when the guest has let go of it; one that has it mounted keeps it."""
+    found = await locks.find(context, volume_id)
+    if found.compute_id is not None:
+        await require(context, COMPUTE.name, found.compute_id, "read_write")
+    volume, instance, turn = await locks.lock_turn(context, volume_id)
+    if instance is None:
+        raise invalid("Volume is not attached.")
+    args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
+    await log.start(context, jobs.DETACH, args, VOLUME.of(volume), COMPUTE.of(instance))
+
+
+async def resize(context: Context, volume_id: int, size: int) -> None:
+    """Rule 2. The new size is shown from now on."""
+    volume, _, turn = await locks.lock_turn(context, volume_id)
+    if size > rules.MAX_SIZE:
+        most = f"{rules.MAX_SIZE} gigabytes"
+        raise invalid(f"Storage volumes cannot be resized larger than {most}")
+    if size <= volume.size:
+        raise invalid("Storage volumes can only be resized up")
+    args = ResizeArgs(volume_id=volume.id, size=size, after=turn.after, queued=turn.queued)
+    await log.start(context, jobs.RESIZE, args, VOLUME.of(volume))
+    await limits.check_resized(context, volume.region)
+
+
+async def delete(context: Context, volume_id: int) -> None:
+    """Rule 5. From now on nobody sees it.
+
+    What else is done with it is not done any further, save that it is detached or copied.
+    """
+    volume, queue = await locks.lock(context, volume_id), context.get(JobQueue)
+    turn = await locks.find_turn(context.db, queue, volume.id)
+    if volume.compute_id is None:
+        await queue.preempt(context.db, resource_of(volume.id), "The volume was deleted.")
+    elif not await _is_detaching(context, volume):
+        raise invalid("Volume must be detached before it can be deleted.")
+    await queries.set_deleting(context.db, volume.id)
+    args = VolumeArgs(volume_id=volume.id, after=turn.after)
+    await log.start(context, jobs.DELETE, args, VOLUME.of(volume))
+
+
+async def _is_detaching(context: Context, volume: VolumeFacts) -> bool:
+    found = await context.get(JobQueue).unfinished(context.db, resource_of(volume.id))
+    return any(job.kind == jobs.DETACH.name for job in found)
