@@ -22,6 +22,7 @@ from tests.support.apps import let_in
 from tests.support.client import Client
 from tests.support.disks import quiet
 from tests.support.families import adopt
+from tests.support.firewalls import FIREWALLS, guarded
 from tests.support.instances import made
 from tests.support.keys import KEY
 from tests.support.pictures import picture
@@ -117,6 +118,26 @@ async def _record(client: Client, roost: Roost, account: Account) -> Value:
     domain_id = await _domain(client, roost, account)
     body = {"type": "TXT", "target": new_uuid()}
     return int((await client.post(f"/domains/{domain_id}/records", body))["id"])
+
+
+async def _firewall(client: Client, roost: Roost, account: Account) -> Value:
+    """The same for all parameters of a path."""
+    rows = (await client.get(FIREWALLS, filter={"label": f"sample-{account.id}"}))["data"]
+    if rows:
+        return int(rows[0]["id"])
+    return int((await guarded(client, label=f"sample-{account.id}", tags=["blue"]))["id"])
+
+
+async def _firewall_device(client: Client, roost: Roost, account: Account) -> Value:
+    firewall_id = await _firewall(client, roost, account)
+    body = {"id": await _instance(client, roost, account), "type": "compute"}
+    return int((await client.post(f"{FIREWALLS}/{firewall_id}/devices", body))["id"])
+
+
+async def _firewall_of_instance(client: Client, roost: Roost, account: Account) -> Value:
+    compute_id = (await _newest(client, roost, account)).rpartition("/")[2]
+    devices = {"computes": [int(compute_id)]}
+    return int((await guarded(client, label="before-one", devices=devices))["id"])
 
 
 async def _event(client: Client, roost: Roost, account: Account) -> Value:
@@ -237,6 +258,8 @@ SAMPLES = {
     "domainId": Sample(_domain, 999_999_999),
     "euuid": Sample(_child, new_uuid()),
     "eventId": Sample(_event, 999_999_999),
+    "firewallDeviceId": Sample(_firewall_device, 999_999_999),
+    "firewallId": Sample(_firewall, 999_999_999),
     "imageId": Sample(_image, "private/999999999"),
     "interfaceId": Sample(_interface, 999_999_999),
     "kernelId": _shared("roost/grub2", "roost/none"),
@@ -254,6 +277,7 @@ SAMPLES = {
 }
 
 ROWS: dict[str, Maker] = {
+    "list_firewalls_of_instance": _firewall_of_instance,
     "list_maintenance": _maintenance,
     "list_notifications": _maintenance,
     "list_ticket_replies": SAMPLES["ticketId"].make,

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
+from pydantic import AfterValidator, ConfigDict, JsonValue, ValidationInfo, field_validator
 
 from roost.core.references import OfKind
-from roost.resources.compute.entity import COMPUTE, ComputeId, Id
+from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.references import ComputeId, Id
 from roost.resources.firewalls import rules
 from roost.resources.firewalls.engine import Action, TransportProtocol
-from roost.resources.tags.labels import Tags
+from roost.resources.tags.bodies import Tags
 from roost.web.bodies import Body
 from roost.web.checks import Refers
 from roost.web.fields import Length, Pattern, ShortText, refuse
@@ -41,23 +42,18 @@ _Ipv6 = Annotated[
 ]
 
 
-class Addresses(Body):
+class AddressesOfRule(Body):
     """`ipv4`, `ipv6` or both; 255 addresses together at most."""
 
-    ipv4: _Ipv4 | None = Field(default=None, validate_default=True)
+    ipv4: _Ipv4 | None = None
     """IPv4 addresses with their masks; `0.0.0.0/0` for all."""
-    ipv6: _Ipv6 | None = Field(default=None, validate_default=True)
+    ipv6: _Ipv6 | None = None
     """IPv6 addresses with their masks, without a zone; `::/0` for all."""
 
     @field_validator("ipv6")
     @classmethod
     def _check_both(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
-        if "ipv4" not in info.data:
-            return value
-        ipv4 = info.data["ipv4"]
-        if value is None and ipv4 is None:
-            raise refuse("Must have ipv4, ipv6 or both", "ipv4")
-        if len(value or ()) + len(ipv4 or ()) > rules.MAX_ADDRESSES:
+        if len(value or ()) + len(info.data.get("ipv4") or ()) > rules.MAX_ADDRESSES:
             raise refuse(rules.MANY_ADDRESSES)
         return value
 
@@ -68,9 +64,10 @@ class FirewallRule(Body):
     protocol: TransportProtocol
     """The protocol; `ICMP` is ICMPv6 too."""
     ports: ShortText | None = None
-    """A port, a range such as `8000-9000`, or several with commas between, which a space may follow;
-    omitted or empty for all. Only for TCP and UDP, at most 15, of which a range counts as two."""
-    addresses: Addresses
+    """A port, a range such as `8000-9000`, or several with commas, each of which a space may
+    follow; omitted or empty for all. Only for TCP and UDP; at most 15, where a range counts as
+    two."""
+    addresses: AddressesOfRule
     """Where connections come from, of inbound rules, or go to, of outbound ones."""
     action: Action
     """What becomes of a connection that matches."""
@@ -78,6 +75,13 @@ class FirewallRule(Body):
     """The name of the rule."""
     description: Annotated[str, Length(1, 100)] | None = None
     """What the rule is for."""
+
+    @field_validator("addresses")
+    @classmethod
+    def _check_addresses(cls, value: AddressesOfRule) -> AddressesOfRule:
+        if value.ipv4 is None and value.ipv6 is None:
+            raise refuse("Must have ipv4, ipv6 or both")
+        return value
 
     @field_validator("ports")
     @classmethod

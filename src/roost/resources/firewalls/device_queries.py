@@ -1,13 +1,11 @@
 """SQL of the devices of firewalls: which instances are behind which."""
 
-# ruff: noqa: S608  (statements are put together from constants)
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from roost.core.entities.queries import entity_sql
-from roost.resources.compute.entity import COMPUTE
+from roost.resources.compute.queries import COMPUTE
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 

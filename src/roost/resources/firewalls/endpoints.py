@@ -1,7 +1,7 @@
 """What the API offers: firewalls, their rules and devices (spec B firewalls)."""
 
 from roost.resources.compute.locks import check_exists
-from roost.resources.firewalls import changes
+from roost.resources.firewalls import locks, service
 from roost.resources.firewalls.bodies import (
     AddDevice,
     CreateFirewall,
@@ -10,7 +10,7 @@ from roost.resources.firewalls.bodies import (
 )
 from roost.resources.firewalls.device_queries import DEVICES
 from roost.resources.firewalls.queries import FIREWALLS, FIREWALLS_OF_INSTANCE, RULES
-from roost.resources.firewalls.records import DeviceRow, FirewallRow, RulesRow
+from roost.resources.firewalls.records import FirewallDeviceRow, FirewallRow, RulesRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write
@@ -55,7 +55,7 @@ async def create_firewall(call: Call, body: CreateFirewall) -> str:
     It is enabled, and in force when its event is finished. Users need to be able to change the
     instances that are its devices; each of them has one enabled firewall at most.
     """
-    return await changes.create(call, body)
+    return await service.create(call, body)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("firewall"), returns=FirewallRow)
@@ -82,8 +82,8 @@ async def update_firewall(call: Call, body: UpdateFirewall) -> bytes:
 
     Its name, its tags, and whether it filters: one that is disabled leaves its devices open.
     """
-    await changes.update(call, call.number("firewallId"), body)
-    return await view_firewall(call)
+    await service.update(call, call.number("firewallId"), body)
+    return await _record(call)
 
 
 @endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("firewall"), events=("firewall_delete",))
@@ -92,7 +92,7 @@ async def delete_firewall(call: Call) -> None:
 
     Its devices are open when the event is finished.
     """
-    await changes.delete(call, call.number("firewallId"))
+    await service.delete(call, call.number("firewallId"))
 
 
 @endpoint("GET", f"{_ONE}/rules", scopes=_READ, grant=Read("firewall"), returns=RulesRow)
@@ -101,7 +101,7 @@ async def view_firewall_rules(call: Call) -> bytes:
 
     The same as in its record.
     """
-    return await fetch_record(call.db, RULES, (call.account_id,), call.number("firewallId"))
+    return await _rules(call)
 
 
 @endpoint(
@@ -110,7 +110,7 @@ async def view_firewall_rules(call: Call) -> bytes:
     scopes=_WRITE,
     grant=Write("firewall"),
     body=ReplaceRules,
-    of=view_firewall_rules,
+    of=view_firewall,
     returns=RulesRow,
     events=("firewall_rules_update",),
 )
@@ -120,8 +120,8 @@ async def replace_firewall_rules(call: Call, body: ReplaceRules) -> bytes:
     All of them at once: no packet meets a part of the new ones. Connections that the new rules
     would not let begin are cut when the event is finished.
     """
-    await changes.replace_rules(call, call.number("firewallId"), body)
-    return await view_firewall_rules(call)
+    await service.replace_rules(call, call.number("firewallId"), body)
+    return await _rules(call)
 
 
 @endpoint(
@@ -129,7 +129,7 @@ async def replace_firewall_rules(call: Call, body: ReplaceRules) -> bytes:
     _DEVICES,
     scopes=_READ,
     grant=Read("firewall"),
-    returns=Page(DeviceRow),
+    returns=Page(FirewallDeviceRow),
     filters=DEVICES.columns,
 )
 async def list_firewall_devices(call: Call) -> bytes:
@@ -137,7 +137,7 @@ async def list_firewall_devices(call: Call) -> bytes:
 
     The services that are behind it.
     """
-    firewall_id = await changes.find(call, call.number("firewallId"))
+    firewall_id = await locks.check_exists(call, call.number("firewallId"))
     return await call.collection(DEVICES, call.account_id, firewall_id)
 
 
@@ -147,7 +147,8 @@ async def list_firewall_devices(call: Call) -> bytes:
     scopes=_WRITE,
     grant=Write("firewall"),
     body=AddDevice,
-    returns=DeviceRow,
+    of=view_firewall,
+    returns=FirewallDeviceRow,
     events=("firewall_device_add",),
 )
 async def create_firewall_device(call: Call, body: AddDevice) -> bytes:
@@ -157,11 +158,11 @@ async def create_firewall_device(call: Call, body: AddDevice) -> bytes:
     disabled ones.
     """
     firewall_id = call.number("firewallId")
-    device_id = await changes.add_device(call, firewall_id, body)
+    device_id = await service.add_device(call, firewall_id, body)
     return await fetch_record(call.db, DEVICES, (call.account_id, firewall_id), device_id)
 
 
-@endpoint("GET", _DEVICE, scopes=_READ, grant=Read("firewall"), returns=DeviceRow)
+@endpoint("GET", _DEVICE, scopes=_READ, grant=Read("firewall"), returns=FirewallDeviceRow)
 async def view_firewall_device(call: Call) -> bytes:
     """View a device of a firewall.
 
@@ -184,7 +185,7 @@ async def delete_firewall_device(call: Call) -> None:
     It is open when the event is finished, unless another one filters it.
     """
     firewall_id = call.number("firewallId")
-    await changes.remove_device(call, firewall_id, call.number("firewallDeviceId"))
+    await service.remove_device(call, firewall_id, call.number("firewallDeviceId"))
 
 
 @endpoint(
@@ -202,3 +203,11 @@ async def list_firewalls_of_instance(call: Call) -> bytes:
     """
     compute_id = await check_exists(call, call.number("computeId"))
     return await call.collection(FIREWALLS_OF_INSTANCE, call.account_id, compute_id)
+
+
+async def _record(call: Call) -> bytes:
+    return await fetch_record(call.db, FIREWALLS, (call.account_id,), call.number("firewallId"))
+
+
+async def _rules(call: Call) -> bytes:
+    return await fetch_record(call.db, RULES, (call.account_id,), call.number("firewallId"))

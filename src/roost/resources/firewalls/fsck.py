@@ -7,14 +7,14 @@ from typing import Literal, TypeAlias
 from roost.core.fsck import Finding, Installation
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.firewalls import placing, queries
+from roost.resources.firewalls import apply_service, queries
 from roost.resources.firewalls.engine import (
     FIREWALL_PLANE,
     FirewallEngine,
     FirewallSpec,
     FirewallState,
 )
-from roost.resources.firewalls.entity import resource_of
+from roost.resources.firewalls.locks import resource_of
 from roost.resources.firewalls.queries import FirewallFacts
 from roost.store import Queries
 
@@ -94,7 +94,7 @@ class Firewalls(Reconciler[int, FirewallFacts | None, FirewallState, Drift]):
     async def _compare(
         self, row: FirewallFacts | None, state: FirewallState | None
     ) -> Drift | None:
-        specs = {} if row is None else await placing.wanted(self.installation.store, row)
+        specs = {} if row is None else await apply_service.wanted(self.installation.store, row)
         return compare(row, specs.get(self.region), state)
 
     def describe(self, case: Case[int, FirewallFacts | None, FirewallState, Drift]) -> str:
@@ -108,7 +108,7 @@ class Firewalls(Reconciler[int, FirewallFacts | None, FirewallState, Drift]):
             return "removed it"
         if case.drift == "extra":
             await queries.place(store, case.key, [self.region])
-        await placing.put_in_force(store, services, case.key)
+        await apply_service.put_in_force(store, services, case.key)
         if case.drift == "deleted":
             await queries.forget(store, case.key)
             return "forgot it"

@@ -1,23 +1,22 @@
 """Work on firewalls: rows become what engines filter by.
 
-kind            done                               failed
-firewall_apply  engines have what the rows say     the watch brings it to them every minute
-firewall_watch  engines have what all rows say     again the next minute
+kind            done                            failed
+firewall_apply  engines have what the row says  the watch brings it to them every minute
 
 A row says what is wanted, so there is nothing to undo: until an engine has it, the former rules
 are in force there.
 """
 
-from roost.core.events import log
 from roost.core.context import Context
+from roost.core.entities.records import Entity
+from roost.core.events import log
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.run import Run
-from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step, writing
-from roost.core.entities.records import Entity
-from roost.resources.firewalls import queries, watch
-from roost.resources.firewalls.entity import FIREWALL, resource_of
-from roost.resources.firewalls.placing import put_in_force
+from roost.resources.firewalls import queries
+from roost.resources.firewalls.apply_service import put_in_force
+from roost.resources.firewalls.locks import resource_of
+from roost.resources.firewalls.queries import FIREWALL
 
 
 class FirewallArgs(JobArgs):
@@ -43,18 +42,6 @@ APPLY = JobKind(
     steps=(Step("apply", apply),),
     retry=Retry(attempts=4),
 )
-
-WATCH = JobKind(
-    "firewall_watch",
-    JobArgs,
-    steps=(Step("look", watch.look, timeout=300),),
-    retry=Retry(attempts=2),
-    deadline=300,
-)
-
-KINDS = (APPLY, WATCH)
-
-EVERY_MINUTE = Schedule("firewall_watch", "* * * * *", WATCH, JobArgs())
 
 
 async def start(

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from asyncpg import Record
 
+from roost.core.entities.kind import ResourceKind
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.core.limits.queries import hold as hold_limit
 from roost.resources.firewalls.records import FirewallStatus
@@ -29,6 +30,15 @@ FIREWALLS = Listing(
         "created": Column("f.created", "time"),
         "updated": Column("f.updated", "time"),
     },
+)
+
+FIREWALL = ResourceKind(
+    name="firewall",
+    path="/networking/firewalls/{id}",
+    listing=FIREWALLS,
+    label="f.label",
+    tags_table="firewall",
+    ticket_field="firewall_id",
 )
 
 FIREWALLS_OF_INSTANCE = FIREWALLS.narrowed(
@@ -130,7 +140,9 @@ async def exists(db: Queries, account_id: int, firewall_id: int) -> bool:
 
 async def next_ids(db: Queries, after: int, limit: int) -> list[int]:
     """The next firewalls of all accounts, also deleted ones."""
-    rows = await db.fetch("select id from firewall where id > $1 order by id limit $2", after, limit)
+    rows = await db.fetch(
+        "select id from firewall where id > $1 order by id limit $2", after, limit
+    )
     return [row["id"] for row in rows]
 
 
@@ -154,9 +166,7 @@ async def update(
     return changed is not None
 
 
-async def set_status(
-    db: Queries, firewall_id: int, status: FirewallStatus, now: datetime
-) -> None:
+async def set_status(db: Queries, firewall_id: int, status: FirewallStatus, now: datetime) -> None:
     await db.execute(
         "update firewall set status = $2, updated = $3 where id = $1", firewall_id, status, now
     )

@@ -2,11 +2,13 @@
 
 from typing import Literal, NotRequired
 
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
 from roost.core.formats import Created, Id, TagLabels, Updated, example
-from roost.resources.firewalls.engine import Action, TransportProtocol
+from roost.resources.firewalls.engine import Action, Rule, RuleSet, TransportProtocol
+from roost.resources.firewalls.rules import parse_ports
 
 FirewallStatus = Literal["enabled", "disabled", "deleted"]
 
@@ -102,7 +104,7 @@ class FirewallRow(TypedDict):
         },
     },
 )
-class DeviceRow(TypedDict):
+class FirewallDeviceRow(TypedDict):
     """That a service is behind a firewall."""
 
     id: Id
@@ -110,3 +112,32 @@ class DeviceRow(TypedDict):
     updated: Updated
     entity: Entity
     """The service."""
+
+
+_RULES = TypeAdapter(RulesRow)
+
+
+def rules_of(column: str) -> RulesRow:
+    """The record of rules that a row holds."""
+    return _RULES.validate_json(column)
+
+
+def rule_set(column: str) -> RuleSet:
+    """What an engine is to put in force; takes a few milliseconds for the longest rules."""
+    row = rules_of(column)
+    return RuleSet(
+        inbound=tuple(map(_rule, row["inbound"])),
+        inbound_policy=row["inbound_policy"],
+        outbound=tuple(map(_rule, row["outbound"])),
+        outbound_policy=row["outbound_policy"],
+    )
+
+
+def _rule(row: RuleRow) -> Rule:
+    addresses = row["addresses"]
+    return Rule(
+        action=row["action"],
+        protocol=row["protocol"],
+        ports=tuple(parse_ports(row.get("ports", ""))),
+        networks=(*addresses.get("ipv4", ()), *addresses.get("ipv6", ())),
+    )

@@ -62,7 +62,9 @@ def check_ipv4(network: str) -> str:
 
 def check_ipv6(network: str) -> str:
     """An IPv6 address with its mask and without a zone."""
-    return _check_network(network, AF_INET6, 128, "Must be an IPv6 address and its mask, as ip/mask")
+    return _check_network(
+        network, AF_INET6, 128, "Must be an IPv6 address and its mask, as ip/mask"
+    )
 
 
 def _check_network(network: str, family: int, widest: int, reason: str) -> str:
@@ -78,6 +80,6 @@ def _check_network(network: str, family: int, widest: int, reason: str) -> str:
 
 
 def filtered_addresses(ipv4: Iterable[str], ipv6: str | None) -> frozenset[str]:
-    """What an instance has on its interfaces, which are no vlan (spec B networking 1 interfaces)."""
+    """What an instance has on interfaces that are no vlan (spec B networking 1 interfaces)."""
     slaac = [] if ipv6 is None else [ipv6.partition("/")[0]]
     return frozenset(str(ip_address(address)) for address in (*ipv4, *slaac))

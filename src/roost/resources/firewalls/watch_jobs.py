@@ -11,8 +11,9 @@ import structlog
 from roost.core.engine import EngineError
 from roost.core.fsck import Installation
 from roost.core.reconcile import ChangedError
-from roost.jobs.kinds import JobArgs
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.run import Run
+from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.firewalls.fsck import Firewalls, reconcilers
 
@@ -36,3 +37,14 @@ async def _set_right(firewalls: Firewalls, firewall_id: int) -> None:
         case = await firewalls.examine(firewall_id)
         if case is not None:
             await firewalls.mend(case)
+
+
+WATCH = JobKind(
+    "firewall_watch",
+    JobArgs,
+    steps=(Step("look", look, timeout=300),),
+    retry=Retry(attempts=2),
+    deadline=300,
+)
+
+EVERY_MINUTE = Schedule("firewall_watch", "* * * * *", WATCH, JobArgs())

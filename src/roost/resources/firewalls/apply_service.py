@@ -11,8 +11,8 @@ from roost.core.planes import Engines
 from roost.resources.firewalls import device_queries, queries
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallSpec
 from roost.resources.firewalls.queries import FirewallFacts
+from roost.resources.firewalls.records import rule_set
 from roost.resources.firewalls.rules import filtered_addresses
-from roost.resources.firewalls.stored import rule_set
 from roost.services import Services
 from roost.store import Queries
 from roost.threads import COMPUTING
@@ -48,9 +48,7 @@ async def put_in_force(db: Queries, services: Services, firewall_id: int) -> Non
         done = specs
 
 
-async def _bring(
-    engines: Engines, facts: FirewallFacts, specs: dict[str, FirewallSpec]
-) -> None:
+async def _bring(engines: Engines, facts: FirewallFacts, specs: dict[str, FirewallSpec]) -> None:
     for region in sorted({*facts.placed, *specs}):
         engine = engines.of(FIREWALL_PLANE, region)
         if region in specs:

@@ -8,11 +8,11 @@ from roost.core.neighbours import Neighbour
 from roost.core.references import OfKind
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.firewalls import InstanceFirewalls
-from roost.resources.firewalls import changes, device_queries, queries
-from roost.resources.firewalls.entity import FIREWALL
-from roost.resources.firewalls.placing import put_in_force
+from roost.resources.compute.neighbours import InstanceFirewalls
+from roost.resources.compute.queries import COMPUTE
+from roost.resources.firewalls import device_queries, queries, service
+from roost.resources.firewalls.apply_service import put_in_force
+from roost.resources.firewalls.queries import FIREWALL
 from roost.services import Services
 from roost.store import Queries
 
@@ -48,4 +48,4 @@ class FirewallDevices(InstanceFirewalls, Neighbour):
         firewall = await queries.lock(context.db, context.account_id, firewall_id)
         if firewall is None:
             raise invalid("firewall_id is not valid", "firewall_id")
-        await changes.put_behind(context, firewall, COMPUTE.entity(compute_id, label), compute_id)
+        await service.put_behind(context, firewall, COMPUTE.entity(compute_id, label), compute_id)

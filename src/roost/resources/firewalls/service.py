@@ -1,7 +1,8 @@
 """Making and changing firewalls, and what is behind them (spec B networking 1)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
+import orjson
 from asyncpg import UniqueViolationError
 
 from roost.core.access import give_to_creator
@@ -12,20 +13,20 @@ from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, invalid, invalid_fields, not_found
 from roost.resources.compute import queries as computes
-from roost.resources.compute.entity import COMPUTE
-from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.firewalls import device_queries, jobs, queries
 from roost.resources.firewalls.bodies import (
     AddDevice,
     CreateFirewall,
+    FirewallRule,
     NewRules,
     ReplaceRules,
     UpdateFirewall,
 )
-from roost.resources.firewalls.entity import FIREWALL
-from roost.resources.firewalls.queries import FirewallFacts, NewFirewall
-from roost.resources.firewalls.stored import record_of, rules_json
-from roost.resources.tags.labels import change_tags, use_tags
+from roost.resources.firewalls.locks import lock
+from roost.resources.firewalls.queries import FIREWALL, FirewallFacts, NewFirewall
+from roost.resources.firewalls.records import rules_of
+from roost.resources.tags.service import change_tags, use_tags
 
 LABEL_TAKEN = "Label must be unique among your Cloud Firewalls"
 SECOND = "Compute {} has another enabled firewall"
@@ -33,31 +34,16 @@ MIGRATING = "Compute {} is being migrated"
 NOT_OFFERED = "The region of Compute {} does not offer Cloud Firewall"
 
 
-async def find(context: Context, firewall_id: int) -> int:
-    """The id; 404 unless it is that of a firewall of the account."""
-    if not await queries.exists(context.db, context.account_id, firewall_id):
-        raise not_found()
-    return firewall_id
-
-
-async def lock(context: Context, firewall_id: int) -> FirewallFacts:
-    """The firewall, which nobody else changes until the end of the transaction; 404."""
-    firewall = await queries.lock(context.db, context.account_id, firewall_id)
-    if firewall is None:
-        raise not_found()
-    return firewall
-
-
 async def create(context: Context, body: CreateFirewall) -> str:
     """The record of a new firewall, which is enabled."""
     await use_tags(context, body.tags)
     wanted = list(dict.fromkeys(body.devices.computes))
     await queries.hold(context.db, context.account_id)
-    await _check_behind(context, {each: "devices.computes" for each in wanted}, None)
+    await _check_behind(context, dict.fromkeys(wanted, "devices.computes"), None)
     new = NewFirewall(
         account_id=context.account_id,
         label=body.label,
-        rules=rules_json(body.rules),
+        rules=_rules_json(body.rules),
         tags=body.tags,
         now=context.clock.seconds(),
     )
@@ -94,17 +80,32 @@ async def update(context: Context, firewall_id: int, body: UpdateFirewall) -> No
 
 async def replace_rules(context: Context, firewall_id: int, body: ReplaceRules) -> None:
     firewall = await lock(context, firewall_id)
-    held = record_of(firewall.rules)
-    rules = NewRules.model_construct(
-        inbound=body.inbound,
-        inbound_policy=body.inbound_policy or held["inbound_policy"],
-        outbound=body.outbound,
-        outbound_policy=body.outbound_policy or held["outbound_policy"],
-    )
-    stored = rules_json(rules)
-    if record_of(stored) != held:
-        await queries.set_rules(context.db, firewall.id, stored, context.clock.seconds())
+    held = rules_of(firewall.rules)
+    given = {
+        "inbound": _rows(body.inbound),
+        "inbound_policy": body.inbound_policy or held["inbound_policy"],
+        "outbound": _rows(body.outbound),
+        "outbound_policy": body.outbound_policy or held["outbound_policy"],
+    }
+    if given != held:
+        rules = orjson.dumps(given).decode()
+        await queries.set_rules(context.db, firewall.id, rules, context.clock.seconds())
         await jobs.start(context, "firewall_rules_update", firewall.id, firewall.label)
+
+
+def _rules_json(rules: NewRules) -> str:
+    """What is kept and shown: what was sent."""
+    row = {
+        "inbound": _rows(rules.inbound),
+        "inbound_policy": rules.inbound_policy,
+        "outbound": _rows(rules.outbound),
+        "outbound_policy": rules.outbound_policy,
+    }
+    return orjson.dumps(row).decode()
+
+
+def _rows(rules: Sequence[FirewallRule]) -> list[Mapping[str, object]]:
+    return [rule.model_dump(exclude_none=True) for rule in rules]
 
 
 async def delete(context: Context, firewall_id: int) -> None:
