@@ -86,7 +86,9 @@ async def placed(stage: Stage) -> tuple[int, int]:
     )
     made = await queries.insert(store, new)
     assert made is not None
-    return made[0], await stage.instance("running", "running")
+    compute_id = await stage.instance("running", "running")
+    await stage.change(compute_id, "ipv6 = $2", f"2001:db8::{compute_id:x}/128")
+    return made[0], compute_id
 
 
 async def behind(stage: Stage, firewall_id: int, compute_id: int) -> None:

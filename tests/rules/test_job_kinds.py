@@ -11,6 +11,8 @@ from roost.resources.compute.locks import InstanceArgs
 from roost.resources.compute.watch_jobs import CHECK
 from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
+from roost.resources.firewalls import locks as firewalls
+from roost.resources.firewalls.jobs import FirewallArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.volumes import locks as volumes
 from roost.resources.volumes.jobs import VolumeArgs
@@ -27,7 +29,7 @@ _EVENTS = frozenset(
 )
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
-    "compute_power_check",
+    *("compute_power_check", "firewall_apply"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; and one without events."""
 _OTHERS = {CHECK.name: "power:8", NAMES.name: RESOURCE}
@@ -42,6 +44,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (VolumeArgs, volumes.resource_of(7)),
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
+        (FirewallArgs, firewalls.resource_of(9)),
     ):
         if issubclass(kind.args, args):
             return resource
@@ -49,7 +52,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
 
 
 def _declared(kind: JobKind[Args]) -> str | None:
-    args = kind.args.model_construct(volume_id=7, compute_id=8, zone="example.com")
+    args = kind.args.model_construct(volume_id=7, compute_id=8, zone="example.com", firewall_id=9)
     return None if kind.resource is None else kind.resource(args)
 
 
