@@ -87,7 +87,8 @@ async def placed(stage: Stage) -> tuple[int, int]:
     made = await queries.insert(store, new)
     assert made is not None
     compute_id = await stage.instance("running", "running")
-    await stage.change(compute_id, "ipv6 = $2", f"2001:db8::{compute_id:x}/128")
+    ipv6 = f"2001:db8::{compute_id >> 16:x}:{compute_id & 0xFFFF:x}/128"
+    await stage.change(compute_id, "ipv6 = $2", ipv6)
     return made[0], compute_id
 
 

@@ -49,6 +49,14 @@ class NftablesFirewalls:
             await self._within(partial(_erase, firewall_id))
             (self._written / str(firewall_id)).unlink(missing_ok=True)
 
+    async def inspect(self, firewall_id: int) -> FirewallState | None:
+        if not namespace_path(self._network.name).exists():
+            return None
+        async with self._locked():
+            held = await self._within(partial(_read, firewall_id))
+            notes = await DISK.run(_read_notes, self._written)
+        return None if held is None else _state(firewall_id, held, notes.get(firewall_id, ""))
+
     async def list(self) -> list[FirewallState]:
         if not namespace_path(self._network.name).exists():
             return []
@@ -95,6 +103,13 @@ def _erase(firewall_id: int) -> None:
         tables.erase(firewall_id)
     except FileNotFoundError:
         return  # The table is gone, and all firewalls with it.
+
+
+def _read(firewall_id: int) -> Held | None:
+    try:
+        return tables.read(firewall_id)
+    except NoTableError:
+        return None
 
 
 def _read_all() -> dict[int, Held]:

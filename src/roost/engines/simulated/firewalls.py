@@ -55,7 +55,10 @@ class SimulatedFirewalls:
     async def list(self) -> list[FirewallState]:
         await self._plane.fail_if_planned("firewall_list")
         found = await self._plane.transact(_all)
-        return [FirewallState(each.id, each.rules.digest, each.addresses) for each in found]
+        return list(map(_state, found))
+
+    async def inspect(self, firewall_id: int) -> FirewallState | None:
+        return next((state for state in await self.list() if state.id == firewall_id), None)
 
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")
@@ -107,6 +110,10 @@ def _apply(documents: Documents, firewall: FirewallSpec) -> None:
         if other.id != firewall.id and left != other.addresses:
             _put(documents, other.id, replace(other, addresses=left) if left else None)
     _put(documents, firewall.id, firewall)
+
+
+def _state(firewall: FirewallSpec) -> FirewallState:
+    return FirewallState(firewall.id, firewall.rules.digest, firewall.addresses)
 
 
 def _put(documents: Documents, firewall_id: int, firewall: FirewallSpec | None) -> None:

@@ -41,6 +41,7 @@ class DeviceFacts:
 class GuestFacts:
     """What engines need of an instance behind a firewall."""
 
+    compute_id: int
     region: str
     ipv4: list[str]
     ipv6: str | None
@@ -111,11 +112,25 @@ async def enabled_before(
     return {row["compute_id"] for row in rows}
 
 
+async def enabled_beside(db: Queries, compute_ids: Collection[int], firewall_id: int) -> list[int]:
+    """The other firewalls that filter any of the instances."""
+    rows = await db.fetch(
+        """
+        select distinct f.id from firewall_device d join firewall f on f.id = d.firewall_id
+        where d.compute_id = any($1::bigint[]) and f.status = 'enabled' and f.id <> $2
+        order by f.id
+        """,
+        list(compute_ids),
+        firewall_id,
+    )
+    return [row["id"] for row in rows]
+
+
 async def guests(db: Queries, firewall_id: int) -> list[GuestFacts]:
     """What is behind it; not what is about to be deleted, whose addresses are soon another's."""
     rows = await db.fetch(
         """
-        select i.region, i.ipv4, i.ipv6
+        select i.id as compute_id, i.region, i.ipv4, i.ipv6
         from firewall_device d join compute_instance i on i.id = d.compute_id
         where d.firewall_id = $1 and i.status <> 'deleting' order by i.id
         """,

@@ -86,6 +86,9 @@ class FirewallEngine(Protocol):
     async def remove(self, firewall_id: int) -> None:
         """Its addresses are open then. Nothing happens when there is none."""
 
+    async def inspect(self, firewall_id: int) -> FirewallState | None:
+        """None when nothing of it is there."""
+
     async def list(self) -> list[FirewallState]:
         """All that the engine holds, by id."""
 

@@ -71,12 +71,9 @@ class Firewalls(Reconciler[int, FirewallFacts | None, FirewallState, Drift]):
     async def page(
         self, held: Mapping[int, FirewallState | None], after: int | None, limit: int
     ) -> Mapping[int, bool]:
-        store, suspects = self.installation.store, dict[int, bool]()
-        for firewall_id in await queries.next_ids(store, after or 0, limit):
-            row = await queries.find(store, firewall_id)
-            differs = await self._compare(row, held.get(firewall_id))
-            suspects[firewall_id] = differs is not None
-        return suspects
+        store = self.installation.store
+        rows = await queries.in_region(store, self.region, after or 0, limit)
+        return {row.id: bool(await self._compare(row, held.get(row.id))) for row in rows}
 
     async def read(self, db: Queries, key: int) -> FirewallFacts | None:
         if await self.queue.busy(db, resource_of(key)):
@@ -86,8 +83,7 @@ class Firewalls(Reconciler[int, FirewallFacts | None, FirewallState, Drift]):
     async def look(
         self, key: int, rows: FirewallFacts | None
     ) -> Case[int, FirewallFacts | None, FirewallState, Drift] | None:
-        held = await self.held()
-        state = held.get(key)
+        state = await self.engine.inspect(key)
         drift = await self._compare(rows, state)
         return None if drift is None else Case(key, rows, state, drift)
 

@@ -138,12 +138,23 @@ async def exists(db: Queries, account_id: int, firewall_id: int) -> bool:
     return found
 
 
-async def next_ids(db: Queries, after: int, limit: int) -> list[int]:
-    """The next firewalls of all accounts, also deleted ones."""
+async def in_region(db: Queries, region: str, after: int, limit: int) -> list[FirewallFacts]:
+    """The next ones of all accounts that the region's engine has or should have, by id; and those
+    that were deleted before any engine had them."""
     rows = await db.fetch(
-        "select id from firewall where id > $1 order by id limit $2", after, limit
+        f"""
+        {_FACTS} f
+        where id > $2 and ($1 = any(placed) or (status = 'deleted' and cardinality(placed) = 0)
+            or exists (
+            select from firewall_device d join compute_instance i on i.id = d.compute_id
+            where d.firewall_id = f.id and i.region = $1))
+        order by id limit $3
+        """,
+        region,
+        after,
+        limit,
     )
-    return [row["id"] for row in rows]
+    return [FirewallFacts(**row) for row in rows]
 
 
 async def update(

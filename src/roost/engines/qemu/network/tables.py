@@ -99,46 +99,60 @@ def erase(firewall_id: int) -> None:
             for address, chain in _elements(kernel, name).items():
                 if _owner(chain) == firewall_id:
                     changes.append(_element(DELSETELEM, name, address))
-        changes += [Message(DELRULE, _named_chain(name)) for name in chains]
+        changes += [Message(DELRULE, _named(name)) for name in chains]
         changes += [Message(DELCHAIN, text(1, TABLE) + text(3, name)) for name in chains]
         kernel.commit([*changes, *map(_delete_set, sets)])
 
 
-def read_all() -> dict[int, Held]:
-    """What the kernel has, by firewall. NoTableError when a part of what they rest on is gone."""
+def read(firewall_id: int) -> Held | None:
+    """What the kernel has of one; None when it has nothing."""
     with Netlink() as kernel:
         _check_table(kernel)
-        found = defaultdict[int, Held](Held)
-        for name in (*_chain_names(kernel), *_set_names(kernel)):
+        held = _read(kernel, firewall_id)
+        for owner, address in _addresses(kernel):
+            if owner == firewall_id:
+                held.addresses.add(address)
+        return held if held.contents or held.addresses else None
+
+
+def read_all() -> dict[int, Held]:
+    """The same of all, by firewall. NoTableError when a part of what they rest on is gone."""
+    with Netlink() as kernel:
+        _check_table(kernel)
+        found, rules = defaultdict[int, Held](Held), _rules(kernel)
+        for name in _chain_names(kernel):
             if (owner := _owner(name)) is not None:
-                found[owner].contents += []
-        for chain, rules in _rules(kernel).items():
-            if (owner := _owner(chain)) is not None:
-                found[owner].contents.append(chain.encode() + b"".join(rules))
+                found[owner].contents.append(_contents(name, rules[name]))
         for name in _set_names(kernel):
             if (owner := _owner(name)) is not None:
-                found[owner].contents.append(name.encode() + _content(kernel, name))
+                found[owner].contents.append(_contents(name, _elements_of(kernel, name)))
         for owner, address in _addresses(kernel):
             found[owner].addresses.add(address)
         return dict(found)
 
 
 def _read(kernel: Netlink, firewall_id: int) -> Held:
+    """But its addresses."""
     held = Held()
-    for chain in chain_names(firewall_id):
-        held.contents.append(chain.encode() + b"".join(_rules(kernel, chain)[chain]))
+    for name in chain_names(firewall_id):
+        if rules := _rules(kernel, name)[name]:
+            held.contents.append(_contents(name, rules))
     for name in _set_names(kernel):
         if _owner(name) == firewall_id:
-            held.contents.append(name.encode() + _content(kernel, name))
+            held.contents.append(_contents(name, _elements_of(kernel, name)))
     return held
+
+
+def _contents(name: str, parts: Iterable[bytes]) -> bytes:
+    return name.encode() + b"".join(parts)
 
 
 def _check_table(kernel: Netlink) -> None:
     try:
-        rules = _rules(kernel, "forward")
+        rules = _rules(kernel, "forward")["forward"]
     except FileNotFoundError:
         raise NoTableError from None
-    if len(rules["forward"]) != len(FORWARD):
+    if len(rules) != len(FORWARD):
         raise NoTableError
 
 
@@ -151,9 +165,9 @@ def _owner(name: str) -> int | None:
 def _chains(wanted: Mapping[str, list[bytes]]) -> Iterator[Message]:
     for name, rules in wanted.items():
         yield Message(NEWCHAIN, text(1, TABLE) + text(3, name), CREATE)
-        yield Message(DELRULE, _named_chain(name))
+        yield Message(DELRULE, _named(name))
         for rule in rules:
-            yield Message(NEWRULE, _named_chain(name) + nested(4, rule), CREATE | APPEND)
+            yield Message(NEWRULE, _named(name) + nested(4, rule), CREATE | APPEND)
 
 
 def _moves(kernel: Netlink, firewall: FirewallSpec) -> Iterator[Message]:
@@ -178,12 +192,13 @@ def _element(kind: int, name: str, address: str, chain: str | None = None) -> Me
     return Message(kind, payload, CREATE if kind == NEWSETELEM else 0)
 
 
-def _named_chain(name: str) -> bytes:
+def _named(name: str) -> bytes:
+    """A set, or the chain of rules."""
     return text(1, TABLE) + text(2, name)
 
 
 def _delete_set(name: str) -> Message:
-    return Message(DELSET, text(1, TABLE) + text(2, name))
+    return Message(DELSET, _named(name))
 
 
 def _chain_names(kernel: Netlink) -> list[str]:
@@ -212,18 +227,20 @@ def _rules(kernel: Netlink, chain: str | None = None) -> dict[str, list[bytes]]:
     return found
 
 
-def _content(kernel: Netlink, name: str) -> bytes:
-    return b"".join(map(b"".join, map(_parts, kernel.dump(GETSETELEM, _named_chain(name)))))
+def _elements_of(kernel: Netlink, name: str) -> Iterator[bytes]:
+    for message in kernel.dump(GETSETELEM, _named(name)):
+        yield from _parts(message)
 
 
 def _parts(message: bytes) -> Iterator[bytes]:
+    """The elements of a set, as a dump has them."""
     return (payload for kind, payload in attributes(message) if kind == 3)
 
 
 def _elements(kernel: Netlink, name: str) -> dict[str, str]:
     """Addresses of a map, and the chains that they lead to."""
     found = dict[str, str]()
-    for message in kernel.dump(GETSETELEM, _named_chain(name)):
+    for message in kernel.dump(GETSETELEM, _named(name)):
         for part in _parts(message):
             for _, payload in attributes(part):
                 element = named(payload)
