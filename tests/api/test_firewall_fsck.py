@@ -37,7 +37,7 @@ async def change_rules(stage: Stage, firewall_id: int, _: int) -> None:
 
 
 async def change_addresses(stage: Stage, _: int, compute_id: int) -> None:
-    await stage.change(compute_id, "ipv4 = array['198.18.99.99']")
+    await stage.change(compute_id, "ipv6 = '2001:db8::99/128'")
 
 
 async def disable(stage: Stage, firewall_id: int, _: int) -> None:

@@ -141,7 +141,8 @@ class CreateFirewall(Body):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"label": "web-servers", "rules": _RULES, "devices": {"computes": [100001]}}
+                {"label": "web-servers", "rules": _RULES},
+                {"label": "web-servers", "rules": _RULES, "devices": {"computes": [100001]}},
             ]
         }
     )

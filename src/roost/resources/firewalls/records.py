@@ -3,12 +3,28 @@
 from typing import Literal, NotRequired
 
 from pydantic import TypeAdapter
+from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from roost.core.entities.records import Entity
 from roost.core.formats import Created, Id, TagLabels, Updated, example
 from roost.resources.firewalls.engine import Action, Rule, RuleSet, TransportProtocol
 from roost.resources.firewalls.rules import parse_ports
+
+_RULES_EXAMPLE: JsonDict = {
+    "inbound": [
+        {
+            "protocol": "TCP",
+            "ports": "80, 443",
+            "addresses": {"ipv4": ["0.0.0.0/0"], "ipv6": ["::/0"]},
+            "action": "ACCEPT",
+            "label": "web",
+        }
+    ],
+    "inbound_policy": "DROP",
+    "outbound": [],
+    "outbound_policy": "ACCEPT",
+}
 
 FirewallStatus = Literal["enabled", "disabled", "deleted"]
 
@@ -39,6 +55,7 @@ class RuleRow(TypedDict):
     """What the rule is for."""
 
 
+@example(_RULES_EXAMPLE)
 class RulesRow(TypedDict):
     """What passes: the first rule that matches decides, or else the policy."""
 
@@ -59,20 +76,7 @@ class RulesRow(TypedDict):
         "created": "2030-01-31T12:00:00",
         "updated": "2030-01-31T12:00:05",
         "status": "enabled",
-        "rules": {
-            "inbound": [
-                {
-                    "protocol": "TCP",
-                    "ports": "80, 443",
-                    "addresses": {"ipv4": ["0.0.0.0/0"], "ipv6": ["::/0"]},
-                    "action": "ACCEPT",
-                    "label": "web",
-                }
-            ],
-            "inbound_policy": "DROP",
-            "outbound": [],
-            "outbound_policy": "ACCEPT",
-        },
+        "rules": _RULES_EXAMPLE,
         "tags": ["production"],
     },
 )
