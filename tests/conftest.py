@@ -2,12 +2,17 @@
 
 import os
 from collections.abc import AsyncIterator, Generator, Iterator
+from pathlib import Path
 
 import pytest
 
 from roost.settings import Settings
 from roost.store import Store
+from tests.cli.process import Server
 from tests.support import database, transactions
+
+_SHOWN = 8000
+"""Characters of a log, the last."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,6 +33,27 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be: {report.longreprtext}"
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """A test that fails shows what the processes that it started have logged."""
+    try:
+        return (yield)
+    except Exception:
+        for log in _logs(item):
+            item.add_report_section("call", str(log), log.read_text(errors="replace")[-_SHOWN:])
+        raise
+
+
+def _logs(item: pytest.Item) -> Iterator[Path]:
+    """Below the test's own folder, and that of a server that it shares with others."""
+    values = getattr(item, "funcargs", {})
+    folder, server = values.get("tmp_path"), values.get("server")
+    if folder is not None:
+        yield from (path for path in sorted(folder.rglob("*log")) if path.is_file())
+    if isinstance(server, Server):
+        yield server.log
 
 
 @pytest.fixture(scope="session", autouse=True)

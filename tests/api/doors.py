@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from functools import cache
 
 from roost.app.roost import Roost
 from roost.core.grant_queries import give
@@ -11,12 +12,13 @@ from roost.ids import new_token, new_uuid
 from roost.resources.account import queries as accounts
 from roost.resources.tokens.queries import revoke_token
 from roost.resources.tokens.service import make_token
+from roost.web.bodies import Body
 from roost.web.grants import Global, Read, Write
 from roost.web.registry import Endpoint
 from roost.web.routing import path_params
 from tests.api.callers import Caller
 from tests.api.conftest import Account
-from tests.api.samples import SAMPLES, missing_path
+from tests.api.samples.paths import SHOWN, missing_path
 from tests.support.apps import let_in
 from tests.support.client import Answer, Client, Json
 from tests.support.families import adopt
@@ -88,7 +90,7 @@ class Doors:
             self._rights if caller.rights else [],
         )
         for kind in self._kinds:
-            for missing in {s.missing for s in SAMPLES.values() if isinstance(s.missing, int)}:
+            for missing in {s.missing for s in SHOWN.values() if isinstance(s.missing, int)}:
                 await give(store, user_id, kind, missing, caller.held)
 
     async def _token(self, caller: Caller, account: Account, scopes: str) -> str:
@@ -131,14 +133,20 @@ async def knock(endpoint: Endpoint, client: Client, path: str | None = None) -> 
     if endpoint.accepts:
         headers = {"Content-Type": endpoint.accepts[0]}
         return await client.send(endpoint.method, path, headers=headers, data=picture())
-    return await client.send(endpoint.method, path, _example(endpoint))
+    return await client.send(endpoint.method, path, _body(endpoint))
 
 
-def _example(endpoint: Endpoint) -> Json:
+@cache
+def example(model: type[Body]) -> Json:
+    """The one of the document."""
+    return model.model_json_schema()["examples"][0]
+
+
+def _body(endpoint: Endpoint) -> Json:
     """A body that everybody may send; None for an endpoint without one."""
     if endpoint.body is None:
         return None
-    body = dict(endpoint.body.model_json_schema()["examples"][0])
+    body = dict(example(endpoint.body))
     if "username" in body:
         body["username"] = f"new-{uuid.uuid4().hex[:16]}"
     if "domain" in body:

@@ -7,7 +7,7 @@ import pytest
 from roost.app.roost import Roost
 from roost.core.catalog.entries import ImageEntry, PlanEntry, Price, RegionEntry, RegionPrice
 from tests.api.conftest import Account
-from tests.api.samples import SAMPLES
+from tests.api.samples.images import make_image
 from tests.support.client import Client, Json
 
 
@@ -157,7 +157,7 @@ async def test_public_images(nobody: Client, client: Client, roost: Roost) -> No
 async def test_private_images(
     nobody: Client, client: Client, stranger: Client, roost: Roost, account: Account
 ) -> None:
-    mine = await SAMPLES["imageId"].make(client, roost, account)
+    mine = await make_image(client, roost, account, "")
     (row,) = (await client.get("/images", filter={"is_public": False}))["data"]
     assert (row["id"], row["vendor"], row["is_public"]) == (mine, None, False)
     assert await client.get(f"/images/{mine}") == row

@@ -2,11 +2,11 @@
 
 import pytest
 
-from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.engines.simulated.plane import Operation
 from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of, events, quiet, roomy
+from tests.support.drift import drift
 from tests.support.instances import INSTANCES, PASSWORD
 from tests.support.volumes import attached, made_volume, rested, slow
 
@@ -24,9 +24,7 @@ async def gone(client: Client, roost: Roost, path: str) -> None:
     assert {state.id for state in await engine_of(roost).backups.list()} <= known
     unfinished = "select count(*) from job where resource = $1 and finished is null"
     assert await roost.store.fetchval(unfinished, f"compute:{compute_id}") == 0
-    lines: list[str] = []
-    await check_all(roost, False, lines.append)
-    assert [line for line in lines if f"instance {compute_id} " in line] == []
+    assert await drift(roost, f"instance {compute_id}") == []
 
 
 @pytest.mark.parametrize(

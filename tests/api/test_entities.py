@@ -11,10 +11,9 @@ from roost.core.entities.queries import entity_sql, labels, records
 from roost.core.entities.registry import Entities
 from roost.resources.tags import queries as tags
 from roost.resources.tags.bodies import CreateTag
-from roost.web.registry import Registry
-from roost.web.routing import path_params
+from roost.web.registry import Endpoint, Registry
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
-from tests.api.samples import SAMPLES
+from tests.api.samples.paths import make_sample
 from tests.support.client import Client
 from tests.support.tags import labels as tag_labels
 
@@ -30,19 +29,17 @@ every_grantable = pytest.mark.parametrize(
 every_taggable = pytest.mark.parametrize("kind", ENTITIES.taggable(), ids=lambda k: k.name)
 
 
-def parameter(kind: EntityKind) -> str | None:
-    """The parameter of the endpoint that shows such an entity, which has a sample."""
+def showing(kind: EntityKind) -> Endpoint:
+    """What shows such an entity, whose path has a sample."""
     match = ROUTER.find(kind.url(7, "x").removeprefix("/v4"))
     assert match is not None
-    return next(reversed(path_params(match.methods["GET"].path)), None)
+    return match.methods["GET"]
 
 
 @pytest.fixture
 async def entity_id(kind: ResourceKind, client: Client, roost: Roost, account: Account) -> int:
     """One in the account."""
-    name = parameter(kind)
-    assert name is not None
-    return int(await SAMPLES[name].make(client, roost, account))
+    return int((await make_sample(showing(kind), client, roost, account))[-1])
 
 
 @pytest.mark.spec("B events kinds", "B account events view")
@@ -50,9 +47,7 @@ async def test_events_link_to_what_they_are_about(
     client: Client, roost: Roost, account: Account
 ) -> None:
     for kind in GROUPS.entities:
-        name = parameter(kind)
-        if name is not None:
-            await SAMPLES[name].make(client, roost, account)
+        await make_sample(showing(kind), client, roost, account)
     for path in ("/account", "/account/settings", "/profile"):
         await client.put(path, {})
     seen = set()

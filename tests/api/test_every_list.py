@@ -11,7 +11,7 @@ from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.web.registry import Endpoint, Page, Registry
 from tests.api.conftest import Account
-from tests.api.samples import become_welcome, row_maker, sample_path
+from tests.api.samples.paths import become_welcome, make_row, sample_path
 from tests.support.client import Answer, Client, Json
 
 pytestmark = pytest.mark.spec("A envelope", "A limits page_size", "B filter")
@@ -74,7 +74,7 @@ async def path(endpoint: Endpoint, client: Client, roost: Roost, account: Accoun
     """The list's path; the account has something to list."""
     await become_welcome(endpoint, client, roost, account)
     path = await sample_path(endpoint, client, roost, account)
-    await row_maker(endpoint, ENDPOINTS)(client, roost, account)
+    await make_row(endpoint, path, client, roost, account)
     return path
 
 

@@ -7,9 +7,10 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.grant_queries import give
-from roost.web.registry import Endpoint, Registry
+from roost.web.registry import Registry
 from tests.api.conftest import Account, NewAccount, NewToken
-from tests.api.samples import missing_path
+from tests.api.doors import example
+from tests.api.samples.paths import missing_path
 from tests.support.client import Client, Json
 from tests.support.instances import INSTANCES, made
 
@@ -147,14 +148,9 @@ async def test_explanations_tell_the_truth_about_every_endpoint(
     for endpoint in Registry(GROUPS.endpoints):
         path = missing_path(endpoint)
         found = await explain(client, endpoint.method, path)
-        answer = await client.send(endpoint.method, path, example(endpoint))
+        body = None if endpoint.body is None else example(endpoint.body)
+        answer = await client.send(endpoint.method, path, body)
         refused = answer.status in (401, 403)
         assert found["operation"] == endpoint.name
         assert found["allowed"] is not refused, endpoint.name
         assert bool(found["missing_scopes"]) == (answer.status == 401), endpoint.name
-
-
-def example(endpoint: Endpoint) -> Json:
-    if endpoint.body is None:
-        return None
-    return endpoint.body.model_json_schema()["examples"][0]

@@ -1,7 +1,7 @@
 """The OpenAPI document: valid, complete, and true to what the server enforces."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -24,15 +24,29 @@ DOCUMENT: Json = json.loads(build_document(Registry(GROUPS.endpoints)))
 COMPONENTS: Json = DOCUMENT["components"]
 SCHEMAS: Json = COMPONENTS["schemas"]
 BODIES = sorted({e.body for e in ENDPOINTS if e.body is not None}, key=lambda body: body.__name__)
-EXAMPLES = [
-    pytest.param(body, example, id=f"{body.__name__}-{number}")
-    for body in BODIES
-    for number, example in enumerate(body.model_json_schema().get("examples", ()))
-]
+EXAMPLES = [(body, e) for body in BODIES for e in body.model_json_schema().get("examples", ())]
 
 
 def operation(endpoint: Endpoint) -> Json:
     return DOCUMENT["paths"]["/v4" + plain_path(endpoint.path)][endpoint.method.lower()]
+
+
+def differing(
+    found: Callable[[Endpoint], Json], wanted: Callable[[Endpoint], Json]
+) -> dict[str, tuple[Json, Json]]:
+    """What the document says of each operation where that is not what is declared."""
+    both = ((e.name, found(e), wanted(e)) for e in ENDPOINTS)
+    return {name: (says, declared) for name, says, declared in both if says != declared}
+
+
+def undescribed(words: Callable[[Endpoint], Iterable[str]]) -> list[str]:
+    """Operations whose description leaves out one of the words that it must have in code style."""
+    return [
+        f"{e.name}: {word}"
+        for e in ENDPOINTS
+        for word in words(e)
+        if f"`{word}`" not in operation(e)["description"]
+    ]
 
 
 def nodes(value: Json) -> Iterator[Json]:
@@ -65,8 +79,10 @@ def field(model: str, path: str) -> Json:
     return schema
 
 
-def validate(schema: Json, value: Json) -> None:
-    Draft202012Validator({**schema, "components": COMPONENTS}).validate(value)
+def problems(schema: Json, example: Json) -> list[str]:
+    """Why an example is not what a schema says."""
+    validator = Draft202012Validator({**schema, "components": COMPONENTS})
+    return [error.message for error in validator.iter_errors(example)]
 
 
 def test_it_is_a_valid_document() -> None:
@@ -89,12 +105,13 @@ def test_it_has_each_endpoint_and_nothing_else() -> None:
 
 
 def test_operations_say_who_may_call_them() -> None:
-    for endpoint in ENDPOINTS:
+    def security(endpoint: Endpoint) -> Json:
         required = {"token": list(endpoint.scopes)}
-        described = operation(endpoint)
-        assert described["security"] == ([{}, required] if endpoint.public else [required])
-        assert described["x-scopes"] == list(endpoint.scopes)
-        assert all(f"`{scope}`" in described["description"] for scope in endpoint.scopes)
+        return [{}, required] if endpoint.public else [required]
+
+    assert differing(lambda e: operation(e)["security"], security) == {}
+    assert differing(lambda e: operation(e)["x-scopes"], lambda e: list(e.scopes)) == {}
+    assert undescribed(lambda e: e.scopes) == []
 
 
 def test_operations_say_what_restricted_users_need() -> None:
@@ -113,41 +130,56 @@ def test_operations_say_what_restricted_users_need() -> None:
 
 
 def test_operations_say_how_often_and_with_which_events() -> None:
-    for endpoint in ENDPOINTS:
-        described = operation(endpoint)
-        rate = {"calls": endpoint.rate.calls, "seconds": endpoint.rate.seconds}
-        assert described["x-rate-limit"] == rate
-        assert described.get("x-events", []) == list(endpoint.events)
-        assert all(f"`{event}`" in described["description"] for event in endpoint.events)
+    def rate(endpoint: Endpoint) -> Json:
+        return {"calls": endpoint.rate.calls, "seconds": endpoint.rate.seconds}
+
+    assert differing(lambda e: operation(e)["x-rate-limit"], rate) == {}
+    assert differing(lambda e: operation(e).get("x-events", []), lambda e: list(e.events)) == {}
+    assert undescribed(lambda e: e.events) == []
 
 
 def test_operations_declare_their_parameters() -> None:
-    for endpoint in ENDPOINTS:
-        parameters = [resolved(p) for p in operation(endpoint)["parameters"]]
-        in_path = [p["name"] for p in parameters if p["in"] == "path"]
-        assert in_path == list(path_params(endpoint.path))
-        assert all(p["required"] for p in parameters if p["in"] == "path")
-        filters = [p for p in parameters if p["name"] == "X-Filter"]
-        assert [p["x-filterable"] for p in filters] == (
-            [sorted(endpoint.filters)] if endpoint.filters else []
-        )
+    def parameters(endpoint: Endpoint) -> list[Json]:
+        return [resolved(p) for p in operation(endpoint)["parameters"]]
+
+    def in_path(endpoint: Endpoint) -> Json:
+        found = [p for p in parameters(endpoint) if p["in"] == "path"]
+        return [(p["name"], p["required"]) for p in found]
+
+    def filterable(endpoint: Endpoint) -> Json:
+        return [p["x-filterable"] for p in parameters(endpoint) if p["name"] == "X-Filter"]
+
+    assert differing(in_path, lambda e: [(name, True) for name in path_params(e.path)]) == {}
+    assert differing(filterable, lambda e: [sorted(e.filters)] if e.filters else []) == {}
 
 
 def test_operations_declare_their_answers() -> None:
-    for endpoint in ENDPOINTS:
-        responses = operation(endpoint)["responses"]
-        assert {"200", "400", "401", "403", "404", "429", "default"} <= responses.keys()
-        assert ("204" in responses) == isinstance(endpoint.returns, Maybe)
+    always = {"200", "400", "401", "403", "404", "429", "default"}
+    of_bodies = {"413", "415"}
+
+    def codes(endpoint: Endpoint) -> Json:
+        found = operation(endpoint)["responses"].keys()
+        return always <= found, "204" in found, of_bodies <= found
+
+    def wanted(endpoint: Endpoint) -> Json:
         takes_body = endpoint.body is not None or bool(endpoint.accepts)
-        assert ({"413", "415"} <= responses.keys()) == takes_body
-        for code, response in responses.items():
-            answer = resolved(response)
-            assert {"X-RateLimit-Remaining", "Retry-After", "X-Spec-Version"} <= answer[
-                "headers"
-            ].keys()
-            if code not in ("200", "204"):
-                schema = answer["content"]["application/json"]["schema"]
-                assert schema == {"$ref": "#/components/schemas/ErrorBody"}
+        return True, isinstance(endpoint.returns, Maybe), takes_body
+
+    assert differing(codes, wanted) == {}
+    assert [
+        f"{e.name}: {code}"
+        for e in ENDPOINTS
+        for code, response in operation(e)["responses"].items()
+        if not _is_answer(code, resolved(response))
+    ] == []
+
+
+def _is_answer(code: str, answer: Json) -> bool:
+    """With the headers of all answers, and an error's body where it is one."""
+    headers = {"X-RateLimit-Remaining", "Retry-After", "X-Spec-Version"}
+    error = {"$ref": "#/components/schemas/ErrorBody"}
+    is_body = code in ("200", "204") or answer["content"]["application/json"]["schema"] == error
+    return is_body and headers.issubset(answer["headers"])
 
 
 @pytest.mark.spec("A errors 3")
@@ -161,15 +193,21 @@ def test_errors_have_a_reason_and_perhaps_a_field() -> None:
 
 
 def test_a_body_is_required_where_an_empty_one_is_refused(roost: Roost) -> None:
-    for endpoint in ENDPOINTS:
-        body = operation(endpoint).get("requestBody")
-        if body is None or endpoint.body is None:
-            assert body is None or body["required"]
-            continue
-        missing = [p.field for p in _problems(endpoint.body, roost) if "is required" in p.reason]
-        required = SCHEMAS[endpoint.body.__name__].get("required", [])
-        assert body["required"] == bool(required), endpoint.name
-        assert set(required) <= set(missing), endpoint.name
+    def required(endpoint: Endpoint) -> list[str]:
+        schema = {} if endpoint.body is None else SCHEMAS[endpoint.body.__name__]
+        return sorted(schema.get("required", []))
+
+    def missing(endpoint: Endpoint) -> set[str]:
+        problems = () if endpoint.body is None else _problems(endpoint.body, roost)
+        return {p.field for p in problems if "is required" in p.reason}
+
+    sending = [e for e in ENDPOINTS if "requestBody" in operation(e)]
+    assert [
+        e.name
+        for e in sending
+        if operation(e)["requestBody"]["required"] != (e.body is None or bool(required(e)))
+    ] == []
+    assert differing(lambda e: sorted(missing(e) & {*required(e)}), required) == {}
 
 
 def _problems(body: type[Body], roost: Roost) -> tuple[Json, ...]:
@@ -199,11 +237,14 @@ LIMITS: list[tuple[str, str, Json]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "path", "expected"), LIMITS)
-def test_limits_are_documented(model: str, path: str, expected: Json) -> None:
-    described = field(model, path)
-    beside_null = SCHEMAS[model]["properties"].get(path, {})
-    assert {key: {**beside_null, **described}.get(key) for key in expected} == expected
+def test_limits_are_documented() -> None:
+    found = [(model, path, _limits(model, path, expected)) for model, path, expected in LIMITS]
+    assert found == LIMITS
+
+
+def _limits(model: str, path: str, names: Iterable[str]) -> Json:
+    described = {**SCHEMAS[model]["properties"].get(path, {}), **field(model, path)}
+    return {name: described.get(name) for name in names}
 
 
 def test_everything_is_documented() -> None:
@@ -235,19 +276,35 @@ def _has_example(endpoint: Endpoint) -> bool:
 
 
 def test_examples_of_answers_are_as_their_schemas_say() -> None:
-    for endpoint in ENDPOINTS:
-        for response in map(resolved, operation(endpoint)["responses"].values()):
-            content = response.get("content", {}).get("application/json")
-            if content is not None:
-                validate(content["schema"], content["example"])
+    assert [
+        f"{endpoint.name}: {problem}"
+        for endpoint in ENDPOINTS
+        for response in map(resolved, operation(endpoint)["responses"].values())
+        if "application/json" in response.get("content", {})
+        for problem in problems(**response["content"]["application/json"])
+    ] == []
 
 
-@pytest.mark.parametrize(("body", "example"), EXAMPLES)
-def test_examples_are_accepted(roost: Roost, body: type[Body], example: Json) -> None:
-    validate({"$ref": f"#/components/schemas/{body.__name__}"}, example)
-    accepted = parse_body(body, json.dumps(example).encode(), roost.services)
+def test_examples_are_accepted(roost: Roost) -> None:
+    assert [
+        f"{body.__name__}: {problem}: {example}"
+        for body, example in EXAMPLES
+        for problem in (
+            *problems({"$ref": f"#/components/schemas/{body.__name__}"}, example),
+            *_refusal(body, example, roost),
+        )
+    ] == []
+
+
+def _refusal(body: type[Body], example: Json, roost: Roost) -> Iterator[Json]:
+    try:
+        accepted = parse_body(body, json.dumps(example).encode(), roost.services)
+    except ApiError as error:
+        yield from error.problems
+        return
     sent = {field.alias or name: name for name, field in body.model_fields.items()}
-    assert accepted.model_fields_set == {sent.get(name, name) for name in example}
+    if accepted.model_fields_set != {sent.get(name, name) for name in example}:
+        yield accepted.model_fields_set
 
 
 @pytest.mark.spec("B compute group", "B domain group deprecated")

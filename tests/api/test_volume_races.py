@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.resources.compute import queries as computes
 from roost.resources.volumes import queries
 from tests.support.client import Answer, Client, Json, until
+from tests.support.drift import drift
 from tests.support.instances import INSTANCES, made
 from tests.support.volumes import (
     VOLUMES,
@@ -78,11 +78,9 @@ async def check_agreement(roost: Roost, *rows: Json) -> None:
     ids = [row["id"] for row in rows]
     resources = [f"{kind}:{each}" for each in ids for kind in ("volume", "compute")]
     await until(lambda: roost.store.fetchval(unfinished, resources), lambda count: count == 0)
-    lines: list[str] = []
-    await check_all(roost, False, lines.append)
     kinds = ["volume" if "filesystem_path" in row else "instance" for row in rows]
-    names = [f"{kind} {each} " for kind, each in zip(kinds, ids, strict=True)]
-    assert [line for line in lines if any(name in line for name in names)] == []
+    names = [f"{kind} {each}" for kind, each in zip(kinds, ids, strict=True)]
+    assert await drift(roost, *names) == []
     open_events = (
         "select count(*) from event where entity_id = any($1)"
         " and status in ('scheduled', 'started')"

@@ -1,6 +1,7 @@
 """The `roost` command as an operator runs it: real processes with a state of their own."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -14,13 +15,24 @@ from typing import Any
 Json = Any  # An answer as json.loads gives it.
 
 _ROOST = Path(sys.executable).with_name("roost")
-_SECONDS = 60
+_SECONDS = 120
+"""For a busy host."""
+
+
+def _environment() -> dict[str, str]:
+    """This process's own, but nothing takes time that is simulated."""
+    return {"ROOST_SIMULATED_LATENCY": "0", **os.environ}
 
 
 def roost(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(
-        [_ROOST, *arguments], capture_output=True, text=True, timeout=_SECONDS, check=False
+        [_ROOST, *arguments],
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
     )
 
 
@@ -38,6 +50,10 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def _log(state: Path) -> Path:
+    return state.with_suffix(".log")
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """`roost serve` with simulated engines."""
@@ -50,17 +66,24 @@ class Server:
     def start(cls, state: Path, *options: str | Path) -> "Server":
         """Returns when it accepts requests."""
         common = ("--engines", "simulated", "--listen", "127.0.0.1:0")
-        process = subprocess.Popen(
-            [_ROOST, "serve", "--state", state, *common, *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        log = _log(state)
+        with log.open("a") as errors:
+            process = subprocess.Popen(
+                [_ROOST, "serve", "--state", state, *common, *options],
+                env=_environment(),
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("roost ready "):
                 return cls(state, process, line.split()[2])
-        raise AssertionError(f"the server ended with {process.wait()}")
+        raise AssertionError(f"the server ended with {process.wait()}:\n{log.read_text()}")
+
+    @property
+    def log(self) -> Path:
+        return _log(self.state)
 
     @property
     def token(self) -> str:

@@ -126,4 +126,4 @@ def processes_with(text: str) -> list[int]:
 
 
 def output(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout

@@ -46,7 +46,7 @@ class Shell:
 
     def _run(self, address: IPv4Address | IPv6Address, command: str) -> str | None:
         route = subprocess.run(
-            ["ip", "-json", "route", "get", str(address)], capture_output=True, check=True
+            ["ip", "-json", "route", "get", str(address)], stdout=subprocess.PIPE, check=True
         )
         assert json.loads(route.stdout)[0]["dev"] == self.device
         ssh = ["ssh", "-i", str(self.key), *_OPTIONS, f"root@{address}", command]

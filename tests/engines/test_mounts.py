@@ -18,7 +18,7 @@ def make(path: Path, *options: str, start: int = 0) -> None:
     with path.open("ab") as disk:
         disk.truncate(start + 4 * _MB)
     command = ["mke2fs", "-q", "-F", "-E", f"offset={start}", *options, str(path), "4096k"]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True)
 
 
 def flip(path: Path, field: tuple[int, int], start: int = 0) -> None:

@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 
-from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.core.limits.queries import measure, measured
 from roost.jobs import Environment, JobKind, Worker, WorkerSettings
@@ -26,6 +25,7 @@ from roost.resources.compute.watch_jobs import CHECK, WATCH, WatchArgs, went_off
 from roost.store import Queries
 from tests.jobs.harness import Scenario
 from tests.support.client import until
+from tests.support.drift import drift
 from tests.support.stage import REGION, Stage
 
 Outcome = tuple[InstanceStatus | None, Power | None]
@@ -82,9 +82,7 @@ async def check_event(stage: Stage, job_id: int, status: str) -> None:
 async def check_traces(stage: Stage, compute_id: int) -> None:
     """Rows, guests, disks and addresses belong together, and nothing goes on."""
     store = stage.roost.store
-    lines: list[str] = []
-    await check_all(stage.roost, False, lines.append)
-    assert [line for line in lines if f"instance {compute_id} " in line] == []
+    assert await drift(stage.roost, f"instance {compute_id}") == []
     exists = await stage.status(compute_id) is not None
     assert await store.fetchval(_HELD, compute_id) == (1 if exists else 0)
     assert await store.fetchval(_OPEN_EVENTS, str(compute_id)) == 0

@@ -91,8 +91,9 @@ async def roost(
 
 
 @pytest.fixture
-def environment(roost: Roost, mails: MailServer) -> Environment:
-    return Environment(
+async def environment(roost: Roost, mails: MailServer) -> AsyncIterator[Environment]:
+    """Each trial's checks look at everything: they find nothing of the trials before."""
+    yield Environment(
         store=roost.store,
         queue=roost.queue,
         services=StageServices(roost, mails),
@@ -100,6 +101,7 @@ def environment(roost: Roost, mails: MailServer) -> Environment:
         faults=roost.faults,
         metrics=roost.job_metrics,
     )
+    await Stage(roost).clear()
 
 
 @pytest.mark.parametrize(("scenario", "trial"), pairs(SCENARIOS), ids=str)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
@@ -23,6 +22,7 @@ from roost.resources.volumes.locks import resource_of
 from roost.resources.volumes.queries import VOLUME
 from roost.resources.volumes.records import VolumeStatus
 from tests.jobs.harness import Scenario
+from tests.support.drift import drift
 from tests.support.stage import Stage
 from tests.support.volume_stage import VolumeStage
 
@@ -89,9 +89,7 @@ class VolumeCase:
 
     async def _check_traces(self) -> None:
         """Rows, data, guests and slots belong together."""
-        lines: list[str] = []
-        await check_all(self.volumes.stage.roost, False, lines.append)
-        assert [line for line in lines if f"volume {self.volume_id} " in line] == []
+        assert await drift(self.volumes.stage.roost, f"volume {self.volume_id}") == []
         row = await self.volumes.row(self.volume_id)
         kept = row is not None and row.compute_id is not None and row.persist_across_boots
         assert await self.volumes.slots(self.volume_id) == (1 if kept else 0)

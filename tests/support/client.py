@@ -34,7 +34,8 @@ class Contract:
 
     def __init__(self, document: Json) -> None:
         self._document = document
-        self._validators: dict[str, Draft202012Validator] = {}
+        self._templates = [(path.split("/"), found) for path, found in document["paths"].items()]
+        self._validators: dict[int, Draft202012Validator] = {}
 
     def check(self, method: str, path: str, sent: Json, answer: Answer) -> None:
         """Fails when the answer, or a request that was accepted, is not as the document says."""
@@ -63,13 +64,13 @@ class Contract:
 
     def _find(self, method: str, path: str) -> Json | None:
         wanted = path.partition("?")[0].rstrip("/").split("/")
-        for template, operations in self._document["paths"].items():
-            if _matches(template.split("/"), wanted):
+        for template, operations in self._templates:
+            if _matches(template, wanted):
                 return operations.get(method.lower())
         return None
 
     def _validate(self, schema: Json, value: Json) -> None:
-        key = json.dumps(schema)
+        key = id(schema)  # Of the document, which stays.
         validator = self._validators.get(key)
         if validator is None:
             whole = {**schema, "components": self._document["components"]}

@@ -1,6 +1,7 @@
 """A real S3 server with one bucket."""
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -46,28 +47,30 @@ async def object_server(folder: Path) -> AsyncIterator[ObjectServer]:
             strict=True,
         )
     ]
-    process = await asyncio.create_subprocess_exec(
-        _WEED,
-        "mini",
-        f"-dir={folder}",
-        "-ip=127.0.0.1",
-        "-ip.bind=127.0.0.1",
-        f"-bucket={BUCKET}",
-        f"-s3.config={config}",
-        *options,
-        "-s3.port.iceberg=0",
-        "-s3.port.lance=0",
-        "-webdav=false",
-        "-admin.ui=false",
-        "-master.telemetry=false",
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={**os.environ, "TMPDIR": str(folder), "GOMEMLIMIT": "200MiB"},
-    )
+    log = folder / "weed.log"
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            _WEED,
+            "mini",
+            f"-dir={folder}",
+            "-ip=127.0.0.1",
+            "-ip.bind=127.0.0.1",
+            f"-bucket={BUCKET}",
+            f"-s3.config={config}",
+            *options,
+            "-s3.port.iceberg=0",
+            "-s3.port.lance=0",
+            "-webdav=false",
+            "-admin.ui=false",
+            "-master.telemetry=false",
+            stdout=output,
+            stderr=output,
+            env={**os.environ, "TMPDIR": str(folder), "GOMEMLIMIT": "200MiB"},
+        )
     port = next(option.partition("=")[2] for option in options if option.startswith("-s3.port="))
     server = ObjectServer(f"http://127.0.0.1:{port}", process)
     try:
-        await _wait_for(server)
+        await _wait_for(server, log)
         yield server
     finally:
         if process.returncode is None:
@@ -81,19 +84,24 @@ def bucket(
     return AttachmentBucket(name, url, "us-east-1", access_key, secret_key)
 
 
-async def _wait_for(server: ObjectServer) -> None:
+async def _wait_for(server: ObjectServer, log: Path) -> None:
     """Until it refuses strangers, and has made the bucket."""
-    async with asyncio.timeout(_SECONDS), aiohttp.ClientSession() as session:
-        while server.process.returncode is None:
-            try:
-                async with session.get(f"{server.url}/{BUCKET}") as answer:
-                    if answer.status == 403:
-                        await bucket(server.url).list()
-                        return
-            except (aiohttp.ClientError, AttachmentStoreError):
-                pass
-            await asyncio.sleep(0.05)
-    raise AssertionError("the object server ended")
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_SECONDS), aiohttp.ClientSession() as session:
+            while server.process.returncode is None:
+                try:
+                    async with session.get(f"{server.url}/{BUCKET}") as answer:
+                        if answer.status == 403:
+                            await bucket(server.url).list()
+                            return
+                except (aiohttp.ClientError, AttachmentStoreError):
+                    pass
+                await asyncio.sleep(0.05)
+    raise _failure(log)
+
+
+def _failure(log: Path) -> AssertionError:
+    return AssertionError(f"the object server does not serve:\n{log.read_text()}")
 
 
 def _free_ports(count: int) -> list[int]:

@@ -17,7 +17,7 @@ DISK = b"\xfa" * 4096 + bytes(2 * 1024 * 1024 - 4096)
 
 
 def qemu_img(*arguments: str | Path) -> None:
-    subprocess.run(["qemu-img", *arguments], check=True, capture_output=True)
+    subprocess.run(["qemu-img", *arguments], check=True)
 
 
 def content(image: GuestImage, work: Path) -> bytes:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeVar
 
 from roost.clock import Clock
@@ -18,35 +17,20 @@ Args = TypeVar("Args", bound=JobArgs)
 
 
 @dataclass(frozen=True, slots=True)
-class Actor:
-    """In whose account something happens, and who did it; None is Roost itself."""
-
-    account_id: int
-    username: str | None
-
-    @classmethod
-    def of(cls, context: Context) -> "Actor":
-        return cls(context.account_id, context.identity.username)
-
-
-@dataclass(frozen=True, slots=True)
 class Starter:
-    """What starts a job where there is no context: in other jobs, and in `roost fsck`."""
+    """Who tells or starts something where there is no context: other jobs, and `roost fsck`."""
 
     queue: JobQueue
     db: Queries
     account_id: int
     username: str | None = None
+    """Who did it; None is Roost itself."""
 
     @classmethod
     def of(cls, by: "Context | Starter") -> "Starter":
         if isinstance(by, Starter):
             return by
         return cls(by.get(JobQueue), by.db, by.account_id, by.identity.username)
-
-    @property
-    def actor(self) -> Actor:
-        return Actor(self.account_id, self.username)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +46,16 @@ class Event:
 
 
 async def notify(
-    context: Context, action: str, entity: Entity, secondary: Entity | None = None
-) -> None:
-    """An event that is over as soon as it is told, of what the caller has done."""
-    actor, now = Actor.of(context), context.clock.now()
-    await add(context.db, now, actor, action, entity, secondary)
-
-
-async def add(
-    db: Queries,
-    now: datetime,
-    actor: Actor,
+    by: Context | Starter,
     action: str,
     entity: Entity,
     secondary: Entity | None = None,
+    *,
     message: str = "",
 ) -> None:
-    """The same of what somebody else has done, or Roost itself."""
+    """An event that is over as soon as it is told."""
     event = Event(action, entity, secondary, message)
-    await queries.add(db, _row(now, actor, event, "notification"))
+    await queries.add(by.db, _row(Starter.of(by), event, "notification"))
 
 
 async def start(
@@ -101,22 +76,20 @@ async def start(
     starter = Starter.of(by)
     queue, db, account_id = starter.queue, starter.db, starter.account_id
     shown = Event(action or kind.event or kind.name, entity, secondary, message, size)
-    event = queries.with_job(_row(queue.clock.now(), starter.actor, shown, "scheduled"))
+    event = queries.with_job(_row(starter, shown, "scheduled"))
     if kind.joined:
         await queue.enqueue_once(db, kind, args, account_id=account_id, event=event)
     else:
         await queue.enqueue(db, kind, args, account_id=account_id, event=event)
 
 
-def _row(
-    now: datetime, actor: Actor, event: Event, status: queries.FirstStatus
-) -> queries.NewEvent:
+def _row(by: Starter, event: Event, status: queries.FirstStatus) -> queries.NewEvent:
     return queries.NewEvent(
-        account_id=actor.account_id,
-        username=actor.username,
+        account_id=by.account_id,
+        username=by.username,
         action=event.action,
         status=status,
-        created=now.replace(microsecond=0),
+        created=by.queue.clock.seconds(),
         entity=event.entity,
         secondary=event.secondary,
         message=event.message,

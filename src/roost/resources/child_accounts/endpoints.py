@@ -7,6 +7,7 @@ from roost.core.events import log
 from roost.core.identity import UserType
 from roost.core.scopes import Scopes
 from roost.errors import forbidden, not_found
+from roost.jobs.queue import JobQueue
 from roost.resources.account.queries import ProxyUser, find_proxy, lock
 from roost.resources.child_accounts.queries import BY_EUUID, CHILDREN
 from roost.resources.child_accounts.records import ChildAccountRow, ProxyTokenRow
@@ -114,5 +115,5 @@ def _euuid(call: Call) -> str:
 async def _notify(call: Call, proxy: ProxyUser, token_id: int, label: str) -> None:
     """In the child's account, where the label says who it was."""
     entity = TOKEN.entity(token_id, label)
-    actor = log.Actor(proxy.account_id, proxy.username)
-    await log.add(call.db, call.clock.now(), actor, "token_create", entity)
+    by = log.Starter(call.get(JobQueue), call.db, proxy.account_id, proxy.username)
+    await log.notify(by, "token_create", entity)

@@ -83,9 +83,9 @@ async def _boot(db: Queries, services: Services, row: InstanceFacts, action: str
 
 
 async def _leave_off(db: Queries, services: Services, row: InstanceFacts, why: str) -> str:
-    now, actor = services.get(JobQueue).clock.now(), log.Actor(row.account_id, None)
-    await queries.set_status(db, row.id, "offline", now)
+    by = log.Starter(services.get(JobQueue), db, row.account_id)
+    await queries.set_status(db, row.id, "offline", by.queue.clock.now())
     await services.get(Neighbours).went_off(db, services, row.id)
-    await log.add(db, now, actor, "compute_shutdown", COMPUTE.of(row), message=why)
+    await log.notify(by, "compute_shutdown", COMPUTE.of(row), message=why)
     _log.warning("guest_left_off", instance=row.id, region=row.region, reason=why)
     return "set its status to offline"

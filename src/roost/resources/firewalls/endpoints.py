@@ -21,7 +21,7 @@ _WRITE = ("firewall:read_write",)
 _ALL = "/networking/firewalls"
 _ONE = f"{_ALL}/{{firewallId:int}}"
 _DEVICES = f"{_ONE}/devices"
-_DEVICE = f"{_DEVICES}/{{firewallDeviceId:int}}"
+_DEVICE = f"{_DEVICES}/{{deviceId:int}}"
 
 
 @endpoint(
@@ -169,7 +169,7 @@ async def view_firewall_device(call: Call) -> bytes:
     Which service it is.
     """
     scope = (call.account_id, call.number("firewallId"))
-    return await call.record(call.number("firewallDeviceId"), DEVICES, *scope)
+    return await call.record(call.number("deviceId"), DEVICES, *scope)
 
 
 @endpoint(
@@ -185,7 +185,7 @@ async def delete_firewall_device(call: Call) -> None:
     It is open when the event is finished, unless another one filters it.
     """
     firewall_id = call.number("firewallId")
-    await service.remove_device(call, firewall_id, call.number("firewallDeviceId"))
+    await service.remove_device(call, firewall_id, call.number("deviceId"))
 
 
 @endpoint(

@@ -76,9 +76,8 @@ async def notify(
     db: Queries, queue: JobQueue, ticket: Ticket, action: str, username: str | None
 ) -> None:
     """An event; what staff does is nobody's of the account."""
-    actor = log.Actor(ticket.account_id, username)
-    entity = TICKET.entity(ticket.id, ticket.summary)
-    await log.add(db, queue.clock.now(), actor, action, entity)
+    by = log.Starter(queue, db, ticket.account_id, username)
+    await log.notify(by, action, TICKET.entity(ticket.id, ticket.summary))
 
 
 class TicketError(Exception):

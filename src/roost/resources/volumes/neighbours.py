@@ -1,7 +1,6 @@
 """What volumes are to the instances that they are attached to."""
 
 from collections.abc import Collection
-from datetime import datetime
 
 from roost.core.events import log
 from roost.core.neighbours import Neighbour
@@ -37,16 +36,14 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
 
     async def went_off(self, db: Queries, services: Services, compute_id: int) -> None:
         """Detach those that were attached for one boot only."""
-        now = services.get(JobQueue).clock.now()
         for volume in await queries.of_instance(db, compute_id):
             if not volume.persist_across_boots:
-                await _detach(db, volume, compute_id, now)
+                await _detach(db, services.get(JobQueue), volume, compute_id)
 
     async def left(self, db: Queries, services: Services, compute_id: int) -> None:
         """Detach all (spec A volume freed)."""
-        now = services.get(JobQueue).clock.now()
         for volume in await queries.of_instance(db, compute_id):
-            await _detach(db, volume, compute_id, now)
+            await _detach(db, services.get(JobQueue), volume, compute_id)
 
     async def attached(self, db: Queries, compute_id: int) -> list[AttachedVolume]:
         return [
@@ -68,14 +65,10 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
                 await _claim(db, services.get(JobQueue), instance, volume)
 
 
-async def _detach(db: Queries, volume: VolumeFacts, compute_id: int, now: datetime) -> None:
-    await take_from_instance(db, volume.id, compute_id, now)
-    await _notify(db, "volume_detach", volume, now)
-
-
-async def _notify(db: Queries, action: str, volume: VolumeFacts, now: datetime) -> None:
-    actor = log.Actor(volume.account_id, None)
-    await log.add(db, now, actor, action, VOLUME.of(volume))
+async def _detach(db: Queries, queue: JobQueue, volume: VolumeFacts, compute_id: int) -> None:
+    await take_from_instance(db, volume.id, compute_id, queue.clock.now())
+    by = log.Starter(queue, db, volume.account_id)
+    await log.notify(by, "volume_detach", VOLUME.of(volume))
 
 
 async def _claim(
@@ -98,9 +91,9 @@ async def _plug_or_notify(
     db: Queries, queue: JobQueue, instance: InstanceFacts, volume: VolumeFacts, turn: Turn
 ) -> None:
     """A guest that runs with that config gets the volume now, any other when it boots."""
+    by = log.Starter(queue, db, volume.account_id)
     if instance.status != "running" and not turn.queued:
-        await _notify(db, "volume_attach", volume, queue.clock.now())
+        await log.notify(by, "volume_attach", VOLUME.of(volume))
         return
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
-    by = log.Starter(queue, db, volume.account_id)
     await log.start(by, jobs.ATTACH, args, VOLUME.of(volume), COMPUTE.of(instance))

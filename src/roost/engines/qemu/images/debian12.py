@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from roost.engines.qemu.images import apt
-from roost.engines.qemu.images.commands import run
+from roost.engines.qemu.images.commands import IN_OWN_MOUNTS, run
 from roost.engines.qemu.images.disks import make_disk
 from roost.engines.qemu.images.initrd import kernel_release, pack_initrd
 from roost.engines.qemu.images.store import INITRD, KERNEL, ROOT, Draft, ImageInfo
@@ -68,7 +68,8 @@ async def _build(work: Path, image: Path, progress: Callable[[str], None]) -> No
     include = f"--include={','.join(_PACKAGES)}"
     retries = f"--aptopt={apt.RETRIES.replace('=', ' ')}"
     proxy, sources = await apt.proxy_options(), await apt.sources()
-    await run("mmdebstrap", *options, include, *proxy, retries, apt.RELEASE, tree, *sources)
+    command = (*IN_OWN_MOUNTS, "mmdebstrap", *options, include, *proxy, retries)
+    await run(*command, apt.RELEASE, tree, *sources)
     progress("packing the initial RAM disk")
     shutil.copy(tree / f"boot/vmlinuz-{kernel_release(tree)}", image / KERNEL)
     (image / INITRD).write_bytes(await pack_initrd(tree, work / "initrd"))

@@ -1,0 +1,21 @@
+"""Samples of images."""
+
+from roost.app.roost import Roost
+from tests.api.conftest import Account
+from tests.api.samples.sample import Sample, Samples, Value
+from tests.support.client import Client
+
+
+async def make_image(client: Client, roost: Roost, account: Account, parent: str) -> Value:
+    image_id = f"private/{account.id}"
+    await roost.store.execute(
+        "insert into image (id, account_id, label, created, updated, created_by, size, type,"
+        " status) values ($1, $2, 'mine', now(), now(), 'me', 0, 'manual', 'available')"
+        " on conflict do nothing",
+        image_id,
+        account.id,
+    )
+    return image_id
+
+
+SAMPLES = Samples({"view_image": Sample(make_image, "private/999999999")})
