@@ -29,14 +29,14 @@ class FirewallDevices(InstanceFirewalls, Neighbour):
             await put_in_force(db, services, device.firewall_id)
 
     async def left(self, db: Queries, services: Services, compute_id: int) -> None:
-        now = services.get(JobQueue).clock.now()
+        queue = services.get(JobQueue)
         for device in await device_queries.of_instance(db, compute_id):
             firewall = await queries.find(db, device.firewall_id)
             await device_queries.delete(db, [device.id])
             if firewall is not None and firewall.status != "deleted":
-                actor = log.Actor(firewall.account_id, None)
+                by = log.Starter(queue, db, firewall.account_id)
                 entity, second = FIREWALL.of(firewall), COMPUTE.entity(compute_id, None)
-                await log.add(db, now, actor, "firewall_device_remove", entity, second)
+                await log.notify(by, "firewall_device_remove", entity, second)
 
     async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, str]:
         return await _NAMED.find(context, ids)
