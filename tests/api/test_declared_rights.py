@@ -54,6 +54,10 @@ DATABASE_BACKUP_READ = (("databases:read_write",), False, Read("database", of="i
 NEW_DATABASE = (("databases:read_write",), False, Global("add_databases"))
 
 MYSQL = "/databases/mysql/instances"
+FIREWALL_READ = (("firewall:read_only",), False, Read("firewall"))
+FIREWALL_WRITE = (("firewall:read_write",), False, Write("firewall"))
+
+FIREWALL = "/networking/firewalls/{firewallId:int}"
 INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
 
 RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
@@ -223,6 +227,18 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /profile/tokens/{tokenId:int}": OWN_READ,
     "PUT /profile/tokens/{tokenId:int}": OWN_WRITE,
     "DELETE /profile/tokens/{tokenId:int}": OWN_WRITE,
+    "GET /compute/instances/{computeId:int}/firewalls": COMPUTE_READ,
+    "GET /networking/firewalls": (("firewall:read_only",), False, Listed("firewall")),
+    "POST /networking/firewalls": (("firewall:read_write",), False, Global("add_firewalls")),
+    f"GET {FIREWALL}": FIREWALL_READ,
+    f"PUT {FIREWALL}": FIREWALL_WRITE,
+    f"DELETE {FIREWALL}": FIREWALL_WRITE,
+    f"GET {FIREWALL}/rules": FIREWALL_READ,
+    f"PUT {FIREWALL}/rules": FIREWALL_WRITE,
+    f"GET {FIREWALL}/devices": FIREWALL_READ,
+    f"POST {FIREWALL}/devices": FIREWALL_WRITE,
+    f"GET {FIREWALL}/devices/{{deviceId:int}}": FIREWALL_READ,
+    f"DELETE {FIREWALL}/devices/{{deviceId:int}}": FIREWALL_WRITE,
     "GET /compute/stackscripts": SCRIPT_READ,
     "POST /compute/stackscripts": NEW_SCRIPT,
     "GET /compute/stackscripts/{stackscriptId:int}": SCRIPT_READ,

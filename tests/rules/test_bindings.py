@@ -87,6 +87,7 @@ async def test_local_is_the_first_real_engine_of_each_data_plane(
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert bound(found) == [
         ("instances", "qemu", True, "QEMU with TCG"),
+        ("firewalls", "nftables", True, "nftables"),
         ("volumes", "qemu", True, "files for QEMU"),
         ("databases", "mariadb", True, "MariaDB 10.11.1"),
     ]
@@ -94,7 +95,14 @@ async def test_local_is_the_first_real_engine_of_each_data_plane(
 
 @pytest.mark.usefixtures("capable_host")
 async def test_each_data_plane_is_bound_by_itself(tmp_path: Path, region: RegionEntry) -> None:
-    catalog = wishing(region, "simulated", instances="qemu", volumes="qemu", databases="mariadb")
+    catalog = wishing(
+        region,
+        "simulated",
+        instances="qemu",
+        volumes="qemu",
+        firewalls="nftables",
+        databases="mariadb",
+    )
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert all(binding.real for binding in found.bindings)
 
@@ -104,6 +112,7 @@ async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: Re
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert bound(found) == [
         ("instances", "simulated", False, "the catalogue says so"),
+        ("firewalls", "simulated", False, "its guests are simulated"),
         ("volumes", "simulated", False, "its guests are simulated"),
         ("databases", "simulated", False, "the catalogue says so"),
     ]
@@ -114,6 +123,7 @@ async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: Re
     ("engines", "reason"),
     [
         ({"volumes": "simulated"}, "guests of the engine qemu cannot use simulated volumes"),
+        ({"firewalls": "simulated"}, "guests of the engine qemu send real packets"),
         ({"volumes": "zfs"}, "there is no engine zfs for volumes"),
         ({"instances": "powerdns"}, "there is no engine powerdns for instances"),
         ({"boats": "qemu"}, "there are no boats"),

@@ -13,6 +13,8 @@ from roost.resources.databases import queries as databases
 from roost.resources.databases.steps import DatabaseArgs
 from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
+from roost.resources.firewalls import locks as firewalls
+from roost.resources.firewalls.jobs import FirewallArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.volumes import locks as volumes
 from roost.resources.volumes.jobs import VolumeArgs
@@ -29,7 +31,7 @@ _EVENTS = frozenset(
 )
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
-    *("compute_power_check", "database_recover"),
+    *("compute_power_check", "database_recover", "firewall_apply"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""
@@ -46,6 +48,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (DatabaseArgs, databases.resource_of(9)),
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
+        (FirewallArgs, firewalls.resource_of(9)),
     ):
         if issubclass(kind.args, args):
             return resource
@@ -53,7 +56,9 @@ def _works_on(kind: JobKind[Args]) -> str | None:
 
 
 def _declared(kind: JobKind[Args]) -> str | None:
-    args = kind.args.model_construct(volume_id=7, compute_id=8, database_id=9, zone="example.com")
+    args = kind.args.model_construct(
+        volume_id=7, compute_id=8, database_id=9, firewall_id=9, zone="example.com"
+    )
     return None if kind.resource is None else kind.resource(args)
 
 

@@ -15,6 +15,7 @@ from roost.resources.devices.group import GROUP as DEVICES
 from roost.resources.domains.group import GROUP as DOMAINS
 from roost.resources.events.group import GROUP as EVENTS
 from roost.resources.explain.group import GROUP as EXPLAIN
+from roost.resources.firewalls.group import GROUP as FIREWALLS
 from roost.resources.images.group import GROUP as IMAGES
 from roost.resources.kernels.group import GROUP as KERNELS
 from roost.resources.logins.group import GROUP as LOGINS
@@ -60,6 +61,7 @@ GROUPS = Groups(
     ENTITIES,
     EVENTS,
     EXPLAIN,
+    FIREWALLS,
     IDEMPOTENCY,
     IMAGES,
     KERNELS,
