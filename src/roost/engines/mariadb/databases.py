@@ -135,8 +135,7 @@ class MariadbDatabases:
         ids = await DISK.run(ids_in, self._root)
         folders = [self._folder(each) for each in ids]
         await asyncio.gather(*(Server(folder).stop() for folder in folders))
-        if ids:
-            await self._firewall.remove()
+        await self._firewall.remove()
 
     async def close(self) -> None:
         """Servers go on without us."""
