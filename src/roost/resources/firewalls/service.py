@@ -160,17 +160,15 @@ async def _check_behind(
     filtered = (
         await device_queries.enabled_before(context.db, fields, firewall_id) if enabled else set()
     )
-    found, problems = list[InstanceFacts](), list[Problem]()
-    for compute_id, field in fields.items():
-        instance = await computes.find(context.db, compute_id)
-        reason = _reason(context, instance, compute_id, filtered)
-        if instance is not None:
-            found.append(instance)
-        if reason is not None:
-            problems.append(Problem(reason, field))
+    found = await computes.find_many(context.db, fields)
+    reasons = (
+        (_reason(context, found.get(compute_id), compute_id, filtered), field)
+        for compute_id, field in fields.items()
+    )
+    problems = [Problem(reason, field) for reason, field in reasons if reason is not None]
     if problems:
         raise invalid_fields(problems)
-    return found
+    return [found[compute_id] for compute_id in fields]
 
 
 def _reason(
