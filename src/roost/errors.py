@@ -1,4 +1,4 @@
-"""Errors that the API answers, with their exact texts (reference: errors)."""
+"""Errors for people: what the API answers, with exact texts (reference: errors), and operators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,6 +42,10 @@ class ShownError(Exception):
 
     lasting = False
     """Whether another attempt soon would meet it again."""
+
+
+class OperatorError(Exception):
+    """What keeps a command from its work and whoever runs it can mend; the text says how."""
 
 
 def shown(error: Exception) -> str:

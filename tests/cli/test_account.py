@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.cli import main
 from roost.clock import Clock
 from roost.resources.account.queries import find_user

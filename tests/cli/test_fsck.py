@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.settings import Settings
 from tests.cli.process import Server, ran, roost
 

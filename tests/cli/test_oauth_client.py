@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.clock import Clock
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_operator

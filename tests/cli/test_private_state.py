@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from tests.support.server import running_roost, simulated
 
 

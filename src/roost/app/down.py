@@ -6,8 +6,8 @@ from pathlib import Path
 
 from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.name_server import stop_dns
-from roost.app.roost import open_store
 from roost.app.served import stopped
+from roost.app.state import open_store
 from roost.clock import Clock
 from roost.core.catalog import load
 from roost.core.engine import EngineError

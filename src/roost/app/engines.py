@@ -11,6 +11,7 @@ from roost.core.planes import Binding, Engine, Engines, Provider, Site
 from roost.engines.mariadb.providers import PROVIDERS as MARIADB
 from roost.engines.qemu.providers import PROVIDERS as QEMU
 from roost.engines.simulated.providers import PROVIDERS as SIMULATED
+from roost.errors import OperatorError
 from roost.settings import Settings
 from roost.store import Queries
 
@@ -21,7 +22,7 @@ _PLANES = tuple(dict.fromkeys(provider.plane.name for provider in PROVIDERS))
 """In the order in which they are bound: volumes are for the guests of their region."""
 
 
-class EngineUnavailableError(Exception):
+class EngineUnavailableError(OperatorError):
     """The engine that is asked for, or that holds a region's guests, is not to be had here."""
 
 

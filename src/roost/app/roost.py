@@ -1,12 +1,10 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
 import asyncio
-import stat
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -19,6 +17,7 @@ from roost.app.images import LocalImages
 from roost.app.lab.clock import LabClock
 from roost.app.messages import open_messages
 from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
+from roost.app.state import open_store
 from roost.app.support import bind_support, support_rules
 from roost.clock import Clock
 from roost.core.catalog import Catalog, CatalogError, load, sync
@@ -46,7 +45,7 @@ from roost.resources.tokens.service import StoredTokens, TokenUsage
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
-from roost.store import Share, Store, migrate
+from roost.store import Share, Store
 from roost.threads import COMPUTING, DISK
 from roost.web.access_log import AccessLog
 from roost.web.api import Api, Edge
@@ -59,8 +58,6 @@ from roost.web.turns import Turns
 
 _log = structlog.get_logger(__name__)
 
-_OTHERS = 0o066
-"""That others than its owner may read and write a folder."""
 _CLOSE_SECONDS = 1.0
 _WAIT_SECONDS = 3.0
 """How long a request waits for a connection, before it is answered 503."""
@@ -156,19 +153,6 @@ def _share_of_requests(settings: Settings) -> Share:
     return Share(settings.database_connections, seconds, idle=seconds, wait=_WAIT_SECONDS)
 
 
-def _keep_private(state: Path) -> None:
-    """Nobody else looks into the folder. That somebody may pass through it stays as it is: the
-    user who runs PostgreSQL for root may have to."""
-    mode = stat.S_IMODE(state.stat().st_mode)
-    if mode & _OTHERS:
-        try:
-            state.chmod(mode & ~_OTHERS)
-        except PermissionError:
-            _log.warning("state_not_private", state=str(state), mode=f"{mode:o}")
-        else:
-            _log.warning("state_made_private", state=str(state), mode=f"{mode:o}")
-
-
 def _check_limits(catalog: Catalog) -> None:
     """Raises CatalogError for a limit of what no group counts."""
     if unknown := sorted(catalog.entries.limits.keys() - GROUPS.limit_kinds.keys()):
@@ -176,19 +160,6 @@ def _check_limits(catalog: Catalog) -> None:
         raise CatalogError(
             "catalogue", [f"limits.{each}: must be one of {known}" for each in unknown]
         )
-
-
-@asynccontextmanager
-async def open_store(settings: Settings) -> AsyncIterator[Store]:
-    """The database with all tables; closed again at the end."""
-    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _keep_private(settings.state)
-    store = await Store.open(settings)
-    try:
-        await migrate.upgrade(store.dsn)
-        yield store
-    finally:
-        await store.close()
 
 
 @asynccontextmanager

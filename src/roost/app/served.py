@@ -17,6 +17,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
+from roost.errors import OperatorError
 from roost.settings import Settings
 
 _FILE = "serve.json"
@@ -25,7 +26,7 @@ _STOP_SECONDS = 30.0
 _TRIES = 3
 
 
-class ServedError(Exception):
+class ServedError(OperatorError):
     """A server of the state runs although none may, or does not stop."""
 
 

@@ -4,6 +4,7 @@ from roost.core.planes import EVERYWHERE, Binding, Engine
 from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
 from roost.engines.smtp.mailer import SmtpMailer
+from roost.errors import OperatorError
 from roost.resources.support.engine import (
     ATTACHMENT_PLANE,
     MAIL_PLANE,
@@ -14,7 +15,7 @@ from roost.resources.support.engine import (
 from roost.settings import Settings
 
 
-class SupportSettingsError(Exception):
+class SupportSettingsError(OperatorError):
     """Settings that do not fit together."""
 
 

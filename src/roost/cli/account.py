@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 from pydantic import ValidationError
 
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.app.table import format_table
-from roost.cli.limit import limit
+from roost.cli.lazy import Later, LazyGroup
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.bodies import UpdateAccount
@@ -21,7 +21,11 @@ from roost.web.bodies import Body
 from roost.web.revocation import settle
 
 
-@click.group()
+class _Commands(LazyGroup):
+    later = {"limit": Later("roost.cli.limit", "How much an account may have.")}
+
+
+@click.group(cls=_Commands)
 def account() -> None:
     """Accounts of this cloud."""
 
@@ -62,9 +66,6 @@ def parent(state: Path | None, child: int, parent: int) -> None:
 def enroll(state: Path | None, account: int, beta: str) -> None:
     """Let ACCOUNT take part in the beta program BETA, also one by invitation only."""
     run(_enroll(read_served_settings(state=state), account, beta))
-
-
-account.add_command(limit)
 
 
 def _check(model: type[Body], values: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from roost.app.images import BUILDERS, build_image
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, read_settings, run, state_option
 from roost.clock import Clock

@@ -1,39 +1,38 @@
-"""`roost`: the operator's command. Commands are imported when they are used."""
-
-import importlib
+"""`roost`: the operator's command."""
 
 import click
 
-_COMMANDS = {
-    "serve": "roost.cli.serve",
-    "worker": "roost.cli.serve",
-    "down": "roost.cli.down",
-    "account": "roost.cli.account",
-    "user": "roost.cli.user",
-    "token": "roost.cli.token",
-    "oauth-client": "roost.cli.oauth_client",
-    "image": "roost.cli.image",
-    "maintenance": "roost.cli.maintenance",
-    "ticket": "roost.cli.ticket",
-    "fsck": "roost.cli.fsck",
-    "clock": "roost.cli.clock",
-}
+from roost.cli.lazy import Later, LazyGroup
 
 
-class _Lazy(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+class _Commands(LazyGroup):
+    later = {
+        "serve": Later("roost.cli.serve", "Serve the API, and run jobs in the same process."),
+        "worker": Later(
+            "roost.cli.serve",
+            "Run jobs only; any number of workers share one DATABASE_URL.",
+        ),
+        "down": Later("roost.cli.down", "Stop the server of a state, all guests and the database."),
+        "account": Later("roost.cli.account", "Accounts of this cloud."),
+        "user": Later("roost.cli.user", "Users of any account."),
+        "token": Later("roost.cli.token", "Personal access tokens."),
+        "oauth-client": Later("roost.cli.oauth_client", "OAuth clients of any account."),
+        "image": Later("roost.cli.image", "Images on this host."),
+        "maintenance": Later(
+            "roost.cli.maintenance", "Maintenance of instances, which users see coming."
+        ),
+        "ticket": Later(
+            "roost.cli.ticket", "Support tickets of all accounts, also while the server runs."
+        ),
+        "fsck": Later(
+            "roost.cli.fsck",
+            "Compare the database with what the engines hold, whether the server runs or not.",
+        ),
+        "clock": Later("roost.cli.clock", "See or move the clock of a server with a lab."),
+    }
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = _COMMANDS.get(cmd_name)
-        if module is None:
-            return None
-        command = getattr(importlib.import_module(module), cmd_name.replace("-", "_"))
-        assert isinstance(command, click.Command)
-        return command
 
-
-@click.group(cls=_Lazy)
+@click.group(cls=_Commands)
 @click.version_option(package_name="roost")
 def main() -> None:
     """Roost: a cloud you run yourself."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
 from roost.resources.oauth_clients.queries import ListedClient, list_clients, set_status

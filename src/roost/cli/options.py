@@ -7,13 +7,9 @@ from typing import TypeVar
 import click
 import uvloop
 
-from roost.app.engines import EngineUnavailableError
-from roost.app.served import ServedError, last_served
-from roost.app.support import SupportSettingsError
-from roost.core.catalog import CatalogError
-from roost.engines.qemu.images.commands import ImageError
+from roost.app.served import last_served
+from roost.errors import OperatorError
 from roost.settings import Settings
-from roost.store.cluster import ClusterError
 
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
@@ -63,12 +59,5 @@ def run(coroutine: Coroutine[None, None, T]) -> T:
     """Run a command; what an operator can mend ends it with a plain message."""
     try:
         return uvloop.run(coroutine)
-    except (
-        CatalogError,
-        ClusterError,
-        SupportSettingsError,
-        EngineUnavailableError,
-        ImageError,
-        ServedError,
-    ) as error:
+    except OperatorError as error:
         raise click.ClickException(str(error)) from error

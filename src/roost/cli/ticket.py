@@ -9,7 +9,7 @@ import click
 from pydantic import TypeAdapter, ValidationError
 
 from roost.app.groups import GROUPS
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.app.support import attachments
 from roost.cli import ticket_view
 from roost.cli.options import read_served_settings, run, state_option

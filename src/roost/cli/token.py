@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from roost.app.groups import GROUPS
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.app.table import format_table
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
@@ -16,7 +15,6 @@ from roost.resources.account.queries import find_operator, find_user
 from roost.resources.tokens.queries import KEPT, TokenRow, find_uses, list_tokens, revoke_token
 from roost.resources.tokens.service import issue_token
 from roost.settings import Settings
-from roost.web.registry import Registry
 from roost.web.revocation import settle
 
 _LABEL_LENGTH = 100
@@ -73,6 +71,10 @@ def suggest(state: Path | None, token_id: int) -> None:
         raise click.ClickException(f"there is no token {token_id}")
     if not operations:
         raise click.ClickException(f"token {token_id} was not used in the last 30 days")
+    # No other command of tokens waits for all groups.
+    from roost.app.groups import GROUPS
+    from roost.web.registry import Registry
+
     scopes = Scopes.smallest(
         scope
         for endpoint in Registry(GROUPS.endpoints)

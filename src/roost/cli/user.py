@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter, ValidationError
 
-from roost.app.roost import open_store
+from roost.app.state import open_store
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.queries import find_user

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlencode
 
+from roost.errors import OperatorError
 from roost.store import postmaster
 from roost.store.identity import Identity, choose
 from roost.store.postmaster import Postmaster
@@ -48,7 +49,7 @@ _FAST_STOP_SECONDS = 5.0
 _KILL_SECONDS = 2.0
 
 
-class ClusterError(Exception):
+class ClusterError(OperatorError):
     """The server could not be made or started; the text ends with its last words."""
 
 

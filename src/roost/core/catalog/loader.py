@@ -11,11 +11,12 @@ from pydantic_core import ErrorDetails
 from roost.core.catalog.catalog import Catalog
 from roost.core.catalog.checks import faults
 from roost.core.catalog.entries import Entries
+from roost.errors import OperatorError
 
 _DEFAULT = resources.files(__package__) / "default.toml"
 
 
-class CatalogError(Exception):
+class CatalogError(OperatorError):
     """A file that is not a catalogue; the text names every fault on a line of its own."""
 
     def __init__(self, name: str, problems: Iterable[str]) -> None:

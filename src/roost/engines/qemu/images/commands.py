@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from roost.errors import OperatorError
+
 IN_OWN_MOUNTS = ("unshare", "--mount", "--propagation=private", "--")
 """Before a command: what it mounts ends with it, however it ends. The host's own folders would
 else stay mounted in a tree that somebody deletes."""
 
 
-class ImageError(Exception):
+class ImageError(OperatorError):
     """An image cannot be built, imported or found; the text is meant for the operator."""
 
 

@@ -1,0 +1,42 @@
+"""The folder of all state and the database in it, for commands that need no more."""
+
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import structlog
+
+from roost.settings import Settings
+from roost.store import Store, migrate
+
+_log = structlog.get_logger(__name__)
+
+_OTHERS = 0o066
+"""That others than its owner may read and write a folder."""
+
+
+@asynccontextmanager
+async def open_store(settings: Settings) -> AsyncIterator[Store]:
+    """The database with all tables; closed again at the end."""
+    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _keep_private(settings.state)
+    store = await Store.open(settings)
+    try:
+        await migrate.upgrade(store.dsn)
+        yield store
+    finally:
+        await store.close()
+
+
+def _keep_private(state: Path) -> None:
+    """Nobody else looks into the folder. That somebody may pass through it stays as it is: the
+    user who runs PostgreSQL for root may have to."""
+    mode = stat.S_IMODE(state.stat().st_mode)
+    if mode & _OTHERS:
+        try:
+            state.chmod(mode & ~_OTHERS)
+        except PermissionError:
+            _log.warning("state_not_private", state=str(state), mode=f"{mode:o}")
+        else:
+            _log.warning("state_made_private", state=str(state), mode=f"{mode:o}")
