@@ -1,7 +1,9 @@
 """What the contract suite needs from an engine under test besides the Protocol itself."""
 
 import asyncio
+import json
 import socket
+import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Address, IPv6Interface
@@ -128,8 +130,16 @@ def claim_pools() -> Pools:
             claim.close()
             continue
         _claims.append(claim)
-        return Pools(number)
+        if not _is_routed(pools := Pools(number)):
+            return pools
     raise RuntimeError("all address pools for tests are in use")
+
+
+def _is_routed(pools: Pools) -> bool:
+    """Whether a process that was killed has left its network on this host."""
+    network = str(pools.ipv4.network)
+    routes = ("ip", "-json", "route", "show", "root", network)
+    return bool(json.loads(subprocess.run(routes, capture_output=True, check=True).stdout))
 
 
 def slaac(network: IPv6Interface, mac: str) -> IPv6Interface:
