@@ -285,8 +285,30 @@ async def test_counters_grow(harness: Harness, running: InstanceSpec) -> None:
         lambda now: now is not None and now.cpu_seconds > first.cpu_seconds,
     )
     assert later is not None
-    assert later.disk_read_bytes >= first.disk_read_bytes
-    assert later.network_in_bytes >= first.network_in_bytes
+    assert later.run == first.run
+    assert later.disks.keys() == first.disks.keys()
+    assert sum(later.disks.values()) >= sum(first.disks.values())
+    assert later.traffic.ipv4_in >= first.traffic.ipv4_in
+
+
+async def test_counters_of_all_that_run(harness: Harness, running: InstanceSpec) -> None:
+    found = await harness.engine.all_counters()
+    one = await harness.engine.counters(running.id)
+    assert one is not None
+    assert one.run == found[running.id].run
+    assert one.cpu_seconds >= found[running.id].cpu_seconds
+    await harness.engine.stop(running.id, 0)
+    assert running.id not in await harness.engine.all_counters()
+
+
+async def test_another_start_is_another_run(harness: Harness, running: InstanceSpec) -> None:
+    first = await harness.engine.counters(running.id)
+    await harness.engine.stop(running.id, 0)
+    await harness.engine.start(running)
+    second = await harness.engine.counters(running.id)
+    assert first is not None
+    assert second is not None
+    assert first.run != second.run
 
 
 async def test_the_console_shows_its_last_bytes(harness: Harness, running: InstanceSpec) -> None:

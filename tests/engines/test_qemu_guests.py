@@ -160,9 +160,10 @@ async def test_counters_see_the_network_and_the_disk(
     after = await harness.engine.counters(pair[0].id)
     assert before is not None
     assert after is not None
-    assert after.network_in_bytes > before.network_in_bytes
-    assert after.network_out_bytes > before.network_out_bytes
-    assert after.disk_written_bytes >= before.disk_written_bytes + 65536
+    assert after.traffic.ipv4_in > before.traffic.ipv4_in
+    assert after.traffic.ipv4_out > before.traffic.ipv4_out
+    disk = pair[0].id
+    assert after.disks[disk] >= before.disks[disk] + 65536
 
 
 async def test_a_guest_that_shuts_down_keeps_what_it_wrote(

@@ -1,4 +1,5 @@
-"""The jobs that forget events, kept answers, logins and uses of tokens, and fold numbers."""
+"""The jobs that forget events, kept answers, logins, uses of tokens and amounts, and fold
+numbers."""
 
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from roost.resources.account import queries as accounts
 from roost.resources.events.group import GROUP as EVENTS
 from roost.resources.logins.group import GROUP as LOGINS
 from roost.resources.tokens.group import GROUP as TOKENS
+from roost.resources.usage.group import GROUP as USAGE
 from tests.jobs.harness import Scenario
 
 _EVENTS = """
@@ -37,6 +39,21 @@ with user_ as (insert into api_user (account_id, username, created)
 insert into token_use (token_id, operation, day)
 select id, 'view_profile', (now() at time zone 'UTC')::date - n
 from token_, generate_series(29, 34) as n
+"""
+_MEASURED = """
+with instance as (
+    insert into compute_instance (account_id, label, region, type, status, created, updated,
+        ipv4, ipv6, disk, memory, vcpus, gpus, transfer, alerts, host_uuid)
+    values ($1, 'measured', 'us-lake', 'g1-nano-1', 'offline', now(), now(), '{}', '::/128', 1, 1,
+        1, 0, 1, '{}', gen_random_uuid()) returning id)
+insert into usage_amount (compute_id, step, at, seconds, cpu, io, swap, ipv4_in, ipv4_out,
+    private_in, private_out, ipv6_in, ipv6_out)
+select id, step, now() at time zone 'UTC' - age, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+from instance, (values (300, interval '1 hour'), (300, '1 day'), (300, '26 hours'),
+    (3600, '26 hours'), (3600, '1 year'), (3600, '401 days')) as amounts (step, age)
+"""
+_OF_INSTANCES = """
+(select account_id from usage_amount u join compute_instance i on i.id = u.compute_id) as measured
 """
 _AMOUNTS = """
 insert into row_count (owner, kind, label, amount)
@@ -93,5 +110,6 @@ SCENARIOS = (
     _scenario(_nightly(IDEMPOTENCY), "idempotency", _ANSWERS, 2),
     _scenario(_nightly(LOGINS), "login", _LOGINS, 2),
     _scenario(_nightly(TOKENS), _USED, _USES, 2),
+    _scenario(_nightly(USAGE), _OF_INSTANCES, _MEASURED, 4),
     _scenario(entities.FOLD, _COUNTED, _AMOUNTS, 2),
 )

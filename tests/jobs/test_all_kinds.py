@@ -25,6 +25,7 @@ from tests.jobs import (
     oauth_scenarios,
     retention_scenarios,
     support_scenarios,
+    usage_scenarios,
     volume_scenarios,
 )
 from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
@@ -47,6 +48,7 @@ SCENARIOS = (
     *retention_scenarios.SCENARIOS,
     *volume_scenarios.SCENARIOS,
     *support_scenarios.SCENARIOS,
+    *usage_scenarios.SCENARIOS,
 )
 
 Service = TypeVar("Service")

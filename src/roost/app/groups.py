@@ -32,8 +32,8 @@ from roost.resources.stackscripts.group import GROUP as STACKSCRIPTS
 from roost.resources.support.group import GROUP as SUPPORT
 from roost.resources.tags.group import GROUP as TAGS
 from roost.resources.tokens.group import GROUP as TOKENS
-from roost.resources.transfer.group import GROUP as TRANSFER
 from roost.resources.two_factor.group import GROUP as TWO_FACTOR
+from roost.resources.usage.group import GROUP as USAGE
 from roost.resources.users.group import GROUP as USERS
 from roost.resources.volumes.group import GROUP as VOLUMES
 from roost.web import queries as web
@@ -80,8 +80,8 @@ GROUPS = Groups(
     SUPPORT,
     TAGS,
     TOKENS,
-    TRANSFER,
     TWO_FACTOR,
+    USAGE,
     USERS,
     VOLUMES,
 )

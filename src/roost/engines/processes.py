@@ -42,6 +42,11 @@ class Process:
         fields = _stat_fields(self.pid)
         return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS
 
+    def started(self) -> str:
+        """When it was, in the host's own terms: no process of the same id has the same. Raises
+        OSError when the process is gone."""
+        return _stat_fields(self.pid)[19]
+
     async def gone(self, seconds: float) -> bool:
         """Whether the process ends within so many seconds."""
         descriptor = self.open()

@@ -6,10 +6,13 @@ from tests.api.samples.sample import Sample, Samples, Value
 from tests.support.client import Client
 from tests.support.disks import quiet
 from tests.support.instances import made
+from tests.support.usage import measure
 
 
 async def make_instance(client: Client, roost: Roost, account: Account, parent: str) -> Value:
-    return int((await made(client, tags=["blue"]))["id"])
+    compute_id = int((await made(client, tags=["blue"]))["id"])
+    await measure(roost, compute_id)
+    return compute_id
 
 
 async def _backup(client: Client, roost: Roost, account: Account, parent: str) -> Value:

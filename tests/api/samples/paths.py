@@ -31,6 +31,7 @@ def _tables() -> list[Samples]:
 
 _TABLES = _tables()
 SHOWN: dict[str, Sample] = dict(chain.from_iterable(t.shown.items() for t in _TABLES))
+_VALUES: dict[str, Sample] = dict(chain.from_iterable(t.values.items() for t in _TABLES))
 _ROWS: dict[str, Maker] = dict(chain.from_iterable(t.rows.items() for t in _TABLES))
 _QUERIES: dict[str, str] = dict(chain.from_iterable(t.queries.items() for t in _TABLES))
 
@@ -45,19 +46,22 @@ def _things(endpoint: Endpoint) -> list[str]:
     return [endpoint.path[: found.end()] for found in _PARAMETER.finditer(endpoint.path)]
 
 
+def _sample(path: str) -> Sample | None:
+    """Of what the path ends with."""
+    name = _PARAMETER.findall(path)[-1].strip("{}").partition(":")[0]
+    shown = _SHOWING.get(path)
+    return _VALUES.get(name) or (SHOWN.get(shown.name) if shown else None)
+
+
 def lacking(endpoint: Endpoint) -> list[str]:
     """What of its path has no operation that shows it, or that operation no sample."""
-    return [
-        path
-        for path in _things(endpoint)
-        if path not in _SHOWING or _SHOWING[path].name not in SHOWN
-    ]
+    return [path for path in _things(endpoint) if _sample(path) is None]
 
 
 def samples_of(endpoint: Endpoint) -> list[Sample]:
     """Of the things that its path names, the outer one first."""
     assert not lacking(endpoint), f"add samples of {lacking(endpoint)} to tests/api/samples"
-    return [SHOWN[_SHOWING[path].name] for path in _things(endpoint)]
+    return [sample for path in _things(endpoint) if (sample := _sample(path)) is not None]
 
 
 async def make_sample(

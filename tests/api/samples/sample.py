@@ -32,6 +32,8 @@ class Samples:
     """By the operation that shows such a thing, or what bears its name."""
     rows: Mapping[str, Maker] = field(default_factory=dict)
     """What makes a row of a list, where no operation shows one row alone."""
+    values: Mapping[str, Sample] = field(default_factory=dict)
+    """By the name of a path's parameter that names no thing."""
     queries: Mapping[str, str] = field(default_factory=dict)
     """What is asked of an operation that has a query of its own."""
 

@@ -17,6 +17,7 @@ SEED_LUN = 9
 FIRST_LOOSE_LUN = 16
 """Volumes without a slot have this LUN and those behind it."""
 SCSI_BUS = "scsi0.0"
+_DISK = "disk-"
 
 Format = Literal["raw", "qcow2"]
 Options = Mapping[str, Value]
@@ -79,6 +80,15 @@ def block_node(name: str, image_format: Format, file: str) -> Options:
         "discard": "unmap",
         "file": {"driver": "file", "filename": file},
     }
+
+
+def disk_name(disk_id: int) -> str:
+    return f"{_DISK}{disk_id}"
+
+
+def disk_of(name: str) -> int | None:
+    """The id of the disk that has the name; None for a volume or the set-up CD."""
+    return int(name.removeprefix(_DISK)) if name.startswith(_DISK) else None
 
 
 def volume_name(volume_id: int) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from roost.engines.qemu.devices import Format
+from roost.engines.qemu.devices import Format, disk_name
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.images.store import INFO, GuestImage, ImageInfo
 
@@ -51,7 +51,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        return f"disk-{self.id}"
+        return disk_name(self.id)
 
     @property
     def image_directory(self) -> Path:

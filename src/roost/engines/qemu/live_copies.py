@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from qemu.qmp.qmp_client import ExecuteError
 
 from roost.core.engine import EngineError
-from roost.engines.qemu.devices import Options, block_node
+from roost.engines.qemu.devices import Options, block_node, disk_name
 from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import Monitor, MonitorError, connected
@@ -98,7 +98,7 @@ def _backup(disk_id: int) -> Options:
     name = f"{_PREFIX}{disk_id}"
     return {
         "job-id": name,
-        "device": f"disk-{disk_id}",
+        "device": disk_name(disk_id),
         "target": name,
         "sync": "full",
         "auto-dismiss": False,

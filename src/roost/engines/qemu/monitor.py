@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, TypeAdapter
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
-from roost.engines.qemu.devices import Options
+from roost.engines.qemu.devices import Options, disk_of
 from roost.engines.qemu.guests import MONITOR
 
 _CONNECT_SECONDS = 5.0
@@ -34,6 +34,7 @@ class _DiskTotals(BaseModel):
 
 
 class _Disk(BaseModel):
+    node: str = Field("", alias="node-name")
     stats: _DiskTotals
 
 
@@ -63,11 +64,12 @@ async def quit_now(directory: Path) -> None:
         await client.execute("quit")
 
 
-async def disk_totals(directory: Path) -> tuple[int, int]:
-    """Bytes read and written since the start, over all disks."""
+async def disk_totals(directory: Path) -> dict[int, int]:
+    """Bytes read and written since the start, by disk; volumes are not among them."""
     async with connected(directory) as client:
-        disks = _DISKS.validate_python(await client.execute("query-blockstats"))
-    return sum(disk.stats.rd_bytes for disk in disks), sum(disk.stats.wr_bytes for disk in disks)
+        found = _DISKS.validate_python(await client.execute("query-blockstats"))
+    totals = ((disk_of(disk.node), disk.stats.rd_bytes + disk.stats.wr_bytes) for disk in found)
+    return {disk_id: total for disk_id, total in totals if disk_id is not None}
 
 
 @contextmanager

@@ -1,31 +1,48 @@
 """What a running guest has used, and what it said."""
 
+import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.monitor import MonitorError, disk_totals
-from roost.engines.qemu.network.network import GuestNetwork
-from roost.resources.compute.engine import Counters
+from roost.resources.compute.engine import Counters, Traffic
 
+_AT_ONCE = 16
+"""Guests that are asked at the same time."""
 _CONSOLE_BYTES = 4 * 1024 * 1024
 _KEPT_BYTES = 256 * 1024
 
 
-async def read_counters(guest: Guest, network: GuestNetwork) -> Counters | None:
-    """None when the guest is off, or goes off meanwhile."""
+async def read_counters(guest: Guest, traffic: Mapping[int, Traffic]) -> Counters | None:
+    """None when the guest is off, goes off meanwhile, or does not answer."""
     process = guest.process()
     if process is None:
         return None
     try:
-        disk_read, disk_written = await disk_totals(guest.directory)
-        cpu_seconds = process.cpu_seconds()
+        disks = await disk_totals(guest.directory)
+        cpu_seconds, run = process.cpu_seconds(), f"{process.pid}.{process.started()}"
     except (MonitorError, OSError):
         return None
-    network_in, network_out = await network.traffic(guest.id) or (0, 0)
-    return Counters(cpu_seconds, disk_read, disk_written, network_in, network_out)
+    return Counters(run, cpu_seconds, disks, traffic.get(guest.id, Traffic()))
+
+
+async def read_all_counters(
+    guests: Iterable[Guest], traffic: Mapping[int, Traffic]
+) -> dict[int, Counters]:
+    """A guest that hangs holds up few others."""
+    found, free = dict[int, Counters](), asyncio.Semaphore(_AT_ONCE)
+
+    async def read(guest: Guest) -> None:
+        async with free:
+            counters = await read_counters(guest, traffic)
+        if counters is not None:
+            found[guest.id] = counters
+
+    await asyncio.gather(*map(read, guests))
+    return found
 
 
 def read_console(guest: Guest, limit: int) -> bytes:

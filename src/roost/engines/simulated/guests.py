@@ -14,12 +14,12 @@ from roost.resources.compute.engine import (
     InstanceSpec,
     InstanceState,
     NoDisksError,
+    Traffic,
     VolumeDevice,
 )
 
 _BOOT_CPU_SECONDS = 2.5
-_BOOT_READ_BYTES = 180_000_000
-_BOOT_WRITTEN_BYTES = 12_000_000
+_BOOT_BYTES = 192_000_000
 _CONSOLE_LIMIT = 64 * 1024
 
 _BOOT_TEXT = """\
@@ -123,18 +123,33 @@ def disk_state(disk: Disk) -> DiskState:
     return DiskState(disk.id, disk.compute_id, disk.size if disk.whole else 0)
 
 
-def counters_at(guest: Guest, now: datetime) -> Counters | None:
+def counters_at(documents: Documents, compute_id: int, now: datetime) -> Counters | None:
     """A small web server's load since the start; steady, so that tests can foretell it."""
-    if guest.started is None:
+    guest = GUESTS.find(documents, compute_id)
+    if guest is None or guest.started is None:
         return None
     up = max(0.0, (now - guest.started).total_seconds())
+    moved = _BOOT_BYTES + int(up * 13_000)
+    swaps = {disk.id for disk in DISKS.all(documents, compute_id) if disk.filesystem == "swap"}
+    run = guest.started.isoformat()
     return Counters(
+        run=run,
         cpu_seconds=_BOOT_CPU_SECONDS + up * 0.03 * guest.vcpus,
-        disk_read_bytes=_BOOT_READ_BYTES + int(up * 4_000),
-        disk_written_bytes=_BOOT_WRITTEN_BYTES + int(up * 9_000),
-        network_in_bytes=int(up * 3_000),
-        network_out_bytes=int(up * 11_000),
+        disks={disk_id: 0 if disk_id in swaps else moved for disk_id in guest.disks},
+        traffic=Traffic(
+            epoch=run,
+            ipv4_in=int(up * 2_500),
+            ipv4_out=int(up * 9_000),
+            ipv6_in=int(up * 500),
+            ipv6_out=int(up * 2_000),
+        ),
     )
+
+
+def all_counters_at(documents: Documents, now: datetime) -> dict[int, Counters]:
+    """Of all guests that run."""
+    found = ((guest.id, counters_at(documents, guest.id, now)) for guest in GUESTS.all(documents))
+    return {compute_id: each for compute_id, each in found if each is not None}
 
 
 def _boot_text(spec: InstanceSpec) -> str:

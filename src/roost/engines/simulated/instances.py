@@ -1,7 +1,7 @@
 """Guests that exist only as records: instant or as slow as asked, and failing on demand."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -78,8 +78,14 @@ class SimulatedInstances:
             self._ended = None
 
     async def counters(self, compute_id: int) -> Counters | None:
-        guest = await self._find(compute_id)
-        return None if guest is None else guests.counters_at(guest, self._clock.now())
+        now = self._clock.now()
+        return await self._plane.transact(
+            lambda documents: guests.counters_at(documents, compute_id, now)
+        )
+
+    async def all_counters(self) -> Mapping[int, Counters]:
+        now = self._clock.now()
+        return await self._plane.transact(lambda documents: guests.all_counters_at(documents, now))
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         guest = await self._find(compute_id)

@@ -7,7 +7,7 @@ crash is harmless, and may raise EngineError; names on the host derive from ids 
 backup outlives changes to its instance's disks.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from typing import Literal, Protocol, get_args
@@ -203,14 +203,30 @@ class InstanceState:
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
-    """Totals since the guest was started."""
+class Traffic:
+    """Bytes to and from a guest, from the IP header on; they outlive the guest's own start."""
 
+    epoch: str = ""
+    """Other counters of the guest, which began at 0, have another one."""
+    ipv4_in: int = 0
+    ipv4_out: int = 0
+    private_in: int = 0
+    """From private addresses of IPv4, which are not in `ipv4_in`."""
+    private_out: int = 0
+    ipv6_in: int = 0
+    ipv6_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Totals since the guest was started, but for its traffic."""
+
+    run: str
+    """Which start that was."""
     cpu_seconds: float
-    disk_read_bytes: int
-    disk_written_bytes: int
-    network_in_bytes: int
-    network_out_bytes: int
+    disks: Mapping[int, int]
+    """Bytes read and written, by disk; volumes are not among them."""
+    traffic: Traffic
 
 
 class InstanceEngine(Protocol):
@@ -260,6 +276,9 @@ class InstanceEngine(Protocol):
 
     async def counters(self, compute_id: int) -> Counters | None:
         """None while the guest is offline."""
+
+    async def all_counters(self) -> Mapping[int, Counters]:
+        """Of all guests that run. One that does not answer is left out."""
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         """The last `limit` bytes that the guest wrote to its serial console."""

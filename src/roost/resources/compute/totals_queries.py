@@ -2,6 +2,7 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -112,8 +113,9 @@ async def count_vlans(db: Queries, account_id: int, region: str) -> int:
     return vlans
 
 
-async def quota(db: Queries, account_id: int, now: datetime) -> int:
-    """GB that the account's instances add to its pool in the month of `now`, in proportion."""
+async def quota(db: Queries, account_id: int, now: datetime, compute_id: int | None = None) -> int:
+    """GB that the account's instances, or one of them, add to its pool in the month of `now`, in
+    proportion."""
     size: int = await db.fetchval(
         """
         with month as (
@@ -122,12 +124,36 @@ async def quota(db: Queries, account_id: int, now: datetime) -> int:
         select coalesce(floor(sum(
             i.transfer * extract(epoch from m.next - greatest(i.created, m.first))
                 / extract(epoch from m.next - m.first))), 0)::bigint
-        from compute_instance i cross join month m where i.account_id = $1
+        from compute_instance i cross join month m
+        where i.account_id = $1 and i.id = coalesce($3, i.id)
         """,
         account_id,
         now,
+        compute_id,
     )
     return size
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Whose an instance is, and which of its disks are for swapping."""
+
+    account_id: int
+    swaps: frozenset[int]
+
+
+async def measured(db: Queries, ids: Collection[int]) -> dict[int, Measured]:
+    """Those of the instances that exist, and do until the end of the transaction."""
+    rows = await db.fetch(
+        """
+        select i.id, i.account_id, array(
+            select d.id from compute_disk d
+            where d.compute_id = i.id and d.filesystem = 'swap') as swaps
+        from compute_instance i where i.id = any($1) order by i.id for key share of i
+        """,
+        ids,
+    )
+    return {row["id"]: Measured(row["account_id"], frozenset(row["swaps"])) for row in rows}
 
 
 async def has_vlan(db: Queries, account_id: int, region: str, label: str) -> bool:

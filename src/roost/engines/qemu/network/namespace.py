@@ -89,13 +89,3 @@ def open_tap(compute_id: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
-
-
-def read_traffic(compute_id: int) -> tuple[int, int] | None:
-    """Bytes to and from the guest; None when it has no network device."""
-    for line in Path("/proc/thread-self/net/dev").read_text().splitlines():
-        name, _, numbers = line.strip().partition(":")
-        if name == tap_name(compute_id):
-            fields = [int(number) for number in numbers.split()]
-            return fields[8], fields[0]
-    return None

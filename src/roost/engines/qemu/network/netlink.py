@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 TABLE = "roost"
-_INET = 1
+INET_FAMILY, BRIDGE_FAMILY = 1, 7
 
 NEWCHAIN, GETCHAIN, DELCHAIN = 3, 4, 5
 NEWRULE, GETRULE, DELRULE = 6, 7, 8
 NEWSET, GETSET, DELSET = 9, 10, 11
 NEWSETELEM, GETSETELEM, DELSETELEM = 12, 13, 14
+GETOBJ = 19
 CREATE, APPEND = 0x400, 0x800
 
 _NETFILTER, _NFTABLES = 12, 10
@@ -76,7 +77,8 @@ def read_text(payload: bytes) -> str:
 class Netlink:
     """A socket in the network namespace of the thread that opens it; it stays there."""
 
-    def __init__(self) -> None:
+    def __init__(self, family: int = INET_FAMILY) -> None:
+        self._family = family
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER)
         self._socket.settimeout(_SECONDS)
         for option in (_SO_SNDBUFFORCE, _SO_RCVBUFFORCE):
@@ -140,7 +142,7 @@ class Netlink:
         return self._message(kind, _REQUEST, struct.pack("!BBH", 0, 0, _NFTABLES))
 
     def _encode(self, message: Message, flags: int) -> bytes:
-        payload = struct.pack("!BBH", _INET, 0, 0) + message.payload
+        payload = struct.pack("!BBH", self._family, 0, 0) + message.payload
         return self._message(_NFTABLES << 8 | message.kind, flags, payload)
 
     def _message(self, kind: int, flags: int, payload: bytes) -> bytes:

@@ -11,6 +11,12 @@ from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
 from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
+from roost.engines.qemu.network.counting import (
+    counting,
+    guest_counters,
+    no_guest_counters,
+    read_traffic,
+)
 from roost.engines.qemu.network.host import overlap
 from roost.engines.qemu.network.links import (
     connect_port,
@@ -21,13 +27,12 @@ from roost.engines.qemu.network.links import (
 from roost.engines.qemu.network.namespace import (
     namespace_path,
     open_tap,
-    read_traffic,
     set_up_bridge,
     within,
 )
 from roost.engines.qemu.network.rules import BASE, FIREWALLS, guest_rules, no_guest_rules
 from roost.engines.qemu.programs import failure, run
-from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.engine import InstanceSpec, Traffic
 from roost.threads import DISK
 
 _DOING = "The network could not be set up"
@@ -56,6 +61,7 @@ class GuestNetwork:
             await within(self.name, set_up_bridge)
             await self._apply(BASE)
             await self._apply(FIREWALLS)
+            await self._apply(counting(self._config.private))
             await ensure_advertiser(self._directory, self.name, self._config.ipv6.network)
 
     async def problem(self) -> str | None:
@@ -68,7 +74,7 @@ class GuestNetwork:
         The rules that hold the guest to its addresses apply before its first frame.
         """
         await self.ensure()
-        await self._apply(guest_rules(spec))
+        await self._apply(guest_rules(spec) + guest_counters(spec.id))
         try:
             descriptor = await within(self.name, lambda: open_tap(spec.id))
         except OSError as error:
@@ -81,16 +87,17 @@ class GuestNetwork:
         return descriptor
 
     async def release(self, compute_id: int) -> None:
-        """Drop the guest's rules."""
+        """Drop the guest's rules and counters."""
         if namespace_path(self.name).exists():
-            await self._apply(BASE + no_guest_rules(compute_id))
+            forgotten = no_guest_rules(compute_id) + no_guest_counters(compute_id)
+            await self._apply(BASE + counting(self._config.private) + forgotten)
 
-    async def traffic(self, compute_id: int) -> tuple[int, int] | None:
-        """Bytes to and from the guest; None when it is not attached."""
+    async def traffic(self) -> dict[int, Traffic]:
+        """To and from each guest, by id; of none where there is no network."""
         try:
-            return await within(self.name, lambda: read_traffic(compute_id))
+            return await within(self.name, lambda: read_traffic(self.name))
         except OSError:
-            return None
+            return {}
 
     async def tear_down(self) -> None:
         """Remove all of it from the host."""

@@ -1,4 +1,0 @@
-"""Transfer.
-
-The pool of outbound transfer that the plans of your instances give.
-"""

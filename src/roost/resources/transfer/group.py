@@ -1,8 +1,0 @@
-"""What the group consists of."""
-
-from roost.core.group import Group
-from roost.resources.transfer import endpoints
-
-GROUP = Group(
-    endpoints=(endpoints,),
-)

@@ -1,0 +1,19 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.core.retention import Old, retention
+from roost.resources.usage import endpoints, jobs, queries
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    jobs=(jobs.READ,),
+    schedules=(jobs.EVERY_FIVE_MINUTES,),
+    retention=(
+        retention(
+            "usage_retention",
+            "17 4 * * *",
+            Old(queries.delete_old_steps, queries.KEPT_STEPS),
+            Old(queries.delete_old_hours, queries.KEPT_HOURS),
+        ),
+    ),
+)
