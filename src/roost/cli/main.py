@@ -15,6 +15,7 @@ _COMMANDS = {
     "image": "roost.cli.image",
     "maintenance": "roost.cli.maintenance",
     "ticket": "roost.cli.ticket",
+    "billing": "roost.cli.billing",
     "fsck": "roost.cli.fsck",
     "clock": "roost.cli.clock",
 }
