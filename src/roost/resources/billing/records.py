@@ -1,7 +1,8 @@
 """Records of invoices (reference: Invoice, Invoice item)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from roost.core.formats import Id, Timestamp, example
@@ -48,6 +49,12 @@ class InvoiceRow(TypedDict):
     """Who collects it: this cloud, or the parent of a child account."""
 
 
+_From = Annotated[Timestamp, Field(description="From when on it is charged for here (UTC).")]
+_To = Annotated[Timestamp, Field(description="Until when (UTC).")]
+_Times = TypedDict("_Times", {"from": _From, "to": _To})
+"""`from` is a word of Python."""
+
+
 @example(
     {
         "label": "Instance g1-nano-1 - web (100001)",
@@ -62,11 +69,7 @@ class InvoiceRow(TypedDict):
         "total": 5.95,
     },
 )
-class InvoiceItemRow(
-    TypedDict(  # `from` is a word of Python.
-        "_Times", {"from": Timestamp, "to": Timestamp}
-    )
-):
+class InvoiceItemRow(_Times):
     """One thing for which an account is charged; amounts in US dollars."""
 
     label: str
