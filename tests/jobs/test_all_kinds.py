@@ -14,6 +14,7 @@ from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (
     backup_scenarios,
+    billing_scenarios,
     compute_scenarios,
     database_scenarios,
     disk_scenarios,
@@ -36,6 +37,7 @@ from tests.support.stage import Stage
 
 SCENARIOS = (
     *backup_scenarios.SCENARIOS,
+    *billing_scenarios.SCENARIOS,
     *compute_scenarios.SCENARIOS,
     *database_scenarios.SCENARIOS,
     *disk_scenarios.SCENARIOS,

@@ -7,6 +7,7 @@ from roost.oauth.group import GROUP as OAUTH
 from roost.resources.account.group import GROUP as ACCOUNT
 from roost.resources.apps.group import GROUP as APPS
 from roost.resources.betas.group import GROUP as BETAS
+from roost.resources.billing.group import GROUP as BILLING
 from roost.resources.child_accounts.group import GROUP as CHILD_ACCOUNTS
 from roost.resources.compute.group import GROUP as COMPUTE
 from roost.resources.compute_types.group import GROUP as COMPUTE_TYPES
@@ -52,6 +53,7 @@ GROUPS = Groups(
     ACCOUNT,
     APPS,
     BETAS,
+    BILLING,
     CHILD_ACCOUNTS,
     COMPUTE,
     COMPUTE_TYPES,

@@ -20,6 +20,7 @@ from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresse
 from roost.app.state import open_store
 from roost.app.support import bind_support, support_rules
 from roost.clock import Clock
+from roost.core.billing.ledger import Billables
 from roost.core.catalog import Catalog, CatalogError, load, sync
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
@@ -216,6 +217,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 ComputeMetrics(metrics),
                 queue,
                 box,
+                Billables(*GROUPS.billables),
                 Causes(*GROUPS.causes),
                 Promises(*GROUPS.promises),
                 Entities(GROUPS.entities),

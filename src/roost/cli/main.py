@@ -24,6 +24,7 @@ class _Commands(LazyGroup):
         "ticket": Later(
             "roost.cli.ticket", "Support tickets of all accounts, also while the server runs."
         ),
+        "billing": Later("roost.cli.billing", "What accounts are charged."),
         "fsck": Later(
             "roost.cli.fsck",
             "Compare the database with what the engines hold, whether the server runs or not.",

@@ -6,6 +6,7 @@ from itertools import chain
 from types import ModuleType
 from typing import TypeAlias, TypeVar
 
+from roost.core.billing.ledger import Billable
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
 from roost.core.limits.capacity import Promise
@@ -44,6 +45,8 @@ class Group:
     """Of notifications."""
     limits: tuple[LimitGroup, ...] = ()
     """What is counted for each account."""
+    billables: tuple[Billable, ...] = ()
+    """What accounts are charged for."""
     holders: tuple[Holders, ...] = ()
     """By which a region keeps its engines while they hold something."""
     neighbours: tuple[Neighbour, ...] = ()
@@ -73,6 +76,7 @@ class Groups:
         self.causes = _all(group.causes for group in groups)
         self.limits = _all(group.limits for group in groups)
         self.limit_kinds = {kind.name: kind for group in self.limits for kind in group.kinds}
+        self.billables = _all(group.billables for group in groups)
         self.holders = _all(group.holders for group in groups)
         self.neighbours = _all(group.neighbours for group in groups)
         self.promises = _all(group.promises for group in groups)

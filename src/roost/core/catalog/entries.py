@@ -147,6 +147,18 @@ class PlanEntry(Entry):
     successor: str | None = None
 
 
+class TaxEntry(Entry):
+    """A tax on invoices of accounts in a country, or in one state of it."""
+
+    name: Label
+    country: Annotated[str, Field(pattern=r"^[A-Z]{2}$")]
+    state: Annotated[str, Field(max_length=24)] | None = None
+    rate: Annotated[str, Field(pattern=r"^0\.[0-9]{1,6}$")]
+    """A share in exact decimals: `"0.19"` is 19 %."""
+    reverse_charge: bool = False
+    """Whether an account with a tax number pays it itself, and not here."""
+
+
 class KernelEntry(Entry):
     """A kernel that a configuration may name."""
 
@@ -249,6 +261,9 @@ class Entries(Entry):
 
     limits: dict[str, Natural] = {}
     """What an account may have, where it is not what the group says that counts it."""
+    volume_price: Priced = Priced(price=Price(hourly=0.00015, monthly=0.1))
+    """Of one GiB."""
+    taxes: Annotated[list[TaxEntry], Field(max_length=1000)] = []
     regions: Annotated[list[RegionEntry], Field(min_length=1)]
     compute_types: Annotated[list[PlanEntry], Field(min_length=1)]
     kernels: list[KernelEntry]

@@ -9,6 +9,7 @@ from roost.core.catalog.entries import (
     DatabaseTypeEntry,
     ImageEntry,
     PlanEntry,
+    Priced,
     RegionEntry,
 )
 from roost.core.catalog.queries import Row
@@ -40,6 +41,7 @@ async def sync(store: Store, catalog: Catalog) -> None:
         await queries.replace(db, "beta", [b.model_dump(mode="json") for b in entries.betas])
         images = [_image(entry) for entry in entries.images]
         await queries.replace(db, "image", images, among=_OWN_IMAGES)
+        await queries.refill(db, "unit_price", [_volume_price(entries.volume_price)])
         await queries.refill(db, "region_availability", list(_availability(entries.regions)))
         await queries.refill(db, "ip_pool", list(_pools(entries.regions)))
 
@@ -56,6 +58,10 @@ def _region(entry: RegionEntry) -> Row:
         "resolvers_ipv6": ",".join(map(str, entry.resolvers.ipv6)),
         "engine": entry.engine,
     }
+
+
+def _volume_price(entry: Priced) -> Row:
+    return {"service": "blockstorage", **entry.model_dump(mode="json")}
 
 
 def _database_engine(entry: DatabaseEngineEntry) -> Row:

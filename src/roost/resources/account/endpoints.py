@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from roost.core.billing.queries import uninvoiced
 from roost.core.events import log
 from roost.errors import Problem, invalid_fields
 from roost.resources.account import queries, rules
 from roost.resources.account.bodies import UpdateAccount, UpdateSettings
-from roost.resources.account.queries import ACCOUNT, SETTINGS, AccountFacts
+from roost.resources.account.queries import OWN_ACCOUNT, SETTINGS, AccountFacts
 from roost.resources.account.records import AccountRow, SettingsRow
 from roost.resources.regions.queries import SERVICES
 from roost.resources.regions.records import ServicesRow
@@ -26,7 +27,7 @@ async def view_account(call: Call) -> bytes:
 
     Contact and billing data, what is owed, and what the account can use.
     """
-    return await call.record(call.account_id, ACCOUNT)
+    return await _view(call)
 
 
 @endpoint(
@@ -50,7 +51,7 @@ async def update_account(call: Call, body: UpdateAccount) -> bytes:
         raise invalid_fields(problems)
     await queries.update(call.db, call.account_id, body.model_dump())
     await log.notify(call, "account_update", queries.ACCOUNT_KIND.entity())
-    return await call.record(call.account_id, ACCOUNT)
+    return await _view(call)
 
 
 @endpoint("GET", "/account/settings", scopes=_READ, grant=_MAY_READ, returns=SettingsRow)
@@ -120,3 +121,8 @@ def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
         code = rules.zip_problem(country, facts.zip if body.zip is None else body.zip)
         if code is not None:
             yield Problem(code, "zip")
+
+
+async def _view(call: Call) -> bytes:
+    used = await uninvoiced(call.db, call.account_id, call.clock.now())
+    return await call.record(call.account_id, OWN_ACCOUNT, used)

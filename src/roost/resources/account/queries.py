@@ -1,7 +1,7 @@
 """SQL of accounts and their users."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from roost.core.entities.kind import EntityKind
@@ -14,7 +14,7 @@ from roost.store.statement import Statement
 ACCOUNT = Listing(
     record=f"""
         json '[]' as active_promotions, a.created as active_since, a.address_1, a.address_2,
-        0 as balance, 0 as balance_uninvoiced,
+        a.balance, 0 as balance_uninvoiced,
         case when a.parent_id is null then 'platform' else 'external' end as billing_source,
         {CAPABILITIES} as capabilities, a.city,
         json '{{"last_four":null,"expiry":null}}' as credit_card, a.company, a.country, a.email,
@@ -25,6 +25,13 @@ ACCOUNT = Listing(
     key="a.id",
     columns={},
 )
+
+OWN_ACCOUNT = replace(
+    ACCOUNT,
+    record=ACCOUNT.record.replace("0 as balance_un", "$1::numeric as balance_un"),
+    scope="$1::numeric is not null",
+)
+"""Scope: what the caller's account has used and not been invoiced for, in US dollars."""
 
 SETTINGS = Listing(
     record="""

@@ -21,7 +21,7 @@ from roost.resources.compute.disks import jobs as disk_jobs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
-from roost.resources.compute.queries import COMPUTE
+from roost.resources.compute.queries import CHARGED, CHARGED_BACKUPS, COMPUTE
 
 GROUP = Group(
     endpoints=(endpoints, backups, configs, disks, lifecycle),
@@ -42,6 +42,7 @@ GROUP = Group(
     at_start=(jobs.EVERY_MINUTE, watch_jobs.EVERY_MINUTE),
     checks=(fsck.check_instances, backup_fsck.check_backups, address_fsck.check_addresses),
     causes=(notices.outages,),
+    billables=(CHARGED, CHARGED_BACKUPS),
     limits=(limits.COMPUTES,),
     holders=((INSTANCE_PLANE, totals_queries.engines_in_use),),
     promises=(limits.promise,),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import orjson
 
 from roost.core.access import give_to_creator
+from roost.core.billing.ledger import begin
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
@@ -101,6 +102,9 @@ async def place(context: Context, wanted: Properties) -> tuple[queries.NewInstan
     compute_id = await queries.next_id(context.db)
     new = _row(context, wanted, compute_id, await _allocate(context, wanted, compute_id))
     record = await _insert(context, wanted.label, new)
+    await begin(context.db, queries.CHARGED, compute_id, new["now"])
+    if wanted.backups_enabled:
+        await begin(context.db, queries.CHARGED_BACKUPS, compute_id, new["now"])
     await give_to_creator(context, COMPUTE.name, compute_id)
     return new, record
 

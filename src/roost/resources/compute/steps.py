@@ -265,5 +265,6 @@ async def forget(run: Run[InstanceArgs]) -> Verdict:
         await run.get(Neighbours).left(db, run.tools.services, compute_id)
         await release(db, compute_id, now)
         await queries.delete(db, compute_id)
+        await queries.charge(db, compute_id, now)
 
     return next_step(write)

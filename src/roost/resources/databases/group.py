@@ -20,6 +20,7 @@ GROUP = Group(
     schedules=(watch_jobs.EVERY_TEN_MINUTES, watch_jobs.EVERY_MINUTE),
     at_start=(watch_jobs.EVERY_MINUTE,),
     checks=(fsck.check_databases,),
+    billables=(queries.CHARGED,),
     limits=(limits.DATABASES,),
     promises=(limits.promise,),
     holders=((DATABASE_PLANE, queries.engines_in_use),),

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from asyncpg import Record
 
+from roost.core.billing.ledger import Billable
 from roost.core.entities.kind import ResourceKind
 from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
 from roost.resources.databases.records import DatabaseStatus
@@ -252,3 +253,21 @@ DATABASE = ResourceKind(
 def resource_of(database_id: int) -> str:
     """The name under which jobs of a database run one at a time."""
     return f"database:{database_id}"
+
+
+_PRICE = """
+    (select c -> 'price' from json_array_elements(t.engines -> 'mysql') c
+        where (c ->> 'quantity')::int = d.cluster_size limit 1)
+    """
+CHARGED = Billable(
+    "db_mysql",
+    "Database",
+    f"""
+    select d.id, d.account_id, d.label, d.type as plan, d.region, 1 as quantity,
+        coalesce(({_PRICE} ->> 'hourly')::numeric, 0) as hourly,
+        coalesce(({_PRICE} ->> 'monthly')::numeric, 0) as monthly, array[]::text[] as tags
+    from managed_database d join database_type t on t.id = d.type
+    where not d.deleting
+    """,
+)
+"""All nodes together have one price."""

@@ -7,6 +7,7 @@ import orjson
 from asyncpg import UniqueViolationError
 
 from roost.core.access import give_to_creator
+from roost.core.billing.ledger import begin, record
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
@@ -76,6 +77,7 @@ async def create(context: Context, body: CreateDatabase) -> str:
     if made is None:
         raise invalid(LABEL_TAKEN, "label")
     database_id, record = made
+    await begin(context.db, queries.CHARGED, database_id, new.now)
     await give_to_creator(context, DATABASE.name, database_id)
     entity = DATABASE.entity(database_id, body.label)
     await log.start(context, jobs.CREATE, DatabaseArgs(database_id=database_id), entity)
@@ -138,6 +140,7 @@ async def update(context: Context, database_id: int, body: UpdateDatabase) -> No
         await state_queries.set_plan(
             context.db, database.id, grown.type, grown.vcpus, grown.memory, grown.disk
         )
+        await record(context.db, queries.CHARGED, database.id, now)
     args = UpdateArgs(
         database_id=database.id, former_allow_list=former_list, former_plan=former_plan
     )
@@ -178,5 +181,6 @@ async def delete(context: Context, database_id: int) -> None:
     """From now on nobody sees it."""
     database = await lock(context, database_id, "active", "failed", "degraded")
     await state_queries.set_deleting(context.db, database.id)
+    await record(context.db, queries.CHARGED, database.id, context.clock.now())
     args = DatabaseArgs(database_id=database.id)
     await log.start(context, jobs.DELETE, args, DATABASE.of(database))

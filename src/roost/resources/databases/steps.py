@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
+from roost.core.billing.ledger import record
 from roost.core.planes import Engines
 from roost.jobs.kinds import Effect, JobArgs
 from roost.jobs.model import Job
@@ -89,6 +90,7 @@ async def is_not_updated(db: Queries, job: Job, args: UpdateArgs) -> None:
         await state_queries.set_plan(
             db, args.database_id, plan.type, plan.vcpus, plan.memory, plan.disk
         )
+        await record(db, queries.CHARGED, args.database_id, job.finished or job.created)
     await settles(db, job, args)
 
 
@@ -103,7 +105,9 @@ async def vanishes(db: Queries, job: Job, args: DatabaseArgs) -> None:
 
 
 async def reappears(db: Queries, job: Job, args: DatabaseArgs) -> None:
-    await state_queries.undelete(db, args.database_id, job.finished or job.created)
+    now = job.finished or job.created
+    await state_queries.undelete(db, args.database_id, now)
+    await record(db, queries.CHARGED, args.database_id, now)
 
 
 async def has_new_password(db: Queries, job: Job, args: DatabaseArgs) -> None:
@@ -270,7 +274,12 @@ async def keep(run: Run[DatabaseArgs]) -> Verdict:
     facts = await _facts(run)
     if await _engine(run, facts).inspect(facts.id) is not None:
         return next_step()
-    return next_step(writing(state_queries.delete, facts.id))
+
+    async def write(db: Queries) -> None:
+        await state_queries.delete(db, facts.id)
+        await record(db, queries.CHARGED, facts.id, run.clock.now())
+
+    return next_step(write)
 
 
 async def _facts(run: Run[DatabaseArgs]) -> DatabaseFacts:

@@ -11,6 +11,7 @@ GROUP = Group(
     entities=(VOLUME,),
     jobs=jobs.KINDS,
     checks=(fsck.check_slots, fsck.check_volumes),
+    billables=(queries.CHARGED,),
     limits=(limits.VOLUMES,),
     neighbours=(VolumeAttachments(),),
     holders=((VOLUME_PLANE, queries.engines_in_use),),

@@ -14,6 +14,7 @@ volume_delete  not shown        gone       active again
 from dataclasses import replace
 from datetime import datetime
 
+from roost.core.billing.ledger import record
 from roost.core.planes import Engines
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
@@ -66,6 +67,17 @@ class ResizeArgs(VolumeArgs):
     size: int
 
 
+async def _set_size(db: Queries, volume_id: int, size: int, now: datetime) -> None:
+    """GiB, which are charged for."""
+    await queries.set_size(db, volume_id, size)
+    await record(db, queries.CHARGED, volume_id, now)
+
+
+async def _delete(db: Queries, volume_id: int, now: datetime) -> None:
+    await queries.delete(db, volume_id)
+    await record(db, queries.CHARGED, volume_id, now)
+
+
 async def _set_active(db: Queries, job: Job, args: VolumeArgs) -> None:
     """Again, after a change or a try of one."""
     await queries.set_status(db, args.volume_id, "active", job.finished or job.created)
@@ -79,18 +91,20 @@ async def _set_made(db: Queries, job: Job, args: VolumeArgs) -> None:
 
 async def _show_new_size(db: Queries, job: Job, args: ResizeArgs) -> None:
     """The new size is shown at once, the status when the volume's turn has come."""
-    await queries.set_size(db, args.volume_id, args.size)
+    await _set_size(db, args.volume_id, args.size, job.created)
     if not args.queued:
         await queries.set_status(db, args.volume_id, "resizing", job.created)
 
 
 async def _drop_row(db: Queries, job: Job, args: VolumeArgs) -> None:
     """Nothing half-made stays."""
-    await queries.delete(db, args.volume_id)
+    await _delete(db, args.volume_id, job.finished or job.created)
 
 
 async def _undelete(db: Queries, job: Job, args: VolumeArgs) -> None:
-    await queries.undelete(db, args.volume_id, job.finished or job.created)
+    now = job.finished or job.created
+    await queries.undelete(db, args.volume_id, now)
+    await record(db, queries.CHARGED, args.volume_id, now)
 
 
 async def _set_detached(db: Queries, job: Job, args: AttachmentArgs) -> None:
@@ -177,7 +191,7 @@ async def begin_resize(run: Run[ResizeArgs]) -> Verdict:
     facts, waits = await _facts(run), await awaited(run)
 
     async def write(db: Queries) -> None:
-        await queries.set_size(db, facts.id, run.args.size)
+        await _set_size(db, facts.id, run.args.size, run.clock.now())
         await queries.set_status(db, facts.id, "resizing", run.clock.now())
 
     return waits or next_step(write)
@@ -198,7 +212,7 @@ async def keep_size(run: Run[ResizeArgs]) -> Verdict:
     state = await _engine(run, facts).inspect(facts.id)
     if state is None:
         return next_step()
-    return next_step(writing(queries.set_size, facts.id, state.size))
+    return next_step(writing(_set_size, facts.id, state.size, run.clock.now()))
 
 
 async def remove(run: Run[VolumeArgs]) -> Verdict:
@@ -207,7 +221,7 @@ async def remove(run: Run[VolumeArgs]) -> Verdict:
     if facts.compute_id is not None:
         raise Fatal("The volume was not detached.")
     await _engine(run, facts).delete(facts.id)
-    return next_step(writing(queries.delete, facts.id))
+    return next_step(writing(_delete, facts.id, run.clock.now()))
 
 
 async def keep(run: Run[VolumeArgs]) -> Verdict:
@@ -217,9 +231,9 @@ async def keep(run: Run[VolumeArgs]) -> Verdict:
 
     async def write(db: Queries) -> None:
         if state is None:
-            await queries.delete(db, facts.id)
+            await _delete(db, facts.id, run.clock.now())
         elif facts.made:
-            await queries.set_size(db, facts.id, state.size)
+            await _set_size(db, facts.id, state.size, run.clock.now())
 
     return next_step(write)
 

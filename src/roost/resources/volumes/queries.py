@@ -7,6 +7,7 @@ from datetime import datetime
 
 from asyncpg import Record
 
+from roost.core.billing.ledger import Billable, price_sql
 from roost.core.entities.kind import ResourceKind
 from roost.core.entities.queries import label_sql
 from roost.resources.compute.queries import COMPUTE
@@ -296,3 +297,15 @@ async def promised_disk(db: Queries) -> dict[str, int]:
         "select region, sum(size)::bigint << 30 as size from volume group by region"
     )
     return {row["region"]: row["size"] for row in rows}
+
+
+CHARGED = Billable(
+    "blockstorage",
+    "Volume",
+    f"""
+    select v.id, v.account_id, v.label, '' as plan, v.region, v.size as quantity,
+        {price_sql("p.price", "p.region_prices", "v.region")}, v.tags
+    from volume v join unit_price p on p.service = 'blockstorage'
+    where not v.deleting
+    """,
+)

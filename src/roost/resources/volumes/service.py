@@ -1,6 +1,7 @@
 """Making volumes, and changes of those that are there (spec A volumes)."""
 
 from roost.core.access import give_to_creator, require
+from roost.core.billing.ledger import begin, record
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.planes import Engines
@@ -88,6 +89,7 @@ async def _insert(context: Context, new: NewVolume) -> tuple[int, str]:
     made = await queries.insert(context.db, new)
     if made is None:
         raise invalid(LABEL_TAKEN, "label")
+    await begin(context.db, queries.CHARGED, made[0], new.now)
     await give_to_creator(context, VOLUME.name, made[0])
     return made
 
@@ -149,6 +151,7 @@ async def delete(context: Context, volume_id: int) -> None:
     elif not await _is_detaching(context, volume):
         raise invalid("Volume must be detached before it can be deleted.")
     await queries.set_deleting(context.db, volume.id)
+    await record(context.db, queries.CHARGED, volume.id, context.clock.now())
     args = VolumeArgs(volume_id=volume.id, after=turn.after)
     await log.start(context, jobs.DELETE, args, VOLUME.of(volume))
 

@@ -41,6 +41,7 @@ from roost.resources.compute.configs import copy_queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.jobs import becomes, settle
 from roost.resources.compute.locks import InstanceArgs, on_instance
+from roost.resources.compute.queries import charge
 from roost.store import Queries
 
 _RETRY = Retry(attempts=3)
@@ -55,10 +56,12 @@ async def _fail(db: Queries, job: Job, args: BackupArgs) -> None:
 
 async def _disable(db: Queries, job: Job, args: InstanceArgs) -> None:
     await queries.set_enabled(db, args.compute_id, enabled=False)
+    await charge(db, args.compute_id, job.finished or job.created)
 
 
 async def _enable(db: Queries, job: Job, args: InstanceArgs) -> None:
     await queries.set_enabled(db, args.compute_id, enabled=True)
+    await charge(db, args.compute_id, job.finished or job.created)
 
 
 async def _restored(db: Queries, job: Job, args: RestoreArgs) -> None:

@@ -18,7 +18,7 @@ from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.service import check_space
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, check_idle
-from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
+from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance, charge
 from roost.store import Queries
 
 
@@ -28,6 +28,7 @@ async def enable(context: Context, instance: InstanceFacts) -> None:
     if region is None or "Backups" not in region.capabilities:
         raise invalid("The region does not offer backups")
     if await queries.enable(context.db, instance.id):
+        await charge(context.db, instance.id, context.clock.now())
         await log.notify(context, "backups_enable", COMPUTE.of(instance))
 
 

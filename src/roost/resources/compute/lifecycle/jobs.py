@@ -215,6 +215,7 @@ async def abandon_clone(db: Queries, job: Job, args: CloneArgs) -> None:
     if args.new:
         await release(db, args.compute_id, now)
         await instances.delete(db, args.compute_id)
+        await instances.charge(db, args.compute_id, now)
     else:
         await disks.delete_all(db, args.disks.values())
         await queries.delete_configs(db, args.configs)

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from roost.resources.compute.lifecycle.rules import Specs
+from roost.resources.compute.queries import charge
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
@@ -38,6 +39,7 @@ async def set_specs(db: Queries, compute_id: int, specs: Specs, now: datetime) -
         specs.transfer,
         now.replace(microsecond=0),
     )
+    await charge(db, compute_id, now)
 
 
 async def set_image(db: Queries, compute_id: int, image: str | None) -> None:

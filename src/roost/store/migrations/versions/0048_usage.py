@@ -3,7 +3,7 @@
 from roost.store.migrations.sql import execute
 
 revision = "0048"
-down_revision = "0042"
+down_revision = "0047"
 
 UPGRADE = """
 create table usage_reading (

@@ -1,0 +1,1 @@
+"""The ledger of what accounts are charged for, and what it comes to."""

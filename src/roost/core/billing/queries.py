@@ -1,0 +1,75 @@
+"""SQL that reads the ledger of an account."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from roost.core.billing.charges import LedgerRow, charges, month_start, next_month
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Up to when an account has been invoiced (UTC), and what it owes (US dollars)."""
+
+    invoiced_until: datetime
+    balance: Decimal
+
+
+async def standing(db: Queries, account_id: int) -> Standing:
+    row = await db.fetchrow(
+        """
+        select coalesce(invoiced_until, date_trunc('month', created)) as invoiced_until, balance
+        from account where id = $1
+        """,
+        account_id,
+    )
+    assert row is not None
+    return Standing(row["invoiced_until"], row["balance"])
+
+
+async def since(db: Queries, account_id: int, start: datetime, end: datetime) -> list[LedgerRow]:
+    """The rows of a time, and those that were open as it began (UTC).
+
+    What was open at the end of the last invoice has been noted then, so that nobody reads a whole
+    history; `start` must be that end.
+    """
+    rows = await db.fetch(
+        """
+        select id, service, resource_id, at, label, plan, region, quantity, hourly, monthly, tags
+        from ledger where account_id = $1 and at >= $2 and at < $3
+        union all
+        select l.id, l.service, l.resource_id, l.at, l.label, l.plan, l.region, l.quantity,
+            l.hourly, l.monthly, l.tags
+        from ledger_opening o join ledger l on l.id = o.ledger_id
+        where o.account_id = $1 and l.at < $2
+        """,
+        account_id,
+        start,
+        end,
+    )
+    return [LedgerRow(**row) for row in rows]
+
+
+async def all_until(db: Queries, account_id: int, end: datetime) -> list[LedgerRow]:
+    """The whole history before a time (UTC), which `roost billing verify` computes from."""
+    rows = await db.fetch(
+        """
+        select id, service, resource_id, at, label, plan, region, quantity, hourly, monthly, tags
+        from ledger where account_id = $1 and at < $2
+        """,
+        account_id,
+        end,
+    )
+    return [LedgerRow(**row) for row in rows]
+
+
+async def uninvoiced(db: Queries, account_id: int, now: datetime) -> Decimal:
+    """What the account has used since its last invoice, without tax, in US dollars."""
+    start, total = (await standing(db, account_id)).invoiced_until, Decimal("0.00")
+    rows = await since(db, account_id, start, now)
+    while rows and start < now:
+        end = min(next_month(month_start(start)), now)
+        total += sum((charge.amount for charge in charges(rows, start, end)), Decimal(0))
+        start = end
+    return total

@@ -1,0 +1,4 @@
+"""Billing.
+
+Invoices of each month, and what they consist of.
+"""

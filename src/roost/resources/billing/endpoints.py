@@ -1,0 +1,41 @@
+"""What the API offers: invoices and their items (spec B account)."""
+
+from roost.resources.billing.queries import INVOICES, ITEMS
+from roost.resources.billing.records import InvoiceItemRow, InvoiceRow
+from roost.web.call import Call
+from roost.web.grants import AccountAccess
+from roost.web.registry import Page, endpoint
+
+_READ = ("account:read_only",)
+_MAY_READ = AccountAccess("read_only")
+_ALL = "/account/invoices"
+_ONE = f"{_ALL}/{{invoiceId:int}}"
+
+
+@endpoint("GET", _ALL, scopes=_READ, grant=_MAY_READ, returns=Page(InvoiceRow))
+async def list_invoices(call: Call) -> bytes:
+    """List invoices.
+
+    One for each month in which the account used something.
+    """
+    return await call.collection(INVOICES, call.account_id)
+
+
+@endpoint("GET", _ONE, scopes=_READ, grant=_MAY_READ, returns=InvoiceRow)
+async def view_invoice(call: Call) -> bytes:
+    """View an invoice.
+
+    What it consists of are its items.
+    """
+    return await call.record(call.number("invoiceId"), INVOICES, call.account_id)
+
+
+@endpoint("GET", f"{_ONE}/items", scopes=_READ, grant=_MAY_READ, returns=Page(InvoiceItemRow))
+async def list_invoice_items(call: Call) -> bytes:
+    """List the items of an invoice.
+
+    One for each thing, and one more each time that its plan, size or price changed.
+    """
+    invoice_id = call.number("invoiceId")
+    await call.record(invoice_id, INVOICES, call.account_id)
+    return await call.collection(ITEMS, call.account_id, invoice_id)

@@ -1,0 +1,12 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.billing import endpoints, fsck, jobs
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    jobs=(jobs.INVOICE,),
+    schedules=(jobs.EVERY_HOUR,),
+    at_start=(jobs.EVERY_HOUR,),
+    checks=(fsck.check_invoices,),
+)

@@ -1,0 +1,219 @@
+"""SQL of invoices and their items."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+import orjson
+
+from roost.store import Queries
+from roost.store.paging import Listing
+
+INVOICES = Listing(
+    record="""
+        i.id, i.date, 'Invoice #' || i.id as label, i.subtotal, i.tax, i.total, i.tax_summary,
+        i.billing_source
+        """,
+    source="invoice i",
+    scope="i.account_id = $1",
+    key="i.id",
+    columns={},
+)
+
+ITEMS = Listing(
+    record="""
+        t.label, 'hourly' as type, t.quantity, t.unit_price::text as unit_price, t."from", t."to",
+        t.region, t.amount, t.tax, t.amount + t.tax as total
+        """,
+    source="invoice_item t join invoice i on i.id = t.invoice_id",
+    scope="i.account_id = $1 and i.id = $2",
+    key="t.id",
+    columns={},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """An account for which a month has to be invoiced."""
+
+    id: int
+    invoiced_until: datetime
+    country: str
+    state: str
+    tax_id: str
+    billing_source: str
+
+
+_PAYER = """
+    select id, coalesce(invoiced_until, date_trunc('month', created)::timestamp(0))
+        as invoiced_until, country, state, tax_id,
+        case when parent_id is null then 'platform' else 'external' end as billing_source
+    from account
+    """
+
+
+async def due(db: Queries, month: datetime, after: int, limit: int) -> list[Payer]:
+    """The next accounts, by id, that have not been invoiced up to the start of a month (UTC)."""
+    rows = await db.fetch(
+        f"""
+        {_PAYER} where coalesce(invoiced_until, date_trunc('month', created)) < $1 and id > $2
+        order by id limit $3
+        """,
+        month,
+        after,
+        limit,
+    )
+    return [Payer(**row) for row in rows]
+
+
+async def find_payer(db: Queries, account_id: int) -> Payer | None:
+    row = await db.fetchrow(f"{_PAYER} where id = $1", account_id)
+    return None if row is None else Payer(**row)
+
+
+async def lock_payer(db: Queries, account_id: int) -> Payer | None:
+    """The account, which nobody else invoices until the end of the transaction."""
+    row = await db.fetchrow(f"{_PAYER} where id = $1 for no key update", account_id)
+    return None if row is None else Payer(**row)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewInvoice:
+    """A row to insert, and its items as JSON."""
+
+    account_id: int
+    starts: datetime
+    ends: datetime
+    subtotal: Decimal
+    tax: Decimal
+    tax_summary: str
+    taxes: str
+    """JSON: names and exact rates."""
+    billing_source: str
+    items: str
+
+
+async def insert(db: Queries, new: NewInvoice) -> int:
+    """With its items; the account owes it from now on."""
+    invoice_id: int = await db.fetchval(
+        """
+        insert into invoice (account_id, date, starts, ends, subtotal, tax, total, tax_summary,
+            taxes, billing_source)
+        values ($1, $3, $2, $3, $4, $5, $4::numeric + $5::numeric, $6, $7, $8) returning id
+        """,
+        new.account_id,
+        new.starts,
+        new.ends,
+        new.subtotal,
+        new.tax,
+        new.tax_summary,
+        new.taxes,
+        new.billing_source,
+    )
+    await db.execute(
+        """
+        insert into invoice_item (invoice_id, service, resource_id, label, plan, region, tags,
+            "from", "to", quantity, unit_price, amount, tax)
+        select $1, service, resource_id, label, plan, region, tags, "from", "to", quantity,
+            unit_price, amount, tax
+        from json_populate_recordset(null::invoice_item, $2)
+        """,
+        invoice_id,
+        new.items,
+    )
+    await db.execute(
+        "update account set balance = balance + $2 where id = $1",
+        new.account_id,
+        new.subtotal + new.tax,
+    )
+    return invoice_id
+
+
+async def set_invoiced(
+    db: Queries, account_id: int, until: datetime, opening: Sequence[int]
+) -> None:
+    """Up to then (UTC), when these rows of the ledger were open."""
+    await db.execute("update account set invoiced_until = $2 where id = $1", account_id, until)
+    await db.execute("delete from ledger_opening where account_id = $1", account_id)
+    await db.execute(
+        "insert into ledger_opening (account_id, ledger_id) select $1, unnest($2::bigint[])",
+        account_id,
+        list(opening),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenInvoice:
+    """An invoice as it was made, with the sums of its items."""
+
+    id: int
+    account_id: int
+    starts: datetime
+    ends: datetime
+    subtotal: Decimal
+    tax: Decimal
+    total: Decimal
+    taxes: Mapping[str, str]
+
+
+async def written(db: Queries, after: int, limit: int) -> list[WrittenInvoice]:
+    """The next invoices of all accounts, by id."""
+    rows = await db.fetch(
+        """
+        select id, account_id, starts, ends, subtotal, tax, total, taxes from invoice
+        where id > $1 order by id limit $2
+        """,
+        after,
+        limit,
+    )
+    return [WrittenInvoice(**{**row, "taxes": orjson.loads(row["taxes"])}) for row in rows]
+
+
+ItemKey = tuple[str, int, datetime, datetime, int, Decimal, Decimal, Decimal]
+
+
+async def items_of(db: Queries, invoice_id: int) -> list[ItemKey]:
+    """What counts of each item: service, id, from, to, hours, price of one, amount, tax."""
+    rows = await db.fetch(
+        """
+        select service, resource_id, "from", "to", quantity, unit_price, amount, tax
+        from invoice_item where invoice_id = $1 order by id
+        """,
+        invoice_id,
+    )
+    return [
+        (
+            row["service"],
+            row["resource_id"],
+            row["from"],
+            row["to"],
+            row["quantity"],
+            row["unit_price"],
+            row["amount"],
+            row["tax"],
+        )
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Imbalance:
+    """An account whose balance is not what it owes less what it has paid."""
+
+    account_id: int
+    balance: Decimal
+    owed: Decimal
+
+
+async def imbalances(db: Queries) -> list[Imbalance]:
+    rows = await db.fetch(
+        """
+        select a.id as account_id, a.balance, coalesce(i.total, 0) as owed
+        from account a
+        left join (select account_id, sum(total) as total from invoice group by account_id) i
+            on i.account_id = a.id
+        where a.balance <> coalesce(i.total, 0) order by a.id
+        """
+    )
+    return [Imbalance(**row) for row in rows]

@@ -1,0 +1,90 @@
+"""Records of invoices (reference: Invoice, Invoice item)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from roost.core.formats import Id, Timestamp, example
+
+
+class TaxSummary(TypedDict):
+    """One tax of an invoice."""
+
+    name: str
+    """What it is called."""
+    tax: float
+    """US dollars."""
+
+
+@example(
+    {
+        "id": 100000,
+        "date": "2030-02-01T00:00:00",
+        "label": "Invoice #100000",
+        "subtotal": 20.4,
+        "tax": 3.88,
+        "total": 24.28,
+        "tax_summary": [{"name": "VAT", "tax": 3.88}],
+        "billing_source": "platform",
+    },
+)
+class InvoiceRow(TypedDict):
+    """What an account owes for a month; amounts in US dollars."""
+
+    id: Id
+    date: Timestamp
+    """When the month ended that it is about (UTC)."""
+    label: str
+    """What to call it."""
+    subtotal: float
+    """Without taxes."""
+    tax: float
+    """All taxes."""
+    total: float
+    """With taxes."""
+    tax_summary: list[TaxSummary]
+    """Each tax."""
+    billing_source: Literal["platform", "external"]
+    """Who collects it: this cloud, or the parent of a child account."""
+
+
+_From = Annotated[Timestamp, Field(description="From when on it is charged for here (UTC).")]
+_To = Annotated[Timestamp, Field(description="Until when (UTC).")]
+_Times = TypedDict("_Times", {"from": _From, "to": _To})
+"""`from` is a word of Python."""
+
+
+@example(
+    {
+        "label": "Instance g1-nano-1 - web (100001)",
+        "type": "hourly",
+        "quantity": 730,
+        "unit_price": "0.0075",
+        "from": "2030-01-01T00:00:00",
+        "to": "2030-02-01T00:00:00",
+        "region": "us-lake",
+        "amount": 5.0,
+        "tax": 0.95,
+        "total": 5.95,
+    },
+)
+class InvoiceItemRow(_Times):
+    """One thing for which an account is charged; amounts in US dollars."""
+
+    label: str
+    """What it is, with its plan, its name and its id."""
+    type: Literal["hourly", "misc"]
+    """Whether it costs by the hour."""
+    quantity: int
+    """Hours; each one that was begun counts."""
+    unit_price: str
+    """Of an hour, exact."""
+    region: str | None
+    """Where it is."""
+    amount: float
+    """Without taxes, at most what a month costs."""
+    tax: float
+    """All taxes."""
+    total: float
+    """With taxes."""

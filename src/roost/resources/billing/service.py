@@ -1,0 +1,84 @@
+"""Invoices: made once for each account and month, and computed again to be compared."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from decimal import Decimal
+
+from roost.core.billing.charges import Tax, charges, month_start, next_month, totals
+from roost.core.billing.ledger import Billables, record_all
+from roost.core.billing.queries import all_until, since
+from roost.core.catalog import Catalog
+from roost.resources.billing import queries, rules
+from roost.resources.billing.queries import Payer, WrittenInvoice
+from roost.resources.billing.rules import Month
+from roost.services import Services
+from roost.store import Store
+
+_PAGE = 100
+
+
+async def note_prices(store: Store, services: Services, now: datetime) -> None:
+    """What the catalogue changed of prices holds from now on (UTC)."""
+    for billable in services.get(Billables).by_service.values():
+        async with store.transaction() as db:
+            await record_all(db, billable, now)
+
+
+async def invoice_all(store: Store, services: Services, before: datetime) -> None:
+    """All months of all accounts that ended by then (UTC) and have not been invoiced."""
+    month, after = month_start(before), 0
+    while payers := await queries.due(store, month, after, _PAGE):
+        for payer in payers:
+            await _invoice(store, services, payer, month)
+        after = payers[-1].id
+
+
+async def _invoice(store: Store, services: Services, payer: Payer, until: datetime) -> None:
+    """One invoice for each month, the oldest first."""
+    ends = next_month(payer.invoiced_until)
+    while ends <= until:
+        await _invoice_month(store, services, payer, Month(payer.invoiced_until, ends))
+        found = await queries.find_payer(store, payer.id)
+        if found is None:
+            return
+        payer, ends = found, next_month(found.invoiced_until)
+
+
+async def _invoice_month(store: Store, services: Services, payer: Payer, month: Month) -> None:
+    """It is drawn up before the transaction: what it is about has passed and does not change."""
+    rows = await since(store, payer.id, month.starts, month.ends)
+    taxes = rules.taxes_for(services.get(Catalog).entries.taxes, payer)
+    billables = services.get(Billables).by_service
+    nouns = {service: billable.noun for service, billable in billables.items()}
+    new, opening = rules.draw_up(payer, month, rows, taxes, nouns), rules.open_rows(rows)
+    async with store.transaction() as db:
+        found = await queries.lock_payer(db, payer.id)
+        if found is None or found.invoiced_until != payer.invoiced_until:
+            return  # Another worker was faster.
+        if new is not None:
+            await queries.insert(db, new)
+        await queries.set_invoiced(db, payer.id, month.ends, opening)
+
+
+async def differences(store: Store) -> AsyncIterator[str]:
+    """Every invoice that is not what the ledger comes to, and every balance that is not the sum."""
+    after = 0
+    while found := await queries.written(store, after, _PAGE):
+        for invoice in found:
+            if (difference := await _difference(store, invoice)) is not None:
+                yield difference
+        after = found[-1].id
+    for each in await queries.imbalances(store):
+        yield f"account {each.account_id}: its balance is {each.balance}, it owes {each.owed}"
+
+
+async def _difference(store: Store, invoice: WrittenInvoice) -> str | None:
+    rows = await all_until(store, invoice.account_id, invoice.ends)
+    taxes = [Tax(name, Decimal(rate)) for name, rate in invoice.taxes.items()]
+    found = charges(rows, invoice.starts, invoice.ends)
+    sums, name = totals(found, taxes), f"invoice {invoice.id} of account {invoice.account_id}"
+    if await queries.items_of(store, invoice.id) != [rules.item_key(c, taxes) for c in found]:
+        return f"{name}: its items are not what the ledger says"
+    if (invoice.subtotal, invoice.tax, invoice.total) != (sums.subtotal, sums.tax, sums.total):
+        return f"{name}: it says {invoice.total}, the ledger {sums.total}"
+    return None

@@ -1,0 +1,48 @@
+"""Invoicing for the harness: wherever it is killed, no invoice is missing or made twice."""
+
+from dataclasses import dataclass
+
+from roost.ids import new_uuid
+from roost.jobs import Environment, JobArgs
+from roost.resources.account.queries import create_account
+from roost.resources.billing.jobs import INVOICE
+from roost.resources.billing.service import differences
+from tests.jobs.harness import Scenario
+from tests.support.invoices import charged_last_month
+from tests.support.stage import Stage
+
+
+@dataclass(frozen=True)
+class InvoiceCase:
+    """An account that used something last month."""
+
+    stage: Stage
+    account_id: int
+    job_id: int
+
+    async def check_done(self) -> None:
+        assert await self._invoices() == 1
+        assert [text async for text in differences(self.stage.roost.store)] == []
+
+    async def check_failed(self) -> None:
+        """What was invoiced is invoiced; the next hour does the rest."""
+        assert await self._invoices() in (0, 1)
+        assert [text async for text in differences(self.stage.roost.store)] == []
+
+    async def _invoices(self) -> int:
+        sql = "select count(*) from invoice where account_id = $1"
+        found: int = await self.stage.roost.store.fetchval(sql, self.account_id)
+        return found
+
+
+async def begin(environment: Environment) -> InvoiceCase:
+    stage = environment.services.get(Stage)
+    account_id = await create_account(
+        environment.store, new_uuid(), environment.queue.clock.seconds()
+    )
+    await charged_last_month(stage.roost, account_id)
+    job = await environment.queue.enqueue(environment.store, INVOICE, JobArgs())
+    return InvoiceCase(stage, account_id, job.id)
+
+
+SCENARIOS = (Scenario(INVOICE, begin, "invoices"),)

@@ -1,0 +1,45 @@
+"""Invoices for tests: a past that an account was charged for."""
+
+from datetime import timedelta
+
+from roost.app.roost import Roost
+from roost.core.billing.charges import month_start
+from roost.resources.billing.service import invoice_all
+
+INVOICES = "/account/invoices"
+
+
+async def charged_last_month(roost: Roost, account_id: int, days: int = 1) -> None:
+    """A volume of 20 GiB that ended before this month, in an account that is older."""
+    ended = month_start(roost.clock.now()) - timedelta(days=1)
+    await roost.store.execute(
+        "update account set created = $2 where id = $1",
+        account_id,
+        ended - timedelta(days=2 + days),
+    )
+    for at, hourly, monthly in (
+        (ended - timedelta(days=days), "0.00015", "0.1"),
+        (ended, None, None),
+    ):
+        await roost.store.execute(
+            """
+            insert into ledger (account_id, service, resource_id, at, label, plan, region, quantity,
+                hourly, monthly, tags)
+            values ($1, 'blockstorage', $1, $2, 'data', '', 'us-lake', 20, $3::text::numeric,
+                $4::text::numeric, '{blue}')
+            """,
+            account_id,
+            at,
+            hourly,
+            monthly,
+        )
+
+
+async def invoiced(roost: Roost, account_id: int) -> int:
+    """The id of an invoice of the account."""
+    await charged_last_month(roost, account_id)
+    await invoice_all(roost.store, roost.services, roost.clock.now())
+    found: int = await roost.store.fetchval(
+        "select max(id) from invoice where account_id = $1", account_id
+    )
+    return found
