@@ -28,6 +28,10 @@ Operation = Literal[
     "volume_plug",
     "volume_unplug",
     "volume_inspect",
+    "bucket_put",
+    "bucket_delete",
+    "key_put",
+    "key_delete",
 ]
 
 _Result = TypeVar("_Result")
