@@ -9,12 +9,11 @@ from roost.core.catalog import Catalog
 from roost.core.catalog.entries import RegionEntry
 from roost.core.planes import Binding, Engine, Engines, Provider, Site
 from roost.engines.qemu.providers import PROVIDERS as QEMU
-from roost.engines.seaweedfs.providers import PROVIDERS as SEAWEEDFS
 from roost.engines.simulated.providers import PROVIDERS as SIMULATED
 from roost.settings import Settings
 from roost.store import Queries
 
-PROVIDERS: tuple[Provider[Engine], ...] = (*QEMU, *SEAWEEDFS, *SIMULATED)
+PROVIDERS: tuple[Provider[Engine], ...] = (*QEMU, *SIMULATED)
 """Of a data plane the first real one is what the catalogue calls `local`."""
 
 _PLANES = tuple(dict.fromkeys(provider.plane.name for provider in PROVIDERS))

@@ -4,10 +4,8 @@ from pathlib import Path
 
 from roost.core.planes import Provider, Site
 from roost.engines.simulated.instances import SimulatedInstances
-from roost.engines.simulated.objects import SimulatedObjects
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
-from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
 
 
@@ -31,10 +29,6 @@ async def _open_volumes(site: Site) -> tuple[VolumeEngine, str]:
     return SimulatedVolumes(_directory(site), site.settings.simulated_latency), "simulated"
 
 
-async def _open_objects(site: Site) -> tuple[ObjectEngine, str]:
-    return SimulatedObjects(_directory(site), site.settings.simulated_latency), "simulated"
-
-
 def _directory(site: Site) -> Path:
     return site.settings.state / "simulated" / site.region.id
 
@@ -42,5 +36,4 @@ def _directory(site: Site) -> Path:
 PROVIDERS = (
     Provider(INSTANCE_PLANE, SimulatedInstances.name, False, _check, _open_instances),
     Provider(VOLUME_PLANE, SimulatedVolumes.name, False, _check_volumes, _open_volumes),
-    Provider(OBJECT_PLANE, SimulatedObjects.name, False, _check, _open_objects),
 )

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from roost.core.engine import EngineError, Health
-from roost.core.planes import Plane
 
 Acl = Literal["private", "public-read", "authenticated-read", "public-read-write"]
 
@@ -87,6 +86,3 @@ class ObjectEngine(Protocol):
 
     async def close(self) -> None:
         """Let go of the data plane, which goes on."""
-
-
-OBJECT_PLANE: Plane[ObjectEngine] = Plane("objects")
