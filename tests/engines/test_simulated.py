@@ -16,9 +16,11 @@ import pytest_asyncio
 from roost.clock import Clock
 from roost.core.engine import EngineError
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.objects import SimulatedObjects
 from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import DiskSpec, InstanceSpec, MountedError
+from roost.resources.object_storage.engine import BucketSpec, KeySpec
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.waiting import NotYetError, may_leave
 from tests.engines.harness import Pools, ignore, until
@@ -26,6 +28,8 @@ from tests.engines.harness import Pools, ignore, until
 ID = 100_001
 DISK = DiskSpec(ID, ID, 64, "ext4", "roost/mini")
 COPY = DiskSpec(ID + 1, ID, 64, "ext4")
+BUCKET = BucketSpec("photos", "private", False)
+KEY = KeySpec("key-1", "access", "secret", ())
 VOLUME, CLONE = VolumeSpec(ID, 20), VolumeSpec(ID + 1, 20)
 
 
@@ -35,9 +39,10 @@ class Region:
 
     instances: SimulatedInstances
     volumes: SimulatedVolumes
+    objects: SimulatedObjects
 
     async def call(self, operation: Operation) -> None:
-        engine, volumes = self.instances, self.volumes
+        engine, volumes, objects = self.instances, self.volumes, self.objects
         calls: dict[Operation, Callable[[], Awaitable[object]]] = {
             "start": lambda: engine.start(SPEC),
             "stop": lambda: engine.stop(ID, 0),
@@ -58,12 +63,17 @@ class Region:
             "volume_plug": lambda: volumes.plug(ID, "label", ID),
             "volume_unplug": lambda: volumes.unplug(ID, ID),
             "volume_inspect": lambda: volumes.inspect(ID),
+            "bucket_put": lambda: objects.put_bucket(BUCKET),
+            "bucket_delete": lambda: objects.delete_bucket(BUCKET.name),
+            "key_put": lambda: objects.put_key(KEY),
+            "key_delete": lambda: objects.delete_key(KEY.name),
         }
         await calls[operation]()
 
     async def close(self) -> None:
         await self.instances.close()
         await self.volumes.close()
+        await self.objects.close()
 
 
 SPEC = Pools(0).spec(ID)
@@ -71,7 +81,9 @@ SPEC = Pools(0).spec(ID)
 
 def open_region(state_dir: Path) -> Region:
     instances = SimulatedInstances(state_dir, latency=0, clock=Clock())
-    return Region(instances, SimulatedVolumes(state_dir, latency=0))
+    return Region(
+        instances, SimulatedVolumes(state_dir, latency=0), SimulatedObjects(state_dir, latency=0)
+    )
 
 
 @pytest_asyncio.fixture
