@@ -20,15 +20,18 @@ MISSING: Callable[[Iterable[str]], Sequence[str]] = IMAGES["missing_packages"]
 
 NETWORK = ("dnsmasq-base", "iproute2", "nftables")
 DNS = ("pdns-server", "pdns-backend-sqlite3", "pdns-backend-pgsql")
+DATABASES = ("mariadb-server", "mariadb-backup", "mariadb-client", "zstd")
 TOOLS = ("curl", "openssh-client")
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
-PDNS_SERVICE = "pdns.service"
+SERVICES = {DNS[0]: "pdns.service", DATABASES[0]: "mariadb.service"}
+"""That packages bring along."""
 
 
 def main() -> None:
-    wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *DNS, *TOOLS]
+    wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *DNS]
+    wanted += [*DATABASES, *TOOLS]
     if "--tests" in sys.argv[1:] and not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
         wanted += [POSTGRES_COMMON, POSTGRES]
     missing = list(MISSING(wanted))
@@ -51,8 +54,9 @@ def install(missing: list[str]) -> None:
             for name in plain:
                 if not apt("install", name):
                     say(f"{name} cannot be installed; going on without it")
-    if DNS[0] in plain:
-        disable_pdns()
+    for package, service in SERVICES.items():
+        if package in plain:
+            disable(service)
     if POSTGRES in missing:
         say("installing postgresql, without starting a server")
         with no_cluster():
@@ -62,7 +66,8 @@ def install(missing: list[str]) -> None:
 
 @contextmanager
 def no_services() -> Iterator[None]:
-    """Roost runs what it needs itself; Debian's packages would start PowerDNS on port 53."""
+    """Roost runs what it needs itself; Debian's packages would start PowerDNS on port
+    53, and a MariaDB."""
     if SERVICE_POLICY.exists():
         yield
         return
@@ -74,11 +79,11 @@ def no_services() -> Iterator[None]:
         SERVICE_POLICY.unlink()
 
 
-def disable_pdns() -> None:
+def disable(service: str) -> None:
     """Nor shall the package's own server start with the machine. Only after we installed it."""
     if shutil.which("systemctl") is not None:
-        say(f"disabling {PDNS_SERVICE}: Roost runs a PowerDNS of its own")
-        command = ["systemctl", "--quiet", "disable", PDNS_SERVICE]
+        say(f"disabling {service}: Roost runs servers of its own")
+        command = ["systemctl", "--quiet", "disable", service]
         subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # noqa: S603
 
 

@@ -82,6 +82,16 @@ class Settings(BaseSettings):
     rdns_resolver: str | None = Field(
         default=None, description="who is asked for forward DNS; default: the own name server"
     )
+    databases_listen: str = Field(
+        default="127.0.0.1",
+        pattern=r"^[0-9A-Fa-f:.]{2,45}$",
+        description="address that managed databases listen on",
+    )
+    databases_host: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$",
+        description="name or address that clients call them by; default: where they listen",
+    )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
     sms_command: Path | None = Field(

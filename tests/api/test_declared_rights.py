@@ -45,7 +45,19 @@ IMAGES = (("images:read_only",), True, Anyone())
 SCRIPT_READ = (("stackscripts:read_only",), True, Anyone())
 SCRIPT_WRITE = (("stackscripts:read_write",), False, Write("stackscript"))
 NEW_SCRIPT = (("stackscripts:read_write",), False, Global("add_stackscripts"))
+DATABASE_LIST = (("databases:read_only",), False, Listed("database"))
+DATABASE_READ = (("databases:read_only",), False, Read("database", of="instanceId"))
+DATABASE_WRITE = (("databases:read_write",), False, Write("database", of="instanceId"))
+DATABASE_ALL = (("databases:read_write",), False, Unrestricted())
+# The list and the view of backups need the scope of writes (spec A auth 3 databases).
+DATABASE_BACKUP_READ = (("databases:read_write",), False, Read("database", of="instanceId"))
+NEW_DATABASE = (("databases:read_write",), False, Global("add_databases"))
 
+MYSQL = "/databases/mysql/instances"
+FIREWALL_READ = (("firewall:read_only",), False, Read("firewall"))
+FIREWALL_WRITE = (("firewall:read_write",), False, Write("firewall"))
+
+FIREWALL = "/networking/firewalls/{firewallId:int}"
 INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
 
 RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
@@ -102,6 +114,25 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /compute/instances/{computeId:int}/disks/{diskId:int}/clone": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/disks/{diskId:int}/password": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/disks/{diskId:int}/resize": COMPUTE_WRITE,
+    "GET /databases/engines": PUBLIC,
+    "GET /databases/engines/{engineId:path}": PUBLIC,
+    "GET /databases/types": PUBLIC,
+    "GET /databases/types/{typeId}": PUBLIC,
+    "GET /databases/instances": DATABASE_LIST,
+    f"GET {MYSQL}": DATABASE_LIST,
+    f"POST {MYSQL}": NEW_DATABASE,
+    f"GET {MYSQL}/{{instanceId:int}}": DATABASE_READ,
+    f"PUT {MYSQL}/{{instanceId:int}}": DATABASE_WRITE,
+    f"DELETE {MYSQL}/{{instanceId:int}}": DATABASE_ALL,
+    f"GET {MYSQL}/{{instanceId:int}}/credentials": DATABASE_READ,
+    f"POST {MYSQL}/{{instanceId:int}}/credentials/reset": DATABASE_ALL,
+    f"GET {MYSQL}/{{instanceId:int}}/ssl": DATABASE_READ,
+    f"POST {MYSQL}/{{instanceId:int}}/patch": DATABASE_WRITE,
+    f"GET {MYSQL}/{{instanceId:int}}/backups": DATABASE_BACKUP_READ,
+    f"POST {MYSQL}/{{instanceId:int}}/backups": DATABASE_WRITE,
+    f"GET {MYSQL}/{{instanceId:int}}/backups/{{backupId:int}}": DATABASE_BACKUP_READ,
+    f"DELETE {MYSQL}/{{instanceId:int}}/backups/{{backupId:int}}": DATABASE_WRITE,
+    f"POST {MYSQL}/{{instanceId:int}}/backups/{{backupId:int}}/restore": DATABASE_WRITE,
     "GET /account": ACCOUNT_READ,
     "PUT /account": ACCOUNT_WRITE,
     "GET /account/availability": ACCOUNT_READ,
@@ -196,6 +227,18 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /profile/tokens/{tokenId:int}": OWN_READ,
     "PUT /profile/tokens/{tokenId:int}": OWN_WRITE,
     "DELETE /profile/tokens/{tokenId:int}": OWN_WRITE,
+    "GET /compute/instances/{computeId:int}/firewalls": COMPUTE_READ,
+    "GET /networking/firewalls": (("firewall:read_only",), False, Listed("firewall")),
+    "POST /networking/firewalls": (("firewall:read_write",), False, Global("add_firewalls")),
+    f"GET {FIREWALL}": FIREWALL_READ,
+    f"PUT {FIREWALL}": FIREWALL_WRITE,
+    f"DELETE {FIREWALL}": FIREWALL_WRITE,
+    f"GET {FIREWALL}/rules": FIREWALL_READ,
+    f"PUT {FIREWALL}/rules": FIREWALL_WRITE,
+    f"GET {FIREWALL}/devices": FIREWALL_READ,
+    f"POST {FIREWALL}/devices": FIREWALL_WRITE,
+    f"GET {FIREWALL}/devices/{{deviceId:int}}": FIREWALL_READ,
+    f"DELETE {FIREWALL}/devices/{{deviceId:int}}": FIREWALL_WRITE,
     "GET /compute/stackscripts": SCRIPT_READ,
     "POST /compute/stackscripts": NEW_SCRIPT,
     "GET /compute/stackscripts/{stackscriptId:int}": SCRIPT_READ,

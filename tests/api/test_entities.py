@@ -195,6 +195,8 @@ async def test_at_most_a_hundred_tags(kind: ResourceKind, entity_id: int, client
     assert (await client.put(path, {"tags": hundred}))["tags"] == hundred
     answer = await client.send("PUT", path, {"tags": [*hundred, "one-more"]})
     assert (answer.status, answer.problems) == (400, [("tags", "Length must be 0-100 items")])
+    if field not in CreateTag.model_fields:
+        return
     answer = await client.send("POST", "/tags", {"label": "one-more", field: [entity_id]})
     assert (answer.status, answer.problems) == (400, [(f"{field}[0]", "Can have at most 100 tags")])
     await client.post("/tags", {"label": "tag-7", field: [entity_id]})

@@ -6,10 +6,12 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
+from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
 from roost.resources.volumes.neighbours import VolumeAttachments
 from tests.support.client import Client, Json, until
+from tests.support.firewalls import filters, guarded, in_force
 from tests.support.instances import INSTANCES, settled
 from tests.support.volumes import VOLUMES, made_volume, plugged, powered, running_instance
 
@@ -28,7 +30,17 @@ async def _names(roost: Roost, _client: Client, instance: Json) -> object:
     return await reverse_names.find_name(roost.store, instance["ipv4"][0], instance["id"])
 
 
-LOOKS: dict[type, Look] = {VolumeAttachments: _volumes, NamesOfAddresses: _names}
+async def _firewalls(roost: Roost, client: Client, instance: Json) -> object:
+    """Those before it, and whether its engine filters by them."""
+    found = (await client.get(f"{INSTANCES}/{instance['id']}/firewalls"))["data"]
+    return [(row["label"], await filters(roost, instance)) for row in found]
+
+
+LOOKS: dict[type, Look] = {
+    FirewallDevices: _firewalls,
+    VolumeAttachments: _volumes,
+    NamesOfAddresses: _names,
+}
 
 
 @pytest.fixture
@@ -36,6 +48,7 @@ async def instance(roost: Roost, client: Client) -> Json:
     """One that runs, with one of every neighbour."""
     row = await running_instance(client)
     await made_volume(client, compute_id=row["id"])
+    await in_force(client, await guarded(client, devices={"computes": [row["id"]]}))
     async with roost.store.transaction() as db:
         await reverse_names.set_name(db, row["ipv4"][0], row["id"], "host.example")
     return row
@@ -51,7 +64,7 @@ def test_every_neighbour_is_here() -> None:
 
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
-    assert before == [[("data", instance["id"])], "host.example"]
+    assert before == [[("guard", True)], [("data", instance["id"])], "host.example"]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -68,7 +81,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [[], None]
+    assert await seen(roost, client, clone) == [[], [], None]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 
@@ -84,3 +97,4 @@ async def test_a_deleted_instance_lets_go_of_them(
     assert (row["status"], row["compute_id"]) == ("active", None)
     assert await plugged(roost, volume["id"]) is None
     assert await _names(roost, client, instance) is None
+    assert await filters(roost, instance) is False

@@ -339,7 +339,7 @@ async def test_what_follows_a_volume_that_is_not_made(
 ) -> None:
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
     instance = await running_instance(client)
-    async with slow(roost, "volume_create", seconds=0.1):
+    async with slow(roost, "volume_create", seconds=1):
         await engine_of(roost).plan.fail("volume_create", "the disk is full", calls=4)
         volume = await client.post(VOLUMES, volume_body())
         path = f"{VOLUMES}/{volume['id']}"

@@ -24,6 +24,10 @@ class Sender:
         body = struct.pack("!HHBBH", 1, _IPV4, 6, 4, 2) + hardware + self.ipv4.packed
         return self._frame(_ARP, body + _BROADCAST + self.ipv4.packed + tag)
 
+    def arp_request(self, target: IPv4Address) -> bytes:
+        body = struct.pack("!HHBBH", 1, _IPV4, 6, 4, 1) + _mac(self.mac) + self.ipv4.packed
+        return self._frame(_ARP, body + bytes(6) + target.packed)
+
     def udp(self, tag: bytes, source_port: int = 5000) -> bytes:
         body = struct.pack("!HHHH", source_port, 9, 8 + len(tag), 0) + tag
         target = IPv4Address("255.255.255.255").packed

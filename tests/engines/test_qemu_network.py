@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Interface
@@ -14,6 +15,7 @@ import pytest_asyncio
 from roost.core.engine import EngineError
 from roost.engines.qemu.network.advertiser import find_advertiser
 from roost.engines.qemu.network.config import NetworkConfig
+from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.network.rules import link_local
 from roost.resources.compute.engine import InstanceSpec
@@ -26,6 +28,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 
+_ALL_PROTOCOLS = 3
 _HEADER_BYTES = 10
 """What the kernel puts before each frame of a device with offloads."""
 
@@ -53,9 +56,10 @@ async def setting(tmp_path: Path) -> AsyncIterator[Setting]:
 class Port:
     """The network device of a guest, with the test in the guest's place."""
 
-    def __init__(self, spec: InstanceSpec, descriptor: int) -> None:
+    def __init__(self, spec: InstanceSpec, descriptor: int, bridge: socket.socket) -> None:
         assert spec.ipv6 is not None
         self.spec = spec
+        self.bridge = bridge
         self.own = Sender(spec.mac, spec.ipv4[0].interface.ip, spec.ipv6.ip)
         self._descriptor = descriptor
         os.set_blocking(descriptor, False)
@@ -77,9 +81,29 @@ class Port:
 
 
 @pytest_asyncio.fixture
-async def ports(setting: Setting) -> AsyncIterator[tuple[Port, Port]]:
+async def bridge(setting: Setting) -> AsyncIterator[socket.socket]:
+    """Hears what the gateway hears."""
+    await setting.network.ensure()
+    listener = await within(setting.network.name, _listen)
+    yield listener
+    listener.close()
+
+
+def _listen() -> socket.socket:
+    listener = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PROTOCOLS))
+    listener.bind(("br0", _ALL_PROTOCOLS))
+    listener.setblocking(False)
+    return listener
+
+
+async def plug_in(setting: Setting, bridge: socket.socket, *specs: InstanceSpec) -> list[Port]:
+    return [Port(spec, await setting.network.attach(spec), bridge) for spec in specs]
+
+
+@pytest_asyncio.fixture
+async def ports(setting: Setting, bridge: socket.socket) -> AsyncIterator[tuple[Port, Port]]:
     specs = [setting.pools.spec(number) for number in (100_001, 100_002)]
-    first, second = [Port(spec, await setting.network.attach(spec)) for spec in specs]
+    first, second = await plug_in(setting, bridge, *specs)
     yield first, second
     first.close()
     second.close()
@@ -90,7 +114,7 @@ Forge = Callable[[Sender, Sender], bytes]
 
 
 async def passes(ports: tuple[Port, Port], forge: Forge) -> bool:
-    """Whether the second guest sees the frame before an honest one that is sent after it."""
+    """Whether the gateway sees the frame before an honest one that is sent after it."""
     first, second = ports
     first.send(forge(first.own, second.own))
     first.send(first.own.udp(b"the honest one"))
@@ -98,11 +122,49 @@ async def passes(ports: tuple[Port, Port], forge: Forge) -> bool:
 
     async def receive() -> bytes:
         nonlocal seen
-        seen += second.received()
+        seen += heard(first.bridge)
         return seen
 
     await until(receive, lambda data: b"the honest one" in data)
     return b"the frame" in seen
+
+
+def heard(bridge: socket.socket) -> bytes:
+    """All that the gateway heard since the last call."""
+    data = b""
+    while True:
+        try:
+            data += bridge.recv(4096)
+        except BlockingIOError:
+            return data
+
+
+async def test_no_guest_sees_a_frame_of_another(ports: tuple[Port, Port]) -> None:
+    """To everybody, or to its very address: what it gets, it gets from the gateway."""
+    first, second = ports
+    direct = bytes.fromhex(second.spec.mac.replace(":", ""))
+    for frame in (
+        first.own.udp(b"the frame"),
+        first.own.udp6(b"the frame"),
+        first.own.arp(b"the frame"),
+        direct + first.own.udp(b"the frame")[6:],
+        direct + first.own.udp6(b"the frame")[6:],
+    ):
+        first.send(frame)
+    assert await passes(ports, lambda own, _: own.udp(b"the frame"))
+    assert b"the frame" not in second.received()
+
+
+async def test_the_gateway_answers_for_other_guests(ports: tuple[Port, Port]) -> None:
+    first, second = ports
+    first.received()
+    first.send(first.own.arp_request(second.own.ipv4))
+    reply = bytes.fromhex("0806000108000604 0002".replace(" ", ""))
+
+    async def received() -> bytes:
+        return first.received()
+
+    await until(received, lambda data: reply in data and second.own.ipv4.packed in data)
 
 
 @pytest.mark.parametrize(
@@ -165,13 +227,13 @@ async def test_a_guest_never_speaks_for_another(ports: tuple[Port, Port], forge:
 @pytest.mark.parametrize("restricted", [True, False])
 @pytest.mark.parametrize("port", [25, 465, 587, 26, 80])
 async def test_a_restricted_guest_sends_no_mail(
-    setting: Setting, restricted: bool, port: int
+    setting: Setting, bridge: socket.socket, restricted: bool, port: int
 ) -> None:
     specs = [
         replace(setting.pools.spec(number), mail_restricted=restricted)
         for number in (100_001, 100_002)
     ]
-    first, second = [Port(spec, await setting.network.attach(spec)) for spec in specs]
+    first, second = await plug_in(setting, bridge, *specs)
     expected = not restricted or port in (26, 80)
     assert await passes((first, second), lambda own, _: own.tcp(b"the frame", port)) is expected
     assert await passes((first, second), lambda own, _: own.tcp6(b"the frame", port)) is expected
@@ -182,7 +244,7 @@ async def test_a_restricted_guest_sends_no_mail(
 async def test_a_guest_without_rules_is_mute(setting: Setting, ports: tuple[Port, Port]) -> None:
     first, second = ports
     spec = setting.pools.spec(100_003)
-    third = Port(spec, await setting.network.attach(spec))
+    (third,) = await plug_in(setting, first.bridge, spec)
     await setting.network.release(first.spec.id)
     first.send(first.own.udp(b"the frame"))
     assert not await passes((third, second), lambda own, _: own.udp(b"another one"))

@@ -15,11 +15,15 @@ import pytest_asyncio
 
 from roost.clock import Clock
 from roost.core.engine import EngineError
+from roost.engines.simulated.databases import SimulatedDatabases
+from roost.engines.simulated.firewalls import SimulatedFirewalls
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.objects import SimulatedObjects
 from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import DiskSpec, InstanceSpec, MountedError
+from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
+from roost.resources.firewalls.engine import FirewallSpec, RuleSet
 from roost.resources.object_storage.engine import BucketSpec, KeySpec
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.waiting import NotYetError, may_leave
@@ -31,18 +35,24 @@ COPY = DiskSpec(ID + 1, ID, 64, "ext4")
 BUCKET = BucketSpec("photos", "private", False)
 KEY = KeySpec("key-1", "access", "secret", ())
 VOLUME, CLONE = VolumeSpec(ID, 20), VolumeSpec(ID + 1, 20)
+FIREWALL = FirewallSpec(ID, RuleSet((), "DROP", (), "ACCEPT"), frozenset({"192.0.2.1"}))
+SHAPE = DatabaseShape("mysql", "8.0.30", 1, "none", encrypted=False, ssl_connection=True)
+DATABASE = DatabaseSpec(ID, SHAPE, 1, 1024, 2048, (), "roostadmin", "a password")
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A guest with one disk, off, and a volume."""
+    """A guest with one disk, off, a volume, a firewall, and a database with a backup."""
 
     instances: SimulatedInstances
     volumes: SimulatedVolumes
+    firewalls: SimulatedFirewalls
+    databases: SimulatedDatabases
     objects: SimulatedObjects
 
     async def call(self, operation: Operation) -> None:
-        engine, volumes, objects = self.instances, self.volumes, self.objects
+        engine, volumes = self.instances, self.volumes
+        firewalls, databases, objects = self.firewalls, self.databases, self.objects
         calls: dict[Operation, Callable[[], Awaitable[object]]] = {
             "start": lambda: engine.start(SPEC),
             "stop": lambda: engine.stop(ID, 0),
@@ -63,6 +73,19 @@ class Region:
             "volume_plug": lambda: volumes.plug(ID, "label", ID),
             "volume_unplug": lambda: volumes.unplug(ID, ID),
             "volume_inspect": lambda: volumes.inspect(ID),
+            "firewall_apply": lambda: firewalls.apply(FIREWALL),
+            "firewall_remove": lambda: firewalls.remove(ID),
+            "firewall_list": firewalls.list,
+            "database_create": lambda: databases.create(DATABASE),
+            "database_ensure": lambda: databases.ensure(DATABASE),
+            "database_restart": lambda: databases.restart(DATABASE),
+            "database_allow": lambda: databases.set_allow_list(ID, ("192.0.2.0/24",)),
+            "database_password": lambda: databases.set_password(DATABASE),
+            "database_backup": lambda: databases.back_up(ID, ID + 1, replica=False),
+            "database_restore": lambda: databases.restore(DATABASE, ID),
+            "database_backup_delete": lambda: databases.delete_backup(ID, ID),
+            "database_delete": lambda: databases.delete(ID),
+            "database_inspect": lambda: databases.inspect(ID),
             "bucket_put": lambda: objects.put_bucket(BUCKET),
             "bucket_delete": lambda: objects.delete_bucket(BUCKET.name),
             "key_put": lambda: objects.put_key(KEY),
@@ -70,9 +93,16 @@ class Region:
         }
         await calls[operation]()
 
+    async def held(self) -> tuple[object, ...]:
+        """All that the engines list, but for firewalls, whose list may be what fails."""
+        instances, volumes = await self.instances.list(), await self.volumes.list()
+        return instances, volumes, await self.databases.list()
+
     async def close(self) -> None:
         await self.instances.close()
         await self.volumes.close()
+        await self.firewalls.close()
+        await self.databases.close()
         await self.objects.close()
 
 
@@ -82,7 +112,11 @@ SPEC = Pools(0).spec(ID)
 def open_region(state_dir: Path) -> Region:
     instances = SimulatedInstances(state_dir, latency=0, clock=Clock())
     return Region(
-        instances, SimulatedVolumes(state_dir, latency=0), SimulatedObjects(state_dir, latency=0)
+        instances,
+        SimulatedVolumes(state_dir, latency=0),
+        SimulatedFirewalls(state_dir, latency=0),
+        SimulatedDatabases(state_dir, latency=0, region="us-lake"),
+        SimulatedObjects(state_dir, latency=0),
     )
 
 
@@ -91,6 +125,9 @@ async def region(tmp_path: Path) -> AsyncIterator[Region]:
     region = open_region(tmp_path)
     await region.instances.disks.make(DISK)
     await region.volumes.create(VOLUME)
+    await region.firewalls.apply(FIREWALL)
+    await region.databases.create(DATABASE)
+    await region.databases.back_up(ID, ID, replica=False)
     yield region
     await region.close()
 
@@ -109,12 +146,12 @@ def spec() -> InstanceSpec:
 async def test_a_planned_fault_fails_as_many_calls_as_asked(
     region: Region, operation: Operation
 ) -> None:
-    before = await region.instances.list(), await region.volumes.list()
+    before = await region.held()
     await region.instances.plan.fail(operation, "The disk is full", calls=2)
     for _ in range(2):
         with pytest.raises(EngineError, match=r"^The disk is full$"):
             await region.call(operation)
-    assert (await region.instances.list(), await region.volumes.list()) == before
+    assert await region.held() == before
     await region.call(operation)
 
 

@@ -20,6 +20,7 @@ from roost.resources.compute.lifecycle.bodies import (
 from roost.resources.compute.records import InstanceStatus
 from roost.web.bodies import Body
 from roost.web.call import Call
+from roost.web.checks import Checks
 from roost.web.registry import Endpoint
 from tests.jobs.compute_scenarios import check_event, check_traces, finish_jobs
 from tests.jobs.harness import Scenario
@@ -65,7 +66,7 @@ async def ask(
 ) -> int:
     """Call the endpoint's handler as an unrestricted user would; the job's id."""
     roost = stage.roost
-    body = model.model_validate(sent, context=roost.services)
+    body = model.model_validate(sent, context=Checks(roost.services))
     async with roost.store.transaction() as db:
         row = await stage.row(compute_id)
         identity = Identity(

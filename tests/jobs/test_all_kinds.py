@@ -15,8 +15,10 @@ from tests.golden.gaps import check_gaps
 from tests.jobs import (
     backup_scenarios,
     compute_scenarios,
+    database_scenarios,
     disk_scenarios,
     domain_scenarios,
+    firewall_scenarios,
     forgetting_scenarios,
     lifecycle_scenarios,
     maintenance_scenarios,
@@ -34,8 +36,10 @@ from tests.support.stage import Stage
 SCENARIOS = (
     *backup_scenarios.SCENARIOS,
     *compute_scenarios.SCENARIOS,
+    *database_scenarios.SCENARIOS,
     *disk_scenarios.SCENARIOS,
     *domain_scenarios.SCENARIOS,
+    *firewall_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,
     *lifecycle_scenarios.SCENARIOS,
     *maintenance_scenarios.SCENARIOS,

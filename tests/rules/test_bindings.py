@@ -13,6 +13,7 @@ from roost.core.catalog import Catalog, load
 from roost.core.catalog.entries import EngineKind, RegionEntry
 from roost.core.engine import EngineError
 from roost.core.planes import Engines
+from roost.engines.mariadb import providers as mariadb
 from roost.engines.qemu import providers
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
@@ -38,9 +39,14 @@ def capable_host(monkeypatch: pytest.MonkeyPatch) -> None:
     async def accelerator() -> Literal["tcg"]:
         return "tcg"
 
+    async def version() -> str:
+        return "10.11.1"
+
     monkeypatch.setattr(providers, "check", check)
     monkeypatch.setattr(providers, "accelerator", accelerator)
     monkeypatch.setattr(providers, "QemuInstances", Recorded)
+    monkeypatch.setattr(mariadb, "check", check)
+    monkeypatch.setattr(mariadb, "server_version", version)
 
 
 @pytest.mark.usefixtures("capable_host")
@@ -81,23 +87,34 @@ async def test_local_is_the_first_real_engine_of_each_data_plane(
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert bound(found) == [
         ("instances", "qemu", True, "QEMU with TCG"),
+        ("firewalls", "nftables", True, "nftables"),
         ("volumes", "qemu", True, "files for QEMU"),
+        ("databases", "mariadb", True, "MariaDB 10.11.1"),
     ]
 
 
 @pytest.mark.usefixtures("capable_host")
 async def test_each_data_plane_is_bound_by_itself(tmp_path: Path, region: RegionEntry) -> None:
-    catalog = wishing(region, "simulated", instances="qemu", volumes="qemu")
+    catalog = wishing(
+        region,
+        "simulated",
+        instances="qemu",
+        volumes="qemu",
+        firewalls="nftables",
+        databases="mariadb",
+    )
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert all(binding.real for binding in found.bindings)
 
 
 async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: RegionEntry) -> None:
-    catalog = wishing(region, "local", instances="simulated")
+    catalog = wishing(region, "local", instances="simulated", databases="simulated")
     found = await bind(Settings(state=tmp_path), catalog, Clock())
     assert bound(found) == [
         ("instances", "simulated", False, "the catalogue says so"),
+        ("firewalls", "simulated", False, "its guests are simulated"),
         ("volumes", "simulated", False, "its guests are simulated"),
+        ("databases", "simulated", False, "the catalogue says so"),
     ]
 
 
@@ -106,6 +123,7 @@ async def test_volumes_are_simulated_where_guests_are(tmp_path: Path, region: Re
     ("engines", "reason"),
     [
         ({"volumes": "simulated"}, "guests of the engine qemu cannot use simulated volumes"),
+        ({"firewalls": "simulated"}, "guests of the engine qemu send real packets"),
         ({"volumes": "zfs"}, "there is no engine zfs for volumes"),
         ({"instances": "powerdns"}, "there is no engine powerdns for instances"),
         ({"boats": "qemu"}, "there are no boats"),

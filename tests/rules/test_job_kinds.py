@@ -9,8 +9,12 @@ from roost.jobs.kinds import AnyKind, JobArgs, JobKind
 from roost.resources.compute import locks as compute
 from roost.resources.compute.locks import InstanceArgs
 from roost.resources.compute.watch_jobs import CHECK
+from roost.resources.databases import queries as databases
+from roost.resources.databases.steps import DatabaseArgs
 from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
+from roost.resources.firewalls import locks as firewalls
+from roost.resources.firewalls.jobs import FirewallArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.volumes import locks as volumes
 from roost.resources.volumes.jobs import VolumeArgs
@@ -27,9 +31,10 @@ _EVENTS = frozenset(
 )
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
-    "compute_power_check",
+    *("compute_power_check", "database_recover", "firewall_apply"),
 }
-"""Kinds that do what several actions ask for, which `log.start` is told; and one without events."""
+"""Kinds that do what several actions ask for, which `log.start` is told; one without events; and
+what Roost does by itself (`database_degraded`)."""
 _OTHERS = {CHECK.name: "power:8", NAMES.name: RESOURCE}
 """A guest's power is looked at beside jobs on its instance; all names are one resource."""
 
@@ -40,8 +45,10 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         return _OTHERS[kind.name]
     for args, resource in (
         (VolumeArgs, volumes.resource_of(7)),
+        (DatabaseArgs, databases.resource_of(9)),
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
+        (FirewallArgs, firewalls.resource_of(9)),
     ):
         if issubclass(kind.args, args):
             return resource
@@ -49,7 +56,9 @@ def _works_on(kind: JobKind[Args]) -> str | None:
 
 
 def _declared(kind: JobKind[Args]) -> str | None:
-    args = kind.args.model_construct(volume_id=7, compute_id=8, zone="example.com")
+    args = kind.args.model_construct(
+        volume_id=7, compute_id=8, database_id=9, firewall_id=9, zone="example.com"
+    )
     return None if kind.resource is None else kind.resource(args)
 
 

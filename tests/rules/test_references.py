@@ -20,7 +20,7 @@ from roost.web.registry import Registry
 
 OF_THE_INSTANCE = {"config_id", "disk_id", "volume_id"}
 """Judged under the lock of the instance that the path names."""
-NOT_THERE_YET = {"firewall_id", "stackscript_id", "subnet_id", "vpc_id"}
+NOT_THERE_YET = {"stackscript_id", "subnet_id", "vpc_id"}
 ELSEWHERE = {"question_id", "tax_id"}
 """Of a list in memory, and of the state."""
 

@@ -79,7 +79,7 @@ class Contract:
 
 
 def _matches(template: list[str], path: list[str]) -> bool:
-    tail = template[-1] in ("{imageId}", "{kernelId}", "{tagLabel}")
+    tail = template[-1] in ("{engineId}", "{imageId}", "{kernelId}", "{tagLabel}")
     if len(template) != len(path) and not (tail and len(path) > len(template)):
         return False
     return all(t == p or t.startswith("{") for t, p in zip(template, path, strict=False))

@@ -14,15 +14,17 @@ from roost.core.engine import EngineError
 from roost.core.planes import Binding, Engines
 from roost.errors import ShownError
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
+from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
 from roost.settings import Settings
 from roost.store.cluster import Cluster
 from roost.threads import DISK
 
 
 async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
-    """Stop the server, guests, the name server and the embedded database; False if one stays.
+    """Stop the server, guests, managed databases, the name server and the embedded database.
 
-    Raises CatalogError or EngineUnavailableError before anything is stopped, and ServedError.
+    False if one stays. Raises CatalogError or EngineUnavailableError before anything is stopped,
+    and ServedError.
     """
     database = None if settings.database_url else Cluster(settings.state / "postgres")
     database_ran = database is not None and database.postmaster() is not None
@@ -32,6 +34,7 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
         ended = await asyncio.gather(
             _stop_name_server(settings.state, say),
             *(_stop_guests(binding, say) for binding in engines.bindings_of(INSTANCE_PLANE)),
+            *(_stop_databases(binding, say) for binding in engines.bindings_of(DATABASE_PLANE)),
         )
         if database is not None and database.postmaster() is not None:
             await database.stop()
@@ -41,7 +44,7 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
 
 
 async def _bind(settings: Settings) -> Engines:
-    """The engines that hold the guests, and no others."""
+    """The engines that hold guests and databases, and no others."""
     catalog = await DISK.run(load, settings.catalog)
     engines = Engines(await bind_engines(settings, catalog, Clock()))
     async with open_store(settings) as store:
@@ -68,4 +71,17 @@ async def _stop_guests(binding: Binding[InstanceEngine], say: Callable[[str], No
     finally:
         await binding.engine.close()
     say(f"region {binding.place}: all guests are off")
+    return True
+
+
+async def _stop_databases(binding: Binding[DatabaseEngine], say: Callable[[str], None]) -> bool:
+    try:
+        await binding.engine.shut_down()
+    except EngineError as error:
+        say(f"region {binding.place}: not all databases stopped: {error}")
+        return False
+    finally:
+        await binding.engine.close()
+    if binding.real:
+        say(f"region {binding.place}: all databases are off")
     return True

@@ -8,12 +8,13 @@ from roost.clock import Clock
 from roost.core.catalog import Catalog
 from roost.core.catalog.entries import RegionEntry
 from roost.core.planes import Binding, Engine, Engines, Provider, Site
+from roost.engines.mariadb.providers import PROVIDERS as MARIADB
 from roost.engines.qemu.providers import PROVIDERS as QEMU
 from roost.engines.simulated.providers import PROVIDERS as SIMULATED
 from roost.settings import Settings
 from roost.store import Queries
 
-PROVIDERS: tuple[Provider[Engine], ...] = (*QEMU, *SIMULATED)
+PROVIDERS: tuple[Provider[Engine], ...] = (*QEMU, *MARIADB, *SIMULATED)
 """Of a data plane the first real one is what the catalogue calls `local`."""
 
 _PLANES = tuple(dict.fromkeys(provider.plane.name for provider in PROVIDERS))

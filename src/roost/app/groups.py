@@ -10,10 +10,12 @@ from roost.resources.betas.group import GROUP as BETAS
 from roost.resources.child_accounts.group import GROUP as CHILD_ACCOUNTS
 from roost.resources.compute.group import GROUP as COMPUTE
 from roost.resources.compute_types.group import GROUP as COMPUTE_TYPES
+from roost.resources.databases.group import GROUP as DATABASES
 from roost.resources.devices.group import GROUP as DEVICES
 from roost.resources.domains.group import GROUP as DOMAINS
 from roost.resources.events.group import GROUP as EVENTS
 from roost.resources.explain.group import GROUP as EXPLAIN
+from roost.resources.firewalls.group import GROUP as FIREWALLS
 from roost.resources.images.group import GROUP as IMAGES
 from roost.resources.kernels.group import GROUP as KERNELS
 from roost.resources.logins.group import GROUP as LOGINS
@@ -53,11 +55,13 @@ GROUPS = Groups(
     CHILD_ACCOUNTS,
     COMPUTE,
     COMPUTE_TYPES,
+    DATABASES,
     DEVICES,
     DOMAINS,
     ENTITIES,
     EVENTS,
     EXPLAIN,
+    FIREWALLS,
     IDEMPOTENCY,
     IMAGES,
     KERNELS,

@@ -1,7 +1,7 @@
 """What hangs on an instance: groups that compute knows nothing of say here what it means to them.
 
-Every method is called in the transaction of the change, which holds the instance's row. What a
-group does not say means nothing to it.
+Every method but `settle` is called in the transaction of the change, which holds the instance's
+row. What a group does not say means nothing to it.
 """
 
 from collections.abc import Sequence
@@ -21,6 +21,13 @@ class Neighbour:
     async def objection(self, db: Queries, compute_id: int, memory: int) -> str | None:
         """Why the instance cannot have a plan with so many MB of memory."""
         return None
+
+    async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
+        """Bring what data planes hold for the instance in line with its rows.
+
+        While no transaction is open: before its guest starts, after its addresses have changed,
+        and when it is being deleted, before others get its addresses. Raises EngineError.
+        """
 
     async def went_off(self, db: Queries, services: Services, compute_id: int) -> None:
         """The instance's guest is off."""
@@ -49,6 +56,10 @@ class Neighbours(Neighbour):
             if reason is not None:
                 return reason
         return None
+
+    async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
+        for each in self._all:
+            await each.settle(db, services, compute_id)
 
     async def went_off(self, db: Queries, services: Services, compute_id: int) -> None:
         for each in self._all:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ from roost.store.pool import Connection, Pool, Share
 from roost.store.queries import notify
 
 _CLOSE_SECONDS = 1.0
+_PAUSE = (0.01, 0.05)
+"""Seconds before a transaction that was ended for the sake of others is tried again."""
 
 _RESERVED = Share(connections=6, statement=10.0, idle=10.0, wait=2.0, probes=True, durable=False)
 """A claim, a heartbeat, upkeep, a sign of life, a health check and a look for changed tokens at the
@@ -92,6 +95,8 @@ class Store:
             async with self.transaction() as connection:
                 return await work(connection)
         except (DeadlockDetectedError, SerializationError):
+            # The others go first, or both would meet again.
+            await asyncio.sleep(random.uniform(*_PAUSE))
             async with self.transaction() as connection:
                 return await work(connection)
 

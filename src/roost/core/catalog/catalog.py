@@ -4,7 +4,15 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from ipaddress import IPv6Network
 
-from roost.core.catalog.entries import Capability, Entries, ImageEntry, PlanEntry, RegionEntry
+from roost.core.catalog.entries import (
+    Capability,
+    DatabaseEngineEntry,
+    DatabaseTypeEntry,
+    Entries,
+    ImageEntry,
+    PlanEntry,
+    RegionEntry,
+)
 
 _CLASS_NEEDS = {"premium": "Premium Plans", "gpu": "GPU Computes"}
 
@@ -17,6 +25,8 @@ class Catalog:
         self._regions = {region.id: region for region in entries.regions}
         self._types = {plan.id: plan for plan in entries.compute_types}
         self._images = {image.id: image for image in entries.images}
+        self._database_engines = {engine.id: engine for engine in entries.database_engines}
+        self._database_types = {plan.id: plan for plan in entries.database_types}
         self._has_image: dict[str, Callable[[str], bool]] = {}
         self._awaits_image: dict[str, Callable[[str], bool]] = {}
 
@@ -39,6 +49,12 @@ class Catalog:
 
     def find_type(self, type_id: str) -> PlanEntry | None:
         return self._types.get(type_id)
+
+    def find_database_engine(self, engine_id: str) -> DatabaseEngineEntry | None:
+        return self._database_engines.get(engine_id)
+
+    def find_database_type(self, type_id: str) -> DatabaseTypeEntry | None:
+        return self._database_types.get(type_id)
 
     def find_image(self, image_id: str) -> ImageEntry | None:
         """A public image."""

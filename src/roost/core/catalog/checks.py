@@ -15,7 +15,15 @@ Network = IPv4Network | IPv6Network
 
 def faults(entries: Entries) -> Iterator[str]:
     """Empty when the catalogue is sound."""
-    for group in ("regions", "compute_types", "kernels", "images", "betas"):
+    for group in (
+        "regions",
+        "compute_types",
+        "kernels",
+        "images",
+        "betas",
+        "database_engines",
+        "database_types",
+    ):
         yield from _repeated(group, [entry.id for entry in getattr(entries, group)])
     regions = {region.id for region in entries.regions}
     plans = {plan.id for plan in entries.compute_types}
@@ -25,6 +33,13 @@ def faults(entries: Entries) -> Iterator[str]:
         yield from _misplaced(path, region)
     for n, plan in enumerate(entries.compute_types):
         yield from _plan_faults(f"compute_types[{n}]", plan, regions, plans)
+    for n, engine in enumerate(entries.database_engines):
+        if engine.engine != "mysql":
+            yield f"database_engines[{n}].id: there is no database engine {engine.engine}"
+    for n, database_type in enumerate(entries.database_types):
+        sizes = [str(row.quantity) for row in database_type.engines.mysql]
+        if len(set(sizes)) < len(sizes):
+            yield f"database_types[{n}].engines.mysql: a quantity is there twice"
     for n, image in enumerate(entries.images):
         if image.id.startswith("private/"):
             yield f"images[{n}].id: private/ is for the images of accounts"

@@ -180,6 +180,53 @@ class ImageEntry(Entry):
         return self.runs_scripts or "cloud-init" in self.capabilities
 
 
+class DatabaseEngineEntry(Entry):
+    """A database engine. total_disk_size_gb and used_disk_size_gb in GB."""
+
+    id: ImageId
+    """`<engine>/<version>`; the version may be the beginning of the server's own (`10.11`)."""
+    server: Literal["mysql", "mariadb"] = "mysql"
+    """The program behind it."""
+    total_disk_size_gb: Natural = 0
+    used_disk_size_gb: Natural = 0
+
+    @property
+    def engine(self) -> str:
+        return self.id.partition("/")[0]
+
+    @property
+    def version(self) -> str:
+        return self.id.partition("/")[2]
+
+
+class ClusterPrice(Entry):
+    """What a cluster of so many nodes costs."""
+
+    quantity: Literal[1, 3]
+    price: Price
+
+
+class DatabasePrices(Entry):
+    mysql: Annotated[list[ClusterPrice], Field(max_length=2)] = []
+
+
+class DatabaseTypeEntry(Entry):
+    """A plan of database nodes. memory and disk in MB."""
+
+    id: Slug
+    label: Label
+    class_: PlanClass = Field(alias="class")
+    vcpus: Positive
+    memory: Positive
+    disk: Positive
+    deprecated: bool = False
+    engines: DatabasePrices
+
+    def offers(self, cluster_size: int) -> bool:
+        """Whether a cluster of so many nodes has a price."""
+        return any(row.quantity == cluster_size for row in self.engines.mysql)
+
+
 class BetaEntry(Entry):
     """A beta program, in which accounts may take part."""
 
@@ -207,3 +254,5 @@ class Entries(Entry):
     kernels: list[KernelEntry]
     images: list[ImageEntry]
     betas: list[BetaEntry] = []
+    database_engines: Annotated[list[DatabaseEngineEntry], Field(max_length=100)] = []
+    database_types: Annotated[list[DatabaseTypeEntry], Field(max_length=1000)] = []

@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 from roost.core.catalog import queries
 from roost.core.catalog.catalog import Catalog
-from roost.core.catalog.entries import ImageEntry, PlanEntry, RegionEntry
+from roost.core.catalog.entries import (
+    DatabaseEngineEntry,
+    DatabaseTypeEntry,
+    ImageEntry,
+    PlanEntry,
+    RegionEntry,
+)
 from roost.core.catalog.queries import Row
 from roost.store import Store
 
@@ -27,6 +33,10 @@ async def sync(store: Store, catalog: Catalog) -> None:
         await queries.replace(db, "region", [_region(entry) for entry in entries.regions])
         await queries.replace(db, "compute_type", list(_plans(entries.compute_types)))
         await queries.replace(db, "kernel", [k.model_dump(mode="json") for k in entries.kernels])
+        engines = [_database_engine(entry) for entry in entries.database_engines]
+        await queries.replace(db, "database_engine", engines)
+        types = list(_plans(entries.database_types))
+        await queries.replace(db, "database_type", types)
         await queries.replace(db, "beta", [b.model_dump(mode="json") for b in entries.betas])
         images = [_image(entry) for entry in entries.images]
         await queries.replace(db, "image", images, among=_OWN_IMAGES)
@@ -48,7 +58,12 @@ def _region(entry: RegionEntry) -> Row:
     }
 
 
-def _plans(entries: list[PlanEntry]) -> Iterator[Row]:
+def _database_engine(entry: DatabaseEngineEntry) -> Row:
+    row: Row = entry.model_dump(mode="json", exclude={"server"})
+    return row | {"engine": entry.engine, "version": entry.version}
+
+
+def _plans(entries: list[PlanEntry] | list[DatabaseTypeEntry]) -> Iterator[Row]:
     for position, entry in enumerate(entries):
         yield {**entry.model_dump(mode="json", by_alias=True), "position": position}
 

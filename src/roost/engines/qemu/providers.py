@@ -5,6 +5,7 @@ from pathlib import Path
 
 from roost.core.catalog.entries import RegionEntry
 from roost.core.planes import Provider, Site
+from roost.engines.qemu.firewalls import NftablesFirewalls
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.kvm import accelerator
@@ -12,6 +13,7 @@ from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.prerequisites import check
 from roost.engines.qemu.volumes import QemuVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
+from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallEngine
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
 
 
@@ -40,6 +42,15 @@ async def _open_volumes(site: Site) -> tuple[VolumeEngine, str]:
     return QemuVolumes(_directory(site)), "files for QEMU"
 
 
+async def _check_firewalls(site: Site) -> str | None:
+    guests = site.bound[INSTANCE_PLANE.name]
+    return None if guests == QemuInstances.name else f"its guests are {guests}"
+
+
+async def _open_firewalls(site: Site) -> tuple[FirewallEngine, str]:
+    return NftablesFirewalls(_directory(site), _network(site.region)), "nftables"
+
+
 def _directory(site: Site) -> Path:
     return site.settings.state / "qemu" / site.region.id
 
@@ -49,10 +60,12 @@ def _network(region: RegionEntry) -> NetworkConfig:
     return NetworkConfig(
         ipv4=tuple(IPv4Interface(gateway) for gateway in gateways),
         ipv6=IPv6Interface((region.ipv6.gateway, region.ipv6.cidr.prefixlen)),
+        private=tuple(region.private_ipv4),
     )
 
 
 PROVIDERS = (
     Provider(INSTANCE_PLANE, QemuInstances.name, True, _check_instances, _open_instances),
+    Provider(FIREWALL_PLANE, NftablesFirewalls.name, True, _check_firewalls, _open_firewalls),
     Provider(VOLUME_PLANE, QemuVolumes.name, True, _check_volumes, _open_volumes),
 )

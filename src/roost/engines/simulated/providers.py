@@ -3,9 +3,13 @@
 from pathlib import Path
 
 from roost.core.planes import Provider, Site
+from roost.engines.simulated.databases import SimulatedDatabases
+from roost.engines.simulated.firewalls import SimulatedFirewalls
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
+from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
+from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallEngine
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
 
 
@@ -29,11 +33,29 @@ async def _open_volumes(site: Site) -> tuple[VolumeEngine, str]:
     return SimulatedVolumes(_directory(site), site.settings.simulated_latency), "simulated"
 
 
+async def _open_databases(site: Site) -> tuple[DatabaseEngine, str]:
+    latency = site.settings.simulated_latency
+    return SimulatedDatabases(_directory(site), latency, site.region.id), "simulated"
+
+
+async def _check_firewalls(site: Site) -> str | None:
+    guests = site.bound[INSTANCE_PLANE.name]
+    if guests == SimulatedInstances.name:
+        return None
+    return f"guests of the engine {guests} send real packets"
+
+
+async def _open_firewalls(site: Site) -> tuple[FirewallEngine, str]:
+    return SimulatedFirewalls(_directory(site), site.settings.simulated_latency), "simulated"
+
+
 def _directory(site: Site) -> Path:
     return site.settings.state / "simulated" / site.region.id
 
 
 PROVIDERS = (
     Provider(INSTANCE_PLANE, SimulatedInstances.name, False, _check, _open_instances),
+    Provider(FIREWALL_PLANE, SimulatedFirewalls.name, False, _check_firewalls, _open_firewalls),
     Provider(VOLUME_PLANE, SimulatedVolumes.name, False, _check_volumes, _open_volumes),
+    Provider(DATABASE_PLANE, SimulatedDatabases.name, False, _check, _open_databases),
 )

@@ -1,6 +1,6 @@
 """The records of a simulated data plane, kept as JSON documents."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -58,7 +58,24 @@ class Volume:
     mounted: bool = False
 
 
-_Record = TypeVar("_Record", Guest, Disk, Backup, Volume)
+@dataclass(frozen=True, slots=True)
+class Database:
+    """`content` stands for its data, `backups` for copies of it, None for one that is begun."""
+
+    id: int
+    whole: bool = False
+    running: bool = False
+    outdated: bool = False
+    memory: int = 0
+    allow_list: tuple[str, ...] = ()
+    username: str = ""
+    password: str = ""
+    """A SHA-256, as the file may be saved and carried about."""
+    content: str = ""
+    backups: dict[int, str | None] = field(default_factory=dict)
+
+
+_Record = TypeVar("_Record", Guest, Disk, Backup, Volume, Database)
 _Key = int | tuple[int, int]
 
 
@@ -92,6 +109,7 @@ GUESTS = Shelf("guest", TypeAdapter(Guest))
 DISKS = Shelf("disk", TypeAdapter(Disk))
 BACKUPS = Shelf("backup", TypeAdapter(Backup))
 VOLUMES = Shelf("volume", TypeAdapter(Volume))
+DATABASES = Shelf("database", TypeAdapter(Database))
 
 
 def _name(key: _Key) -> str:

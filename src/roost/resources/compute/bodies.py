@@ -14,6 +14,7 @@ from roost.resources.compute.disks.bodies import (
     check_stackscript,
 )
 from roost.resources.compute.interface_bodies import Interface, Interfaces, check_together
+from roost.resources.compute.references import FirewallId
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.resources.tags.bodies import Tags
 from roost.web.bodies import Body
@@ -110,8 +111,8 @@ class CreateInstance(Body):
     backups_enabled: bool = False
     """Whether it is backed up, which costs extra; the account's setting can make this true for all.
     """
-    firewall_id: Id | None = None
-    """A firewall to put before it. There are none yet, so it is refused."""
+    firewall_id: FirewallId | None = None
+    """A firewall to put before it; users need to be able to change it."""
     interfaces: Interfaces = []
     """The network interfaces, eth0 first; empty for one public interface."""
     metadata: Metadata | None = None
@@ -179,9 +180,10 @@ class CreateInstance(Body):
 
     @field_validator("firewall_id")
     @classmethod
-    def _check_firewall(cls, value: int | None) -> int | None:
-        if value is not None:
-            raise refuse("firewall_id is not valid")
+    def _check_firewall(cls, value: int | None, info: ValidationInfo) -> int | None:
+        region = catalog_of(info).find_region(info.data.get("region", ""))
+        if value and region is not None and "Cloud Firewall" not in region.capabilities:
+            raise refuse("The region does not offer Cloud Firewall")
         return value
 
     @field_validator("interfaces")

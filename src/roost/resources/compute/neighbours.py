@@ -1,8 +1,10 @@
-"""What compute asks of volumes: their package rests on this one, which never imports it."""
+"""What compute asks of volumes and firewalls: their packages rest on this one, and it never imports
+them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from roost.core.context import Context
 from roost.errors import invalid
 from roost.services import Services
 from roost.store import Queries
@@ -35,3 +37,20 @@ class InstanceVolumes:
         """
         for volume_id in volume_ids:
             raise invalid(f"Volume {volume_id} does not exist", "devices")
+
+
+class InstanceFirewalls:
+    """That there are none."""
+
+    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, str]:
+        """The labels of those that the account has and the caller may change.
+
+        Raises 401 or 403, as `Reference.find` does.
+        """
+        return {}
+
+    async def put_behind(
+        self, context: Context, compute_id: int, label: str, firewall_id: int
+    ) -> None:
+        """Put a new instance behind a firewall. Raises 400 when that is gone."""
+        raise invalid("firewall_id is not valid", "firewall_id")

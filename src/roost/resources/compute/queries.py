@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -158,6 +158,12 @@ async def find(db: Queries, compute_id: int) -> InstanceFacts | None:
     """An instance of any account, for Roost's own work."""
     row = await db.fetchrow(f"{_FACTS} where id = $1", compute_id)
     return None if row is None else InstanceFacts(**row)
+
+
+async def find_many(db: Queries, ids: Collection[int]) -> dict[int, InstanceFacts]:
+    """Those of the ids that exist, of any account."""
+    rows = await db.fetch(f"{_FACTS} where id = any($1)", list(ids))
+    return {row["id"]: InstanceFacts(**row) for row in rows}
 
 
 async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:

@@ -26,6 +26,7 @@ from roost.resources.compute.interface_bodies import Interface
 from roost.resources.compute.jobs import CREATE
 from roost.resources.compute.limits import check_new, check_vlans
 from roost.resources.compute.locks import CreateArgs
+from roost.resources.compute.neighbours import InstanceFirewalls
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
@@ -59,6 +60,9 @@ async def create(context: Context, body: CreateInstance) -> str:
         restored = await place_in_new(context, body.backup_id, new, args)
         await log.start(context, CREATE_FROM_BACKUP, restored, entity, image)
     await check_new(context, body.region)
+    if body.firewall_id is not None:
+        firewalls = context.get(InstanceFirewalls)
+        await firewalls.put_behind(context, compute_id, new["label"], body.firewall_id)
     return record
 
 

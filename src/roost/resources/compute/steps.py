@@ -174,6 +174,7 @@ async def remove(run: Run[InstanceArgs]) -> Verdict:
     facts = await facts_of(run)
     engine = engine_of(run, facts)
     await engine.delete(facts.id)
+    await run.get(Neighbours).settle(run.store, run.tools.services, facts.id)
     for backup_id in await queries.backup_ids(run.store, facts.id):
         await engine.backups.delete(backup_id)
     return next_step(writing(disks.set_lost, facts.id))
@@ -216,6 +217,12 @@ async def start(run: Run[InstanceArgs]) -> Verdict:
     facts = await facts_of(run)
     config = await _config(run, facts)
     spec = await specify(run.store, run.tools.services, facts, config)
+    return await power_on(run, facts, spec)
+
+
+async def power_on(run: Run[InstanceArgs], facts: InstanceFacts, spec: InstanceSpec) -> Verdict:
+    """Let a guest run, with all that is to be there before it."""
+    await run.get(Neighbours).settle(run.store, run.tools.services, facts.id)
     try:
         await engine_of(run, facts).start(spec)
     except NoDisksError as error:

@@ -30,7 +30,7 @@ async def ensure_advertiser(directory: Path, name: str, prefix: IPv6Network) -> 
         "--except-interface=lo",
         "--leasefile-ro",
         "--enable-ra",
-        f"--dhcp-range={prefix.network_address},ra-only,{prefix.prefixlen},1h",
+        f"--dhcp-range={prefix.network_address},ra-only,off-link,{prefix.prefixlen},1h",
         _marker(directory),
     )
 

@@ -10,6 +10,9 @@ BRIDGE = "br0"
 UPLINK = "uplink"
 """The namespace's end of the cable to the host; the host's end is named as the namespace."""
 
+ROUTER = IPv6Interface("fe80::1/64")
+"""The gateway of guests, as it advertises itself."""
+
 _LINK_LOCAL = IPv4Network("169.254.0.0/16")
 _RESERVED = (
     IPv4Network("169.254.0.0/24"),
@@ -26,6 +29,8 @@ class NetworkConfig:
     ipv4: tuple[IPv4Interface, ...]
     ipv6: IPv6Interface
     """Of a /64, from which guests give themselves addresses (SLAAC)."""
+    private: tuple[IPv4Network, ...] = ()
+    """Pools of addresses that only the region's guests reach."""
 
     @property
     def pools(self) -> tuple[IPv4Network | IPv6Network, ...]:

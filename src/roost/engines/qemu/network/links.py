@@ -6,6 +6,7 @@ from pathlib import Path
 from roost.core.engine import EngineError
 from roost.engines.qemu.network.config import (
     BRIDGE,
+    ROUTER,
     UPLINK,
     NetworkConfig,
     bridge_mac,
@@ -77,11 +78,14 @@ def _inside(state_dir: Path, config: NetworkConfig, cable: IPv4Network, has_brid
         f"address replace {ipv6} dev {UPLINK} nodad",
         *(f"address replace {gateway} dev {BRIDGE}" for gateway in config.ipv4),
         f"address replace {config.ipv6} dev {BRIDGE} nodad",
+        f"address replace {ROUTER} dev {BRIDGE} nodad",
         *(f"link set {device} up" for device in ("lo", UPLINK, BRIDGE)),
+        *(f"route replace {pool} dev {BRIDGE}" for pool in config.private),
     ]
     if not has_bridge:
         mac = bridge_mac(state_dir)
         lines.insert(0, f"link add {BRIDGE} address {mac} type bridge mcast_snooping 0")
+        lines.insert(1, f"link set {BRIDGE} addrgenmode none")
     return "\n".join(lines)
 
 
@@ -97,6 +101,16 @@ def _outside(state_dir: Path, config: NetworkConfig, cable: IPv4Network) -> str:
             f"route replace {config.ipv6.network} via {far.ip} dev {name}",
         ]
     )
+
+
+async def connect_port(name: str, device: str) -> None:
+    """Put a guest's device on the bridge, where it reaches nobody but the gateway."""
+    lines = (
+        f"link set {device} master {BRIDGE}",
+        f"link set {device} type bridge_slave isolated on",
+        f"link set {device} up",
+    )
+    await _batch("\n".join(lines), "-n", name)
 
 
 async def _batch(commands: str, *options: str) -> None:

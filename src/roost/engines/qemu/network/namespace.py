@@ -10,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from roost.engines.qemu.network.config import tap_name
+from roost.engines.qemu.network.config import BRIDGE, tap_name
 
 _Result = TypeVar("_Result")
 _DIRECTORY = Path("/run/netns")
+_SYSCTL = Path("/proc/sys/net")
 _CLONE_NEWNET = 0x40000000
 _TUNSETIFF = 0x400454CA
 _TAP_WITHOUT_INFO_WITH_OFFLOADS = 0x0002 | 0x1000 | 0x4000
@@ -23,7 +24,23 @@ _SYSCTLS = {
     "ipv6/conf/all/forwarding": "1",
     "ipv6/conf/all/accept_dad": "0",
     "ipv6/conf/default/accept_dad": "0",
+    "ipv4/conf/all/send_redirects": "0",
+    "ipv4/conf/default/send_redirects": "0",
 }
+
+_OF_BRIDGE = {
+    f"ipv4/conf/{BRIDGE}/send_redirects": "0",
+    f"ipv4/conf/{BRIDGE}/proxy_arp_pvlan": "1",
+    f"ipv4/neigh/{BRIDGE}/proxy_delay": "0",
+    f"ipv6/neigh/{BRIDGE}/proxy_delay": "0",
+}
+_WHERE_THEY_EXIST = {
+    "bridge/bridge-nf-call-iptables": "0",
+    "bridge/bridge-nf-call-ip6tables": "0",
+    "bridge/bridge-nf-call-arptables": "0",
+    "netfilter/nf_conntrack_tcp_be_liberal": "1",
+}
+"""Of modules that another program of the host may load at any time."""
 
 
 def namespace_path(name: str) -> Path:
@@ -50,7 +67,16 @@ async def within(name: str, work: Callable[[], _Result]) -> _Result:
 def set_up_forwarding() -> None:
     """Let the namespace route; addresses work at once instead of after a probe for duplicates."""
     for key, value in _SYSCTLS.items():
-        Path("/proc/sys/net", key).write_text(value)
+        _SYSCTL.joinpath(key).write_text(value)
+
+
+def set_up_bridge() -> None:
+    """Let the gateway answer for guests to each other, as all that they send goes through it."""
+    for key, value in _OF_BRIDGE.items():
+        _SYSCTL.joinpath(key).write_text(value)
+    for key, value in _WHERE_THEY_EXIST.items():
+        if _SYSCTL.joinpath(key).exists():
+            _SYSCTL.joinpath(key).write_text(value)
 
 
 def open_tap(compute_id: int) -> int:

@@ -10,16 +10,22 @@ from pathlib import Path
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
-from roost.engines.qemu.network.config import BRIDGE, NetworkConfig, network_name, tap_name
+from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
 from roost.engines.qemu.network.host import overlap
-from roost.engines.qemu.network.links import ensure_links, ensure_namespace, remove_links
+from roost.engines.qemu.network.links import (
+    connect_port,
+    ensure_links,
+    ensure_namespace,
+    remove_links,
+)
 from roost.engines.qemu.network.namespace import (
     namespace_path,
     open_tap,
     read_traffic,
+    set_up_bridge,
     within,
 )
-from roost.engines.qemu.network.rules import BASE, guest_rules, no_guest_rules
+from roost.engines.qemu.network.rules import BASE, FIREWALLS, guest_rules, no_guest_rules
 from roost.engines.qemu.programs import failure, run
 from roost.resources.compute.engine import InstanceSpec
 from roost.threads import DISK
@@ -47,7 +53,9 @@ class GuestNetwork:
             except OSError as error:
                 raise failure(_DOING, error) from error
             await ensure_links(self._state_dir, self._config)
+            await within(self.name, set_up_bridge)
             await self._apply(BASE)
+            await self._apply(FIREWALLS)
             await ensure_advertiser(self._directory, self.name, self._config.ipv6.network)
 
     async def problem(self) -> str | None:
@@ -66,8 +74,7 @@ class GuestNetwork:
         except OSError as error:
             raise failure("The network attachment could not be made", error) from error
         try:
-            device = ("link", "set", tap_name(spec.id), "master", BRIDGE, "up")
-            await run(_DOING, "ip", "-n", self.name, *device)
+            await connect_port(self.name, tap_name(spec.id))
         except BaseException:
             os.close(descriptor)
             raise

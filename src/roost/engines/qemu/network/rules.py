@@ -7,7 +7,7 @@ without rules is dropped.
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, IPv6Interface
 
-from roost.engines.qemu.network.config import tap_name
+from roost.engines.qemu.network.config import BRIDGE, UPLINK, tap_name
 from roost.resources.compute.engine import InstanceSpec
 
 _TABLE = "bridge roost"
@@ -21,6 +21,39 @@ add rule {_TABLE} from_guests iifname vmap @guests
 add rule {_TABLE} from_guests iifname "tap*" drop
 """
 """Can be applied again at any time; the guests' rules stay."""
+
+
+_INET = "inet roost"
+
+FORWARD = (
+    "ct state related meta l4proto { icmp, icmpv6 } accept",
+    "ct original ip saddr vmap @out4",
+    "ct original ip6 saddr vmap @out6",
+    "ct original ip daddr vmap @in4",
+    "ct original ip6 daddr vmap @in6",
+)
+
+FIREWALLS = f"""\
+add table {_INET}
+add map {_INET} in4 {{ type ipv4_addr : verdict; }}
+add map {_INET} out4 {{ type ipv4_addr : verdict; }}
+add map {_INET} in6 {{ type ipv6_addr : verdict; }}
+add map {_INET} out6 {{ type ipv6_addr : verdict; }}
+add chain {_INET} arriving {{ type filter hook prerouting priority -310; policy accept; }}
+flush chain {_INET} arriving
+add rule {_INET} arriving iifname "{UPLINK}" meta nfproto ipv4 fib saddr . iif oif missing drop
+add chain {_INET} leaving {{ type filter hook output priority 0; policy accept; }}
+flush chain {_INET} leaving
+add rule {_INET} leaving oifname "{BRIDGE}" icmpv6 type nd-redirect drop
+add chain {_INET} forward {{ type filter hook forward priority 0; policy accept; }}
+flush chain {_INET} forward
+""" + "".join(f"add rule {_INET} forward {rule}\n" for rule in FORWARD)
+"""Which firewall a connection meets: by the addresses that it begins with. Can be applied again at
+any time; firewalls and their addresses stay.
+
+A guest that was told to go to its peer directly would not find it. Nobody outside speaks for a
+guest.
+"""
 
 
 def guest_rules(spec: InstanceSpec) -> str:

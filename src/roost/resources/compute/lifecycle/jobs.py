@@ -23,13 +23,21 @@ from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.jobs import IMAGE_POLL, awaits_image, part_of
-from roost.resources.compute.engine import NoDisksError
 from roost.resources.compute.jobs import becomes, settle
 from roost.resources.compute.lifecycle import queries
 from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of, on_instance
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.steps import GRACE, cut, make, specify_rescue, start, stop, undo_make
+from roost.resources.compute.steps import (
+    GRACE,
+    cut,
+    make,
+    power_on,
+    specify_rescue,
+    start,
+    stop,
+    undo_make,
+)
 from roost.store import Queries
 
 
@@ -97,11 +105,7 @@ async def start_rescue(run: Run[RescueArgs]) -> Verdict:
     """Power the guest on with the rescue system."""
     facts = await facts_of(run)
     spec = await specify_rescue(run.store, run.tools.services, facts, run.args.slots)
-    try:
-        await engine_of(run, facts).start(spec)
-    except NoDisksError as error:
-        raise Fatal(str(error)) from None
-    return next_step()
+    return await power_on(run, facts, spec)
 
 
 async def start_again(run: Run[ResizeArgs]) -> Verdict:

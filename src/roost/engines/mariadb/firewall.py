@@ -1,0 +1,103 @@
+"""nftables rules that let only those reach a database whom its allow list names.
+
+Without connection tracking each packet is judged, so that a change cuts open connections too. The
+rules of one state are a table of their own, of which each database has a chain.
+"""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from roost.core.engine import EngineError
+from roost.engines.mariadb.programs import run
+
+_DOING = "The allow list could not be put in force"
+EVERYBODY = "0.0.0.0/0"
+
+
+class Firewall:
+    """Nothing is known here that the kernel does not know."""
+
+    def __init__(self, root: Path) -> None:
+        mark = sha256(str(root.absolute()).encode()).hexdigest()[:12]
+        self._table = f"inet roost_databases_{mark}"
+
+    async def allow(self, database_id: int, port: int, networks: tuple[str, ...]) -> None:
+        """The rules of one database in place of those that it had, in one transaction."""
+        table, chain = self._table, _chain(database_id)
+        rules = "".join(f"add rule {table} {chain} {rule}\n" for rule in _rules(networks))
+        await self._apply(
+            f"add chain {table} {chain}\nflush chain {table} {chain}\n{rules}"
+            f"add element {table} ports {{ {port} : jump {chain} }}\n"
+        )
+
+    async def forget(self, database_id: int, port: int) -> None:
+        """Whether it has rules or not."""
+        table, chain = self._table, _chain(database_id)
+        element = f"{table} ports {{ {port} : jump {chain} }}"
+        await self._apply(
+            f"add chain {table} {chain}\nadd element {element}\ndelete element {element}\n"
+            f"flush chain {table} {chain}\ndelete chain {table} {chain}\n"
+        )
+
+    async def guarded(self) -> frozenset[int]:
+        """The databases that have rules."""
+        try:
+            text = await run(_DOING, ("nft", "list", "table", *self._table.split()))
+        except EngineError:
+            return frozenset()  # There is no table.
+        names = (line.split()[1] for line in text.splitlines() if "\tchain database_" in line)
+        return frozenset(int(name.removeprefix("database_")) for name in names)
+
+    async def remove(self) -> None:
+        """All rules of the state."""
+        await run(
+            _DOING, ("nft", "-f", "-"), feed=SecretStr(f"{self._base}delete table {self._table}\n")
+        )
+
+    async def problem(self) -> str | None:
+        """Why this host cannot filter packets, or None."""
+        try:
+            await run("nftables", ("nft", "--check", "-f", "-"), feed=SecretStr(self._base))
+        except EngineError:
+            return "nftables cannot filter packets here"
+        return None
+
+    @property
+    def _base(self) -> str:
+        """Can be applied again at any time; the databases' rules stay."""
+        table = self._table
+        return (
+            f"add table {table}\n"
+            f"add map {table} ports {{ type inet_service : verdict; }}\n"
+            f"add chain {table} arriving"
+            " { type filter hook input priority -10; policy accept; }\n"
+            f"flush chain {table} arriving\n"
+            f"add rule {table} arriving tcp dport vmap @ports\n"
+        )
+
+    async def _apply(self, commands: str) -> None:
+        await run(_DOING, ("nft", "-f", "-"), feed=SecretStr(self._base + commands))
+
+
+def _rules(networks: tuple[str, ...]) -> Iterable[str]:
+    """`0.0.0.0/0` means everybody (spec A database allow_list 2)."""
+    if EVERYBODY in networks:
+        yield "accept"
+        return
+    parsed = [ip_network(each) for each in networks]
+    # What overlaps is refused in one set.
+    ipv4 = collapse_addresses(each for each in parsed if isinstance(each, IPv4Network))
+    ipv6 = collapse_addresses(each for each in parsed if isinstance(each, IPv6Network))
+    for family, some in (("ip", list(ipv4)), ("ip6", list(ipv6))):
+        if some:
+            elements = ", ".join(map(str, some))
+            yield f"{family} saddr {{ {elements} }} accept"
+    yield "reject with tcp reset"
+
+
+def _chain(database_id: int) -> str:
+    return f"database_{database_id}"

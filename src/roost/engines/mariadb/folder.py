@@ -1,0 +1,145 @@
+"""Where everything of one database is on the host."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+INSIDE = Path("/mnt")
+"""What the server sees its folder as: nobody but root can pass through the state."""
+
+_PREFIX = "database-"
+_BACKUP, _ENDING = "backup-", ".zst"
+_MB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """`path` is the database's own; its backups are beside it and outlive what happens to it."""
+
+    path: Path
+    backups: Path
+
+    @classmethod
+    def of(cls, root: Path, database_id: int) -> "Folder":
+        name = f"{_PREFIX}{database_id}"
+        return cls((root / "databases" / name).absolute(), (root / "backups" / name).absolute())
+
+    @property
+    def data(self) -> Path:
+        return self.path / "data"
+
+    @property
+    def former_data(self) -> Path:
+        """What a restore has replaced, until the restored data are served."""
+        return self.path / "data.former"
+
+    @property
+    def new_data(self) -> Path:
+        """What a restore is unpacking."""
+        return self.path / "data.new"
+
+    @property
+    def configuration(self) -> Path:
+        return self.path / "my.cnf"
+
+    @property
+    def files(self) -> Path:
+        """Where statements may read and write files: the server cannot even look into it."""
+        return self.path / "files"
+
+    @property
+    def pid_file(self) -> Path:
+        return self.path / "pid"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "server.log"
+
+    @property
+    def words(self) -> Path:
+        """What programs said that made or restored a backup."""
+        return self.path / "backup.log"
+
+    @property
+    def marker(self) -> str:
+        """The argument by which the server is told from all others of the host."""
+        mark = sha256(str(self.path).encode()).hexdigest()[:12]
+        return f"--report-host={self.path.name}.{mark}"
+
+    @property
+    def whole(self) -> bool:
+        """Whether it was completed once."""
+        return (self.path / "whole").exists()
+
+    def complete(self) -> None:
+        (self.path / "whole").touch()
+
+    @property
+    def port(self) -> int | None:
+        return int(self._read("port") or 0) or None
+
+    def set_port(self, port: int) -> None:
+        self._write("port", str(port))
+
+    @property
+    def version(self) -> str:
+        """Of the server that was started last."""
+        return self._read("version")
+
+    def set_version(self, version: str) -> None:
+        self._write("version", version)
+
+    def backup(self, backup_id: int) -> Path:
+        return self.backups / f"{_BACKUP}{backup_id}{_ENDING}"
+
+    def backup_ids(self) -> tuple[int, ...]:
+        """Also of those that are only begun."""
+        if not self.backups.is_dir():
+            return ()
+        names = {path.name.removesuffix(".part") for path in self.backups.iterdir()}
+        return tuple(
+            sorted(int(name.removeprefix(_BACKUP).removesuffix(_ENDING)) for name in names)
+        )
+
+    def used(self) -> int:
+        """MB of disk."""
+        total = 0
+        for folder, _, names in os.walk(self.path):
+            for name in names:
+                try:
+                    total += os.lstat(os.path.join(folder, name)).st_blocks * 512
+                except FileNotFoundError:
+                    continue  # A server makes and drops files all the time.
+        return -(-total // _MB)
+
+    def remove(self) -> None:
+        for path in (self.path, self.backups):
+            if path.is_dir():
+                shutil.rmtree(path)
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self.path / name).read_text()
+        except FileNotFoundError:
+            return ""
+
+    def _write(self, name: str, text: str) -> None:
+        partial = self.path / f"{name}.part"
+        partial.write_text(text)
+        partial.replace(self.path / name)
+
+
+def ids_in(root: Path) -> list[int]:
+    """The databases of which something is there."""
+    found = set[int]()
+    for kind in ("databases", "backups"):
+        if (root / kind).is_dir():
+            names = (path.name for path in (root / kind).iterdir())
+            found |= {int(name.removeprefix(_PREFIX)) for name in names if _is_ours(name)}
+    return sorted(found)
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isdecimal()

@@ -1,0 +1,60 @@
+"""Whether database servers can run on this host."""
+
+import os
+import pwd
+import shutil
+from pathlib import Path
+
+from roost.core.engine import EngineError
+from roost.engines.mariadb.firewall import Firewall
+from roost.engines.mariadb.folder import INSIDE
+from roost.engines.mariadb.programs import ENVIRONMENT, run
+from roost.engines.mariadb.server import USER
+
+_PACKAGES = {
+    "mariadbd": "mariadb-server",
+    "mariadb-install-db": "mariadb-server",
+    "mariadb": "mariadb-client",
+    "mariadb-backup": "mariadb-backup",
+    "mbstream": "mariadb-backup",
+    "nft": "nftables",
+    "zstd": "zstd",
+    "nsenter": "util-linux",
+    "setpriv": "util-linux",
+    "setsid": "util-linux",
+    "unshare": "util-linux",
+}
+
+
+async def check(root: Path) -> str | None:
+    """The reason why this host cannot run them, or None."""
+    if os.geteuid() != 0:
+        return "only root may run database servers behind a packet filter"
+    if missing := _missing():
+        return f"these packages are not installed: {', '.join(missing)}"
+    try:
+        pwd.getpwnam(USER)
+    except KeyError:
+        return f"there is no user {USER}"
+    return await _mount_problem() or await Firewall(root).problem()
+
+
+async def server_version() -> str:
+    """Such as `10.11.19`."""
+    line = await run("MariaDB does not run", ("mariadbd", "--version"))
+    return line.partition("Ver ")[2].partition("-")[0]
+
+
+def _missing() -> tuple[str, ...]:
+    path = ENVIRONMENT["PATH"]
+    found = (name for tool, name in _PACKAGES.items() if shutil.which(tool, path=path) is None)
+    return tuple(dict.fromkeys(found))
+
+
+async def _mount_problem() -> str | None:
+    command = ("unshare", "--mount", "--propagation", "private", "--")
+    try:
+        await run("mount namespaces", (*command, "mount", "--bind", INSIDE, INSIDE))
+    except EngineError:
+        return "mount namespaces are forbidden here"
+    return None

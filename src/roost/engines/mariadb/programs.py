@@ -1,0 +1,100 @@
+"""Running MariaDB's programs, and saying what went wrong in words for the database's owner."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import structlog
+from pydantic import SecretStr
+
+from roost.core.engine import EngineError, FullError
+from roost.threads import DISK
+
+_log = structlog.get_logger(__name__)
+
+ENVIRONMENT = {"PATH": f"{os.defpath}:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
+_WORDS = 4000
+"""Of a program's complaints that are kept."""
+
+_NOTHING = SecretStr("")
+
+Command = Sequence[str | Path]
+
+
+async def run(
+    doing: str, command: Command, *, feed: SecretStr = _NOTHING, cwd: Path | None = None
+) -> str:
+    """What the program prints. Raises EngineError, which begins with `doing`.
+
+    `feed` is its input: secrets go there, as everybody can see arguments.
+    """
+    # A file, not a pipe: a program that ends early then cannot fail us in the middle of a write.
+    with os.fdopen(os.memfd_create("feed"), "w+") as source:
+        source.write(feed.get_secret_value())
+        source.seek(0)
+        both = asyncio.subprocess.PIPE
+        process = await _start(doing, command, source.fileno(), both, both, cwd)
+    try:
+        out, err = await process.communicate()
+    except BaseException:
+        await _kill(process)
+        raise
+    if process.returncode != 0:
+        raise failure(doing, err.decode(errors="replace"))
+    return out.decode(errors="replace")
+
+
+async def pipe(doing: str, first: Command, second: Command, words: Path) -> None:
+    """Let the second program read what the first one writes; `words` is for what both say."""
+    reading, writing = os.pipe()
+    started: list[asyncio.subprocess.Process] = []
+    with words.open("wb") as log:
+        try:
+            none, said = asyncio.subprocess.DEVNULL, log.fileno()
+            started.append(await _start(doing, first, none, writing, said))
+            os.close(writing)
+            writing = -1
+            started.append(await _start(doing, second, reading, none, said))
+            codes = [await process.wait() for process in reversed(started)]
+        except BaseException:
+            for process in started:
+                await _kill(process)
+            raise
+        finally:
+            os.close(reading)
+            if writing >= 0:
+                os.close(writing)
+    if any(codes):
+        raise failure(doing, await DISK.run(words.read_text, errors="replace"))
+
+
+async def _start(
+    doing: str,
+    command: Command,
+    stdin: int,
+    stdout: int,
+    stderr: int,
+    cwd: Path | None = None,
+) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command, cwd=cwd, env=ENVIRONMENT, stdin=stdin, stdout=stdout, stderr=stderr
+        )
+    except OSError as error:
+        raise failure(doing, f"{command[0]}: {error}") from error
+
+
+async def _kill(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
+
+
+def failure(doing: str, detail: str) -> EngineError:
+    """The error to raise after logging the end of `detail`."""
+    _log.warning("database_fault", doing=doing, detail=detail.strip()[-_WORDS:])
+    if "No space left on device" in detail or "Disk full" in detail:
+        return FullError(f"{doing}: the host's disk is full")
+    return EngineError(f"{doing}: see the log of the host")

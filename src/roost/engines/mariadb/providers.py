@@ -1,0 +1,26 @@
+"""What regions are bound to whose databases are MariaDB servers of this host."""
+
+from pathlib import Path
+
+from roost.core.planes import Provider, Site
+from roost.engines.mariadb.databases import MariadbDatabases
+from roost.engines.mariadb.prerequisites import check, server_version
+from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
+
+
+async def _check(site: Site) -> str | None:
+    return await check(_directory(site))
+
+
+async def _open(site: Site) -> tuple[DatabaseEngine, str]:
+    version, settings = await server_version(), site.settings
+    listen = settings.databases_listen
+    engine = MariadbDatabases(_directory(site), version, listen, settings.databases_host or listen)
+    return engine, f"MariaDB {version}"
+
+
+def _directory(site: Site) -> Path:
+    return site.settings.state / "mariadb" / site.region.id
+
+
+PROVIDERS = (Provider(DATABASE_PLANE, MariadbDatabases.name, True, _check, _open),)

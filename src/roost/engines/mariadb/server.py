@@ -1,0 +1,130 @@
+"""The server of a folder. It belongs to no process of Roost, and outlives them."""
+
+import asyncio
+import contextlib
+import os
+import pwd
+import signal
+import time
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from roost.core.engine import EngineError
+from roost.engines.mariadb.folder import INSIDE, Folder
+from roost.engines.mariadb.programs import ENVIRONMENT, failure, run
+from roost.engines.processes import Process, find_process, search_process
+from roost.threads import DISK
+
+USER = "mysql"
+"""As whom servers run."""
+_START_SECONDS, _STOP_SECONDS, _KILL_SECONDS = 60.0, 60.0, 10.0
+_POLL_SECONDS = 0.02
+_PING = SecretStr("select 1")
+_LAST_WORDS = 4000
+_WRITE_PID = 'echo $$ > "$0" && exec "$@"'
+_MOUNT = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
+_CLIENT = ("mariadb", "--no-defaults", "--socket=socket", "--batch", "--skip-column-names")
+
+
+def owner() -> tuple[int, int]:
+    """User and group. KeyError when there is no such user."""
+    entry = pwd.getpwnam(USER)
+    return entry.pw_uid, entry.pw_gid
+
+
+class Server:
+    """Started by whoever needs it first; found again by its pid file and its arguments."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def process(self) -> Process | None:
+        """The server while it runs."""
+        return find_process(self._folder.pid_file, self._folder.marker)
+
+    async def start(self) -> None:
+        """Returns when it serves; one that runs already is kept. Raises EngineError."""
+        found = await self._search()
+        if found is not None and await self._serves(found):
+            self._folder.pid_file.write_text(str(found.pid))
+            return
+        await self.stop()
+        self._folder.pid_file.unlink(missing_ok=True)
+        self._folder.log.unlink(missing_ok=True)
+        await self._launch()
+        started = await self._spawned()
+        if started is None or not await self._serves(started):
+            words = await DISK.run(self._last_words)
+            await self.stop()
+            raise failure("The database server does not start", words)
+
+    async def stop(self) -> None:
+        """Raises EngineError when it does not end."""
+        for number, seconds in ((signal.SIGTERM, _STOP_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
+            process = await self._search()
+            if process is None:
+                return
+            process.kill(number)
+            if await process.gone(seconds):
+                return
+        raise EngineError("The database server does not end")
+
+    async def execute(self, doing: str, sql: SecretStr) -> str:
+        """What the administrator's statements answer; secrets in them reach no argument."""
+        return await run(doing, _CLIENT, feed=sql, cwd=self._folder.path)
+
+    def within(self) -> tuple[str, ...]:
+        """What begins a command that sees the folder as the server does. EngineError when down."""
+        process = self.process()
+        if process is None:
+            raise EngineError("The database server does not run")
+        return "nsenter", "--mount", "--target", str(process.pid), "--"
+
+    async def _search(self) -> Process | None:
+        """Also one whose starter was killed before it wrote the pid file."""
+        return self.process() or await DISK.run(search_process, self._folder.marker)
+
+    async def _launch(self) -> None:
+        """In a mount namespace of its own, in which the folder is somewhere that all can reach."""
+        descriptor = os.open(self._folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "ab") as output:
+            process = await asyncio.create_subprocess_exec(
+                *("setsid", "--fork", "sh", "-c", _WRITE_PID, self._folder.pid_file),
+                *("unshare", "--mount", "--propagation", "private", "--"),
+                *("sh", "-c", _MOUNT, self._folder.path, INSIDE),
+                *("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"),
+                *("--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--", "mariadbd"),
+                *(f"--defaults-file={INSIDE / 'my.cnf'}", self._folder.marker),
+                cwd="/",
+                env=ENVIRONMENT,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+            await process.wait()
+
+    async def _spawned(self) -> Process | None:
+        """The shell writes its number, and then becomes the server."""
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            with contextlib.suppress(FileNotFoundError, ValueError):
+                return Process(int(self._folder.pid_file.read_text()), self._folder.marker)
+            await asyncio.sleep(_POLL_SECONDS)
+        return None
+
+    async def _serves(self, process: Process) -> bool:
+        """Whether it answers before it ends, or we lose patience."""
+        deadline = time.monotonic() + _START_SECONDS
+        while not process.ended() and time.monotonic() < deadline:
+            if (self._folder.path / "socket").exists():
+                with contextlib.suppress(EngineError):
+                    await self.execute("The database server does not answer", _PING)
+                    return True
+            await asyncio.sleep(_POLL_SECONDS)
+        return False
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(FileNotFoundError):
+            return Path(self._folder.log).read_text(errors="replace")[-_LAST_WORDS:]
+        return ""

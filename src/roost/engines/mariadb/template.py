@@ -1,0 +1,55 @@
+"""An empty data folder, made once for each version of the server and copied for each database."""
+
+import os
+import shutil
+from pathlib import Path
+
+from roost.engines.locks import locked
+from roost.engines.mariadb.programs import run
+from roost.engines.mariadb.server import owner
+from roost.threads import DISK
+
+_DOING = "The database could not be prepared"
+
+
+class Template:
+    """root of the host is the administrator, over the socket only."""
+
+    def __init__(self, root: Path, version: str) -> None:
+        self._root = root
+        self._path = root / f"template-{version}"
+
+    async def copy(self, target: Path) -> None:
+        """Make a data folder; what was begun there is made anew."""
+        await self._ensure()
+        await DISK.run(lambda: shutil.rmtree(target, ignore_errors=True))
+        await run(_DOING, ("cp", "-a", "--reflink=auto", "--", self._path, target))
+
+    async def _ensure(self) -> None:
+        if self._path.is_dir():
+            return
+        async with locked(self._root):
+            if self._path.is_dir():
+                return
+            draft = self._path.with_suffix(".part")
+            await DISK.run(lambda: shutil.rmtree(draft, ignore_errors=True))
+            await run(
+                _DOING,
+                (
+                    *("mariadb-install-db", "--no-defaults", f"--datadir={draft}"),
+                    *("--auth-root-authentication-method=socket", "--auth-root-socket-user=root"),
+                    *("--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=16M"),
+                    "--user=root",
+                ),
+            )
+            await DISK.run(give, draft)
+            draft.rename(self._path)
+
+
+def give(path: Path) -> None:
+    """All below it is the server's."""
+    user, group = owner()
+    for folder, _, names in os.walk(path):
+        os.chown(folder, user, group)
+        for name in names:
+            os.chown(os.path.join(folder, name), user, group)

@@ -1,0 +1,251 @@
+"""Managed databases that exist only as records; a mark stands for what is in them."""
+
+from dataclasses import replace
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+
+from roost.core.engine import EngineError, Health
+from roost.engines.simulated.plane import Plane
+from roost.engines.simulated.shelves import DATABASES, Database
+from roost.engines.simulated.state import Documents
+from roost.resources.databases.engine import (
+    Access,
+    DatabaseShape,
+    DatabaseSpec,
+    DatabaseState,
+    Objection,
+)
+from roost.secrets import hash_token
+
+_PORT = 3306
+_USED_MB = 120
+_CERTIFICATE = "-----BEGIN CERTIFICATE-----\nsimulated\n-----END CERTIFICATE-----\n"
+
+
+class SimulatedDatabases:
+    """A DatabaseEngine; its state outlives the process and is its region's."""
+
+    name = "simulated"
+
+    def __init__(self, state_dir: Path, latency: float, region: str) -> None:
+        """`latency`: seconds that each operation takes."""
+        self._plane = Plane(state_dir, latency)
+        self._region = region
+
+    def objection(self, shape: DatabaseShape) -> Objection | None:
+        return None
+
+    async def create(self, spec: DatabaseSpec) -> Access:
+        def begin(documents: Documents) -> bool:
+            found = DATABASES.find(documents, spec.id)
+            if found is None:
+                DATABASES.put(documents, Database(spec.id))
+            return found is not None and found.whole
+
+        if not await self._plane.begin("database_create", begin):
+            await self._plane.plan.wait("database_create", str(spec.id))
+            await self._plane.transact(lambda documents: _finish(documents, spec))
+        name = f"{spec.name}.{self._region}.roost.internal"
+        replicas = f"{spec.name}-secondary.{self._region}.roost.internal"
+        secondary = replicas if spec.shape.cluster_size > 1 else None
+        return Access(name, secondary, _PORT, _CERTIFICATE)
+
+    async def ensure(self, spec: DatabaseSpec) -> None:
+        await self._plane.begin("database_ensure", lambda docs: _whole(docs, spec.id))
+        await self._plane.plan.wait("database_ensure", str(spec.id))
+        await self._plane.transact(lambda documents: _run(documents, spec))
+
+    async def restart(self, spec: DatabaseSpec) -> None:
+        await self._plane.begin("database_restart", lambda docs: _whole(docs, spec.id))
+        await self._plane.plan.wait("database_restart", str(spec.id))
+
+        def restart(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_whole(documents, spec.id), outdated=False))
+            _run(documents, spec)
+
+        await self._plane.transact(restart)
+
+    async def set_allow_list(self, database_id: int, networks: tuple[str, ...]) -> None:
+        await self._plane.begin("database_allow", lambda docs: _whole(docs, database_id))
+        await self._plane.plan.wait("database_allow", str(database_id))
+
+        def allow(documents: Documents) -> None:
+            found = _whole(documents, database_id)
+            DATABASES.put(documents, replace(found, allow_list=networks))
+
+        await self._plane.transact(allow)
+
+    async def set_password(self, spec: DatabaseSpec) -> None:
+        def change(documents: Documents) -> None:
+            found = _running(documents, spec.id)
+            password = hash_token(spec.password).hex()
+            changed = replace(found, username=spec.username, password=password)
+            DATABASES.put(documents, changed)
+
+        await self._plane.begin("database_password", change)
+
+    async def back_up(self, database_id: int, backup_id: int, *, replica: bool) -> None:
+        def begin(documents: Documents) -> bool:
+            found = _running(documents, database_id)
+            if found.backups.get(backup_id) is not None:
+                return True
+            begun = found.backups | {backup_id: None}
+            DATABASES.put(documents, replace(found, backups=begun))
+            return False
+
+        if await self._plane.begin("database_backup", begin):
+            return
+        await self._plane.plan.wait("database_backup", str(backup_id))
+
+        def copy(documents: Documents) -> None:
+            found = _whole(documents, database_id)
+            if backup_id in found.backups:
+                whole = found.backups | {backup_id: found.content}
+                DATABASES.put(documents, replace(found, backups=whole))
+
+        await self._plane.transact(copy)
+
+    async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
+        def look(documents: Documents) -> str:
+            content = _whole(documents, spec.id).backups.get(backup_id)
+            if content is None:
+                raise EngineError("The backup is gone from the host")
+            return content
+
+        content = await self._plane.begin("database_restore", look)
+        await self._plane.plan.wait("database_restore", str(spec.id))
+
+        def put_back(documents: Documents) -> None:
+            found = _whole(documents, spec.id)
+            DATABASES.put(documents, replace(found, content=content))
+            _run(documents, spec)
+
+        await self._plane.transact(put_back)
+
+    async def delete_backup(self, database_id: int, backup_id: int) -> None:
+        def remove(documents: Documents) -> None:
+            found = DATABASES.find(documents, database_id)
+            if found is not None:
+                left = {id_: each for id_, each in found.backups.items() if id_ != backup_id}
+                DATABASES.put(documents, replace(found, backups=left))
+
+        await self._plane.begin("database_backup_delete", remove)
+
+    async def delete(self, database_id: int) -> None:
+        await self._plane.fail_if_planned("database_delete")
+        if await self._find(database_id) is None:
+            return
+        await self._plane.plan.wait("database_delete", str(database_id))
+        await self._plane.transact(lambda documents: DATABASES.remove(documents, database_id))
+
+    async def inspect(self, database_id: int) -> DatabaseState | None:
+        await self._plane.fail_if_planned("database_inspect")
+        found = await self._find(database_id)
+        return None if found is None else _state(found)
+
+    async def list(self) -> list[DatabaseState]:
+        return [_state(each) for each in await self._plane.transact(DATABASES.all)]
+
+    async def health(self) -> Health:
+        return Health(ok=True, detail="simulated")
+
+    async def shut_down(self) -> None:
+        def stop(documents: Documents) -> None:
+            for each in DATABASES.all(documents):
+                DATABASES.put(documents, replace(each, running=False))
+
+        await self._plane.transact(stop)
+
+    async def close(self) -> None:
+        self._plane.state.close()
+
+    async def admits(self, database_id: int, username: str, password: str, source: str) -> bool:
+        """Whether a client at the address `source` can log in."""
+        found = await self._find(database_id)
+        if found is None or not found.running:
+            return False
+        known = (found.username, found.password) == (username, hash_token(password).hex())
+        networks = (ip_network(each) for each in found.allow_list)
+        return known and any(ip_address(source) in network for network in networks)
+
+    async def write(self, database_id: int, content: str) -> None:
+        """Change what is in a database, as a client would."""
+
+        def write(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_running(documents, database_id), content=content))
+
+        await self._plane.transact(write)
+
+    async def read(self, database_id: int) -> str:
+        """What is in a database."""
+        return await self._plane.transact(lambda docs: _running(docs, database_id).content)
+
+    async def crash(self, database_id: int) -> None:
+        """Its servers end without a word."""
+
+        def crash(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_whole(documents, database_id), running=False))
+
+        await self._plane.transact(crash)
+
+    async def outdate(self, database_id: int) -> None:
+        """A newer release of its server is installed."""
+
+        def outdate(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_whole(documents, database_id), outdated=True))
+
+        await self._plane.transact(outdate)
+
+    async def lose(self, database_id: int) -> None:
+        """All of it vanishes, as a folder would that somebody removes."""
+        await self._plane.transact(lambda documents: DATABASES.remove(documents, database_id))
+
+    async def _find(self, database_id: int) -> Database | None:
+        return await self._plane.transact(lambda docs: DATABASES.find(docs, database_id))
+
+
+def _finish(documents: Documents, spec: DatabaseSpec) -> None:
+    """Complete a database that was begun, unless it was removed meanwhile."""
+    found = DATABASES.find(documents, spec.id)
+    if found is not None:
+        DATABASES.put(documents, replace(found, whole=True))
+        _run(documents, spec)
+
+
+def _run(documents: Documents, spec: DatabaseSpec) -> None:
+    """As the specification says."""
+    found = _whole(documents, spec.id)
+    running = replace(
+        found,
+        running=True,
+        memory=spec.memory,
+        allow_list=spec.allow_list,
+        username=spec.username,
+        password=hash_token(spec.password).hex(),
+    )
+    DATABASES.put(documents, running)
+
+
+def _whole(documents: Documents, database_id: int) -> Database:
+    found = DATABASES.find(documents, database_id)
+    if found is None or not found.whole:
+        raise EngineError(f"The data of database {database_id} do not exist")
+    return found
+
+
+def _running(documents: Documents, database_id: int) -> Database:
+    found = _whole(documents, database_id)
+    if not found.running:
+        raise EngineError(f"Database {database_id} does not run")
+    return found
+
+
+def _state(database: Database) -> DatabaseState:
+    return DatabaseState(
+        id=database.id,
+        whole=database.whole,
+        running=database.running,
+        used=_USED_MB if database.whole else 0,
+        outdated=database.outdated,
+        backups=tuple(sorted(database.backups)),
+    )

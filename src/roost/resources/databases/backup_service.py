@@ -1,0 +1,55 @@
+"""Taking, restoring and removing backups of managed databases (spec A databases)."""
+
+from roost.core.context import Context
+from roost.core.events import log
+from roost.errors import invalid, not_found
+from roost.resources.databases import backup_queries, jobs, rules
+from roost.resources.databases.backup_queries import BackupFacts
+from roost.resources.databases.bodies import TakeDatabaseSnapshot
+from roost.resources.databases.queries import DATABASE, DatabaseFacts
+from roost.resources.databases.service import find, lock
+from roost.resources.databases.steps import DatabaseBackupArgs, RestoreDatabaseArgs, SaveArgs
+
+
+async def check_backups(context: Context, database_id: int) -> DatabaseFacts:
+    """404 unless the account has the database; 400 while it has no backups yet."""
+    database = await find(context, database_id)
+    if database.status == "provisioning":
+        raise invalid("Database is provisioning; it has no backups yet.")
+    return database
+
+
+async def take_snapshot(context: Context, database_id: int, body: TakeDatabaseSnapshot) -> None:
+    database = await lock(context, database_id, "active")
+    if body.target == "secondary" and database.cluster_size == 1:
+        raise invalid("A single node has no secondary", "target")
+    if await backup_queries.count_snapshots(context.db, database.id) >= rules.MOST_SNAPSHOTS:
+        raise invalid(f"Database cannot have more than {rules.MOST_SNAPSHOTS} snapshots.")
+    now = context.clock.now()
+    backup_id = await backup_queries.insert(context.db, database.id, body.label, "snapshot", now)
+    if backup_id is None:
+        raise invalid("Label must be unique among the backups of the database", "label")
+    replica = body.target == "secondary"
+    args = SaveArgs(database_id=database.id, backup_id=backup_id, replica=replica)
+    await log.start(context, jobs.SAVE, args, DATABASE.of(database))
+
+
+async def restore(context: Context, database_id: int, backup_id: int) -> None:
+    database = await lock(context, database_id, "active", "degraded", "failed")
+    backup = await _lock_backup(context, database, backup_id)
+    args = RestoreDatabaseArgs(database_id=database.id, backup_id=backup.id, former=database.status)
+    await log.start(context, jobs.RESTORE, args, DATABASE.of(database))
+
+
+async def delete(context: Context, database_id: int, backup_id: int) -> None:
+    database = await check_backups(context, database_id)
+    backup = await _lock_backup(context, database, backup_id)
+    args = DatabaseBackupArgs(database_id=database.id, backup_id=backup.id)
+    await log.start(context, jobs.DISCARD, args, DATABASE.of(database))
+
+
+async def _lock_backup(context: Context, database: DatabaseFacts, backup_id: int) -> BackupFacts:
+    backup = await backup_queries.lock_whole(context.db, database.id, backup_id)
+    if backup is None:
+        raise not_found()
+    return backup

@@ -1,0 +1,149 @@
+"""What managed databases need from a data plane.
+
+How nodes are replicated and how backups are made is the implementation's. All methods are
+idempotent; names on the host derive from the database's id (`database-100001`). Every method that
+waits may raise EngineError. Passwords reach neither logs nor errors.
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from roost.core.engine import Health
+from roost.core.planes import Plane
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseShape:
+    """What cannot change once a database is made."""
+
+    server: str
+    """`mysql` or `mariadb`"""
+    version: str
+    """Of the server, or its beginning: `10.11`"""
+    cluster_size: int
+    replication_type: str
+    encrypted: bool
+    ssl_connection: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSpec:
+    """A database as it should be."""
+
+    id: int
+    shape: DatabaseShape
+    vcpus: int
+    memory: int
+    """MB of a node"""
+    disk: int
+    """MB of a node"""
+    allow_list: tuple[str, ...]
+    """Networks in their usual form"""
+    username: str
+    password: str = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return f"database-{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How clients reach a database."""
+
+    primary: str
+    """A host name or an address"""
+    secondary: str | None
+    """The same of replicas"""
+    port: int
+    ca_certificate: str
+    """PEM"""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseState:
+    """A database as it is."""
+
+    id: int
+    whole: bool
+    """False while it is being made, or of one that was given up meanwhile"""
+    running: bool
+    """Whether all nodes serve"""
+    used: int
+    """MB of a node's disk"""
+    outdated: bool
+    """Whether a newer release of its server is installed than the one that runs"""
+    backups: tuple[int, ...]
+    """Ids, also of copies that are only begun"""
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why an engine makes no such database."""
+
+    field: str
+    reason: str
+
+
+class DatabaseEngine(Protocol):
+    """One data plane for the databases of a region."""
+
+    @property
+    def name(self) -> str:
+        """By which databases remember who holds them."""
+
+    def objection(self, shape: DatabaseShape) -> Objection | None:
+        """What of it this engine does not offer. At once, without asking anybody."""
+
+    async def create(self, spec: DatabaseSpec) -> Access:
+        """Make an empty database that serves; what is there already is kept."""
+
+    async def ensure(self, spec: DatabaseSpec) -> None:
+        """All nodes of a database serve, and its allow list is in force.
+
+        EngineError when its data are gone: what is lost is not replaced by something empty.
+        """
+
+    async def restart(self, spec: DatabaseSpec) -> None:
+        """The same, anew: with the memory of the plan and the server that is installed now."""
+
+    async def set_allow_list(self, database_id: int, networks: tuple[str, ...]) -> None:
+        """Only these can connect from now on, and open connections of all others end."""
+
+    async def set_password(self, spec: DatabaseSpec) -> None:
+        """The specification's user has its password, and no privilege over the server itself."""
+
+    async def back_up(self, database_id: int, backup_id: int, *, replica: bool) -> None:
+        """Copy all data as of one moment, while they are written. A whole copy stays as it is.
+
+        It appears only when it is whole. `replica`: from a node that is no primary, if there is
+        one.
+        """
+
+    async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
+        """Replace all data by those of a backup; user, password and allow list are those of the
+        specification. The data at hand are kept until the restored ones are served: after a fault
+        `ensure` serves one or the other.
+        """
+
+    async def delete_backup(self, database_id: int, backup_id: int) -> None: ...
+
+    async def delete(self, database_id: int) -> None:
+        """Nothing of it is left: no server, data, backups, or rules of the network."""
+
+    async def inspect(self, database_id: int) -> DatabaseState | None:
+        """None when nothing of it exists."""
+
+    async def list(self) -> list[DatabaseState]:
+        """All databases that this engine holds, by id."""
+
+    async def health(self) -> Health: ...
+
+    async def shut_down(self) -> None:
+        """End all servers; data and backups stay."""
+
+    async def close(self) -> None:
+        """Let go of the data plane, which goes on."""
+
+
+DATABASE_PLANE: Plane[DatabaseEngine] = Plane("databases")

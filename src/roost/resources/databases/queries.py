@@ -1,0 +1,254 @@
+"""SQL of managed databases."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from asyncpg import Record
+
+from roost.core.entities.kind import ResourceKind
+from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
+from roost.resources.databases.records import DatabaseStatus
+from roost.resources.databases.rules import ADMIN
+from roost.secrets import Box
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+from roost.store.statement import Statement
+
+ENGINES = Listing(
+    record="e.id, e.engine, e.version, e.total_disk_size_gb, e.used_disk_size_gb",
+    source="database_engine e",
+    scope="not e.retired",
+    key="e.id",
+    columns={"engine": Column("e.engine", "text"), "version": Column("e.version", "text")},
+)
+EVERY_ENGINE = replace(ENGINES, scope="true")
+
+TYPES = Listing(
+    record="t.id, t.label, t.class, t.vcpus, t.memory, t.disk, t.deprecated, t.engines",
+    source="database_type t",
+    scope="not t.retired",
+    key="t.position",
+    columns={"deprecated": Column("t.deprecated", "bool")},
+)
+EVERY_TYPE = replace(TYPES, scope="true", key="t.id")
+"""With those that the catalogue no longer has: their databases still name them."""
+
+_COMMON = """
+    d.id, d.label, d.type, 'mysql' as engine, d.version, d.region, d.status, d.encrypted,
+    d.allow_list, d.cluster_size, (select row_to_json(hosts) from (
+        select d.host_primary as primary, d.host_secondary as secondary) hosts) as hosts,
+    d.created, d.updated, d.updates
+    """
+MYSQL_DATABASES = Listing(
+    record=f"""
+        {_COMMON}, d.ssl_connection, d.replication_type, d.port,
+        d.disk / 1024 as total_disk_size_gb, (d.used_mb + 1023) / 1024 as used_disk_size_gb
+        """,
+    source="managed_database d",
+    scope="d.account_id = $1 and not d.deleting",
+    key="d.id",
+    granted=("'database'", "d.id"),
+    columns={
+        "label": Column("d.label", "text", folds=True),
+        "type": Column("d.type", "text"),
+        "engine": Column("'mysql'::text", "text", sortable=False),
+        "version": Column("d.version", "text"),
+        "region": Column("d.region", "text"),
+        "status": Column("d.status", "text"),
+        "created": Column("d.created", "time"),
+    },
+)
+DATABASES = replace(
+    MYSQL_DATABASES,
+    record=f"{_COMMON}, '/v4/databases/mysql/instances/' || d.id as instance_uri",
+)
+"""Of all engines."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    account_id: int
+    label: str
+    region: str
+    engine: str
+    """Of the data plane."""
+    type: str
+    server: str
+    version: str
+    vcpus: int
+    memory: int
+    disk: int
+    """MB, as is memory."""
+    cluster_size: int
+    replication_type: str
+    encrypted: bool
+    ssl_connection: bool
+    allow_list: list[str]
+    updates: str
+    """JSON."""
+    status: DatabaseStatus
+    password: bytes
+    next_password: bytes | None
+    ca_certificate: str | None
+    used_mb: int
+    made: bool
+    deleting: bool
+    row_version: int
+    """Another one after each change of the row."""
+
+    @property
+    def shape(self) -> DatabaseShape:
+        return DatabaseShape(
+            self.server,
+            self.version,
+            self.cluster_size,
+            self.replication_type,
+            self.encrypted,
+            self.ssl_connection,
+        )
+
+    def spec(self, box: Box, password: bytes | None = None) -> DatabaseSpec:
+        """With another sealed password, when one is given."""
+        return DatabaseSpec(
+            self.id,
+            self.shape,
+            self.vcpus,
+            self.memory,
+            self.disk,
+            tuple(self.allow_list),
+            ADMIN,
+            box.open(password or self.password).decode(),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDatabase:
+    """A row to insert."""
+
+    account_id: int
+    label: str
+    region: str
+    engine: str
+    type: str
+    shape: DatabaseShape
+    vcpus: int
+    memory: int
+    disk: int
+    allow_list: list[str]
+    updates: str
+    """JSON."""
+    password: bytes
+    """Sealed."""
+    now: datetime
+
+
+_FACTS = """
+    select id, account_id, label, region, engine, type, server, version, vcpus, memory, disk,
+        cluster_size, replication_type, encrypted, ssl_connection, allow_list, updates, status,
+        password, next_password, ca_certificate, used_mb, made, deleting, xmin as row_version
+    from managed_database
+    """
+
+_INSERT = Statement(f"""
+    insert into managed_database as d (account_id, label, region, engine, type, server, version,
+        vcpus, memory, disk, cluster_size, replication_type, encrypted, ssl_connection, allow_list,
+        updates, password, status, created, updated)
+    values (:account_id, :label, :region, :engine, :type, :server, :version,
+        :vcpus, :memory, :disk, :cluster_size, :replication_type, :encrypted, :ssl_connection,
+        :allow_list, :updates, :password, 'provisioning', :now, :now)
+    on conflict (account_id, label) where not deleting do nothing
+    returning d.id, {MYSQL_DATABASES.record_text} as record
+    """)
+
+
+async def insert(db: Queries, new: NewDatabase) -> tuple[int, str] | None:
+    """The database's id and record; None when the account has one of this label."""
+    shape = new.shape
+    row = await db.fetchrow(
+        *_INSERT.of(
+            new,
+            server=shape.server,
+            version=shape.version,
+            cluster_size=shape.cluster_size,
+            replication_type=shape.replication_type,
+            encrypted=shape.encrypted,
+            ssl_connection=shape.ssl_connection,
+        )
+    )
+    return None if row is None else (row["id"], row["record"])
+
+
+async def find(db: Queries, database_id: int) -> DatabaseFacts | None:
+    """A database of any account, for Roost's own work."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1", database_id))
+
+
+async def find_own(db: Queries, account_id: int, database_id: int) -> DatabaseFacts | None:
+    """A database that the account has."""
+    sql = f"{_FACTS} where account_id = $1 and id = $2 and not deleting"
+    return _facts(await db.fetchrow(sql, account_id, database_id))
+
+
+async def lock(db: Queries, account_id: int, database_id: int) -> DatabaseFacts | None:
+    """The same, which nobody else changes until the end of the transaction."""
+    sql = f"{_FACTS} where account_id = $1 and id = $2 and not deleting for no key update"
+    return _facts(await db.fetchrow(sql, account_id, database_id))
+
+
+async def lock_any(db: Queries, database_id: int) -> DatabaseFacts | None:
+    """A database of any account, which nobody else changes until the end of the transaction."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", database_id))
+
+
+async def in_region(db: Queries, region: str, after: int, limit: int) -> list[DatabaseFacts]:
+    """The next ones of a region, by id."""
+    sql = f"{_FACTS} where region = $1 and id > $2 order by id limit $3"
+    return [DatabaseFacts(**row) for row in await db.fetch(sql, region, after, limit)]
+
+
+async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
+    """Regions and the names of the engines that hold databases of theirs."""
+    rows = await db.fetch("select distinct region, engine from managed_database order by 1, 2")
+    return [(row["region"], row["engine"]) for row in rows]
+
+
+async def regions_in_use(db: Queries) -> list[str]:
+    rows = await db.fetch("select distinct region from managed_database order by region")
+    return [row["region"] for row in rows]
+
+
+async def promised_in(db: Queries, region: str) -> tuple[int, int]:
+    """MB of memory and of disk that all nodes of a region have, or have soon."""
+    row = await db.fetchrow(
+        """
+        select coalesce(sum(memory * cluster_size), 0)::bigint as memory,
+            coalesce(sum(disk * cluster_size), 0)::bigint as disk
+        from managed_database where region = $1
+        """,
+        region,
+    )
+    assert row is not None
+    return row["memory"], row["disk"]
+
+
+def _facts(row: Record | None) -> DatabaseFacts | None:
+    return None if row is None else DatabaseFacts(**row)
+
+
+DATABASE = ResourceKind(
+    name="database",
+    path="/databases/mysql/instances/{id}",
+    listing=MYSQL_DATABASES,
+    label="d.label",
+    ticket_field="database_id",
+)
+
+
+def resource_of(database_id: int) -> str:
+    """The name under which jobs of a database run one at a time."""
+    return f"database:{database_id}"

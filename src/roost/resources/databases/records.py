@@ -1,0 +1,284 @@
+"""Records of managed databases (spec A databases; reference: Database engine and following)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from roost.core.formats import Created, Id, Updated, example
+
+DatabaseStatus = Literal[
+    "provisioning",
+    "active",
+    "suspending",
+    "suspended",
+    "resuming",
+    "restoring",
+    "failed",
+    "degraded",
+    "updating",
+    "backing_up",
+]
+ReplicationType = Literal["none", "asynch", "semi_synch"]
+BackupType = Literal["auto", "snapshot"]
+
+
+@example(
+    {
+        "id": "mysql/8.0.30",
+        "engine": "mysql",
+        "version": "8.0.30",
+        "total_disk_size_gb": 15,
+        "used_disk_size_gb": 2,
+    }
+)
+class DatabaseEngineRow(TypedDict):
+    """A database engine; sizes in GB."""
+
+    id: str
+    """`<engine>/<version>`, as requests name it."""
+    engine: str
+    """The protocol that clients speak."""
+    version: str
+    """The version of the server, or its beginning."""
+    total_disk_size_gb: int
+    """GB of disk that a node has at least."""
+    used_disk_size_gb: int
+    """GB of it that the engine itself takes."""
+
+
+class DatabasePrice(TypedDict):
+    """US dollars."""
+
+    hourly: float
+    """For an hour, up to the monthly price."""
+    monthly: float
+    """For a whole month."""
+
+
+class ClusterPriceRow(TypedDict):
+    """What a cluster costs."""
+
+    quantity: Literal[1, 3]
+    """The number of nodes."""
+    price: DatabasePrice
+    """What all of them cost."""
+
+
+class EnginePrices(TypedDict):
+    """Prices by engine."""
+
+    mysql: list[ClusterPriceRow]
+    """Of MySQL databases, by cluster size."""
+
+
+# This key is a Python keyword, so it is named outside of a class body.
+_Class = TypedDict(
+    "_Class",
+    {
+        "class": Annotated[
+            Literal["nanode", "standard", "dedicated", "premium", "gpu", "highmem"],
+            Field(
+                description="What it is good for; `dedicated` shares its processors with nobody."
+            ),
+        ]
+    },
+)
+
+
+@example(
+    {
+        "id": "g1-nano-1",
+        "label": "DBaaS - Nano 1GB",
+        "class": "nanode",
+        "vcpus": 1,
+        "memory": 1024,
+        "disk": 25600,
+        "deprecated": False,
+        "engines": {
+            "mysql": [
+                {"quantity": 1, "price": {"hourly": 0.0225, "monthly": 15.0}},
+                {"quantity": 3, "price": {"hourly": 0.0525, "monthly": 35.0}},
+            ]
+        },
+    }
+)
+class DatabaseTypeRow(_Class):
+    """A plan of database nodes; memory and disk in MB."""
+
+    id: str
+    """The name that requests use."""
+    label: str
+    """The name for people."""
+    vcpus: int
+    """Virtual processors of a node."""
+    memory: int
+    """MB of a node."""
+    disk: int
+    """MB of a node."""
+    deprecated: bool
+    """Whether it is no longer offered for new databases."""
+    engines: EnginePrices
+    """What clusters of such nodes cost."""
+
+
+class Hosts(TypedDict):
+    """Where clients connect; null until the database is provisioned."""
+
+    primary: str | None
+    """The host that is read and written."""
+    secondary: str | None
+    """The host that is only read; null for a single node."""
+
+
+class UpdatesRow(TypedDict):
+    """The window of maintenance."""
+
+    frequency: Literal["weekly", "monthly"]
+    """How often it opens."""
+    duration: int
+    """Hours that it stays open, 1 to 3."""
+    hour_of_day: int
+    """The hour in which it opens, 0 to 23 (UTC)."""
+    day_of_week: int
+    """The day on which it opens, 1 is Monday."""
+    week_of_month: int | None
+    """The week of the month in which a monthly one opens, 1 to 4; null for a weekly one."""
+
+
+class DatabaseRow(TypedDict):
+    """What databases of all engines have."""
+
+    id: Id
+    label: str
+    """The name that you gave it; unique in the account."""
+    type: str
+    """The plan of its nodes."""
+    engine: str
+    """The protocol that clients speak."""
+    version: str
+    """The version of the server, or its beginning."""
+    region: str
+    """The id of the region that holds it."""
+    status: DatabaseStatus
+    """`active` when all is well and nothing is being done with it."""
+    encrypted: bool
+    """Whether its data are encrypted on disk."""
+    allow_list: list[str]
+    """Addresses and networks that may connect, sorted; nobody else can."""
+    cluster_size: int
+    """The number of nodes: 1, or 3 with two replicas."""
+    hosts: Hosts
+    """Where clients connect."""
+    created: Created
+    updated: Updated
+    updates: UpdatesRow
+    """When maintenance is done."""
+
+
+@example(
+    {
+        "id": 100001,
+        "label": "orders",
+        "type": "g1-nano-1",
+        "engine": "mysql",
+        "version": "8.0.30",
+        "region": "us-lake",
+        "status": "active",
+        "encrypted": False,
+        "allow_list": ["192.0.2.1/32"],
+        "cluster_size": 1,
+        "hosts": {"primary": "database-100001.us-lake.roost.internal", "secondary": None},
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:05",
+        "updates": {
+            "frequency": "weekly",
+            "duration": 3,
+            "hour_of_day": 0,
+            "day_of_week": 1,
+            "week_of_month": None,
+        },
+        "instance_uri": "/v4/databases/mysql/instances/100001",
+    }
+)
+class AnyDatabaseRow(DatabaseRow):
+    """A database of any engine."""
+
+    instance_uri: str
+    """The path of its whole record."""
+
+
+@example(
+    {
+        "id": 100001,
+        "label": "orders",
+        "type": "g1-nano-1",
+        "engine": "mysql",
+        "version": "8.0.30",
+        "region": "us-lake",
+        "status": "active",
+        "encrypted": False,
+        "allow_list": ["192.0.2.1/32"],
+        "cluster_size": 1,
+        "hosts": {"primary": "database-100001.us-lake.roost.internal", "secondary": None},
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:05",
+        "updates": {
+            "frequency": "weekly",
+            "duration": 3,
+            "hour_of_day": 0,
+            "day_of_week": 1,
+            "week_of_month": None,
+        },
+        "ssl_connection": True,
+        "replication_type": "none",
+        "port": 3306,
+        "total_disk_size_gb": 25,
+        "used_disk_size_gb": 1,
+    }
+)
+class MysqlDatabaseRow(DatabaseRow):
+    """A MySQL database; sizes in GB."""
+
+    ssl_connection: bool
+    """Whether clients must connect by TLS."""
+    replication_type: ReplicationType
+    """How the replicas follow; `none` for a single node."""
+    port: int
+    """The TCP port of its hosts."""
+    total_disk_size_gb: int
+    """GB of disk of a node."""
+    used_disk_size_gb: int
+    """GB of it that are used, rounded up; measured every minute."""
+
+
+@example({"username": "roostadmin", "password": "4Yk0dSuT9mW2qLhAb7Xz31Vc"})
+class CredentialsRow(TypedDict):
+    """The admin user of a database."""
+
+    username: str
+    """The user that clients log in as."""
+    password: str
+    """The password."""
+
+
+@example({"ca_certificate": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"})
+class SslRow(TypedDict):
+    """How clients know the servers of a database."""
+
+    ca_certificate: str
+    """The certificate of the authority that signed theirs: PEM in base64."""
+
+
+@example(
+    {"id": 100001, "label": "before_sale", "type": "snapshot", "created": "2030-01-31T12:00:00"}
+)
+class DatabaseBackupRow(TypedDict):
+    """A backup of a database."""
+
+    id: Id
+    label: str
+    """The name that you gave the snapshot; the schedule names its own."""
+    type: BackupType
+    """`auto` by the schedule, which keeps it for 7 days; `snapshot` on request."""
+    created: Created

@@ -1,0 +1,141 @@
+"""SQL that changes what managed databases are."""
+
+from datetime import datetime
+
+from roost.resources.databases.engine import Access
+from roost.resources.databases.records import DatabaseStatus
+from roost.store import Queries
+
+
+async def set_status(db: Queries, database_id: int, status: DatabaseStatus, now: datetime) -> None:
+    """The one place that writes a status."""
+    await db.execute(
+        "update managed_database set status = $2, updated = $3 where id = $1",
+        database_id,
+        status,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_access(db: Queries, database_id: int, access: Access) -> None:
+    """The engine holds it, and clients can reach it."""
+    await db.execute(
+        """
+        update managed_database set made = true, host_primary = $2, host_secondary = $3, port = $4,
+            ca_certificate = $5
+        where id = $1
+        """,
+        database_id,
+        access.primary,
+        access.secondary,
+        access.port,
+        access.ca_certificate,
+    )
+
+
+async def set_unmade(db: Queries, database_id: int) -> None:
+    """The engine holds nothing of it."""
+    await db.execute(
+        """
+        update managed_database set made = false, host_primary = null, host_secondary = null
+        where id = $1
+        """,
+        database_id,
+    )
+
+
+async def set_used(db: Queries, database_id: int, used_mb: int) -> None:
+    await db.execute(
+        "update managed_database set used_mb = $2 where id = $1 and used_mb <> $2",
+        database_id,
+        used_mb,
+    )
+
+
+async def update(
+    db: Queries, database_id: int, label: str | None, updates: str | None, now: datetime
+) -> bool:
+    """Change what is not None. False when everything is so already.
+
+    asyncpg.UniqueViolationError for a label that is taken.
+    """
+    changed = await db.fetchval(
+        """
+        update managed_database set label = coalesce($2, label),
+            updates = coalesce($3::json, updates), updated = $4
+        where id = $1 and (label <> $2 or updates::jsonb <> $3::jsonb) returning true
+        """,
+        database_id,
+        label,
+        updates,
+        now.replace(microsecond=0),
+    )
+    return changed is not None
+
+
+async def set_allow_list(db: Queries, database_id: int, networks: list[str]) -> None:
+    await db.execute(
+        "update managed_database set allow_list = $2 where id = $1", database_id, networks
+    )
+
+
+async def set_plan(
+    db: Queries, database_id: int, plan: str, vcpus: int, memory: int, disk: int
+) -> None:
+    """memory and disk in MB."""
+    await db.execute(
+        """
+        update managed_database set type = $2, vcpus = $3, memory = $4, disk = $5 where id = $1
+        """,
+        database_id,
+        plan,
+        vcpus,
+        memory,
+        disk,
+    )
+
+
+async def set_next_password(db: Queries, database_id: int, sealed: bytes | None) -> None:
+    await db.execute(
+        "update managed_database set next_password = $2 where id = $1", database_id, sealed
+    )
+
+
+async def take_next_password(db: Queries, database_id: int) -> None:
+    await db.execute(
+        """
+        update managed_database set password = coalesce(next_password, password),
+            next_password = null
+        where id = $1
+        """,
+        database_id,
+    )
+
+
+async def set_deleting(db: Queries, database_id: int) -> None:
+    """From now on nobody sees it."""
+    await db.execute("update managed_database set deleting = true where id = $1", database_id)
+
+
+async def undelete(db: Queries, database_id: int, now: datetime) -> None:
+    """A deletion failed: the database is there and can be deleted again.
+
+    When its label was given to another one meanwhile, it is shown with its id behind it.
+    """
+    await db.execute(
+        """
+        update managed_database d set deleting = false, status = 'failed', updated = $2,
+            label = case when exists (
+                    select from managed_database o where o.account_id = d.account_id
+                        and o.label = d.label and not o.deleting)
+                then left(d.label, 31 - length(d.id::text)) || '-' || d.id else d.label end
+        where d.id = $1 and d.deleting
+        """,
+        database_id,
+        now.replace(microsecond=0),
+    )
+
+
+async def delete(db: Queries, database_id: int) -> None:
+    """Its backups go with it."""
+    await db.execute("delete from managed_database where id = $1", database_id)

@@ -1,0 +1,74 @@
+"""What engines are to hold of a firewall, and bringing them there.
+
+Several processes may do so at once, for jobs and for guests that start. Each reads the rows again
+when it is done, and begins anew when they have changed: whoever is last has put in force what
+the rows say. What was late may have taken an instance from another firewall meanwhile, so that
+those which filter the same instances are brought again too.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from roost.core.planes import Engines
+from roost.resources.firewalls import device_queries, queries
+from roost.resources.firewalls.device_queries import GuestFacts
+from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallSpec
+from roost.resources.firewalls.queries import FirewallFacts
+from roost.resources.firewalls.records import rule_set
+from roost.resources.firewalls.rules import filtered_addresses
+from roost.services import Services
+from roost.store import Queries
+from roost.threads import COMPUTING
+
+
+async def wanted(db: Queries, facts: FirewallFacts) -> dict[str, FirewallSpec]:
+    """What engines hold of a firewall, by region; where nothing is behind it, they have none."""
+    return await _specs(facts, await device_queries.guests(db, facts.id))
+
+
+async def _specs(facts: FirewallFacts, guests: Iterable[GuestFacts]) -> dict[str, FirewallSpec]:
+    if facts.status != "enabled":
+        return {}
+    addresses = defaultdict[str, set[str]](set)
+    for guest in guests:
+        addresses[guest.region] |= filtered_addresses(guest.ipv4, guest.ipv6)
+    rules = await COMPUTING.run(rule_set, facts.rules)
+    return {
+        region: FirewallSpec(facts.id, rules, frozenset(each))
+        for region, each in addresses.items()
+        if each
+    }
+
+
+async def put_in_force(db: Queries, services: Services, firewall_id: int) -> None:
+    """Engines have what the rows say when it returns; called while no transaction is open.
+
+    Raises EngineError.
+    """
+    touched = await _put_in_force(db, services, firewall_id)
+    for other in await device_queries.enabled_beside(db, touched, firewall_id):
+        await _put_in_force(db, services, other)
+
+
+async def _put_in_force(db: Queries, services: Services, firewall_id: int) -> set[int]:
+    """The instances that were behind it at any time meanwhile."""
+    touched, done = set[int](), None
+    while (facts := await queries.find(db, firewall_id)) is not None:
+        guests = await device_queries.guests(db, firewall_id)
+        touched |= {guest.compute_id for guest in guests}
+        specs = await _specs(facts, guests)
+        if specs == done:
+            break
+        await queries.place(db, firewall_id, specs)
+        await _bring(services.get(Engines), facts, specs)
+        done = specs
+    return touched
+
+
+async def _bring(engines: Engines, facts: FirewallFacts, specs: dict[str, FirewallSpec]) -> None:
+    for region in sorted({*facts.placed, *specs}):
+        engine = engines.of(FIREWALL_PLANE, region)
+        if region in specs:
+            await engine.apply(specs[region])
+        else:
+            await engine.remove(facts.id)

@@ -1,0 +1,143 @@
+"""SQL of the devices of firewalls: which instances are behind which."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.core.entities.queries import entity_sql
+from roost.resources.compute.queries import COMPUTE
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+DEVICES = Listing(
+    record=f"""
+        d.id, d.created, d.updated, {entity_sql(COMPUTE, "d.compute_id")} as entity
+        """,
+    source="firewall_device d",
+    scope="""
+        d.firewall_id = $2 and exists (
+            select from firewall f
+            where f.id = $2 and f.account_id = $1 and f.status <> 'deleted')
+        """,
+    key="d.id",
+    columns={
+        "id": Column("d.id", "int"),
+        "created": Column("d.created", "time"),
+        "updated": Column("d.updated", "time"),
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFacts:
+    """An instance behind a firewall."""
+
+    id: int
+    firewall_id: int
+    compute_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class GuestFacts:
+    """What engines need of an instance behind a firewall."""
+
+    compute_id: int
+    region: str
+    ipv4: list[str]
+    ipv6: str | None
+
+
+async def insert(
+    db: Queries, firewall_id: int, compute_ids: Collection[int], now: datetime
+) -> dict[int, int]:
+    """Ids of the new devices by instance; what is a device already is left out."""
+    rows = await db.fetch(
+        """
+        insert into firewall_device (firewall_id, compute_id, created, updated)
+        select $1, compute_id, $3, $3 from unnest($2::bigint[]) as compute_id order by compute_id
+        on conflict do nothing returning id, compute_id
+        """,
+        firewall_id,
+        list(compute_ids),
+        now,
+    )
+    return {row["compute_id"]: row["id"] for row in rows}
+
+
+async def find(db: Queries, firewall_id: int, device_id: int) -> DeviceFacts | None:
+    row = await db.fetchrow(
+        """
+        select id, firewall_id, compute_id from firewall_device where firewall_id = $1 and id = $2
+        """,
+        firewall_id,
+        device_id,
+    )
+    return None if row is None else DeviceFacts(**row)
+
+
+async def of_firewall(db: Queries, firewall_id: int) -> list[int]:
+    """The instances behind it."""
+    rows = await db.fetch(
+        "select compute_id from firewall_device where firewall_id = $1 order by compute_id",
+        firewall_id,
+    )
+    return [row["compute_id"] for row in rows]
+
+
+async def of_instance(db: Queries, compute_id: int) -> list[DeviceFacts]:
+    """By firewall."""
+    rows = await db.fetch(
+        """
+        select id, firewall_id, compute_id from firewall_device where compute_id = $1
+        order by firewall_id
+        """,
+        compute_id,
+    )
+    return [DeviceFacts(**row) for row in rows]
+
+
+async def enabled_before(
+    db: Queries, compute_ids: Collection[int], firewall_id: int | None
+) -> set[int]:
+    """Those of the instances that another firewall filters."""
+    rows = await db.fetch(
+        """
+        select d.compute_id from firewall_device d join firewall f on f.id = d.firewall_id
+        where d.compute_id = any($1::bigint[]) and f.status = 'enabled'
+            and f.id is distinct from $2
+        """,
+        list(compute_ids),
+        firewall_id,
+    )
+    return {row["compute_id"] for row in rows}
+
+
+async def enabled_beside(db: Queries, compute_ids: Collection[int], firewall_id: int) -> list[int]:
+    """The other firewalls that filter any of the instances."""
+    rows = await db.fetch(
+        """
+        select distinct f.id from firewall_device d join firewall f on f.id = d.firewall_id
+        where d.compute_id = any($1::bigint[]) and f.status = 'enabled' and f.id <> $2
+        order by f.id
+        """,
+        list(compute_ids),
+        firewall_id,
+    )
+    return [row["id"] for row in rows]
+
+
+async def guests(db: Queries, firewall_id: int) -> list[GuestFacts]:
+    """What is behind it; not what is about to be deleted, whose addresses are soon another's."""
+    rows = await db.fetch(
+        """
+        select i.id as compute_id, i.region, i.ipv4, i.ipv6
+        from firewall_device d join compute_instance i on i.id = d.compute_id
+        where d.firewall_id = $1 and i.status <> 'deleting' order by i.id
+        """,
+        firewall_id,
+    )
+    return [GuestFacts(**row) for row in rows]
+
+
+async def delete(db: Queries, device_ids: Collection[int]) -> None:
+    await db.execute("delete from firewall_device where id = any($1::bigint[])", list(device_ids))

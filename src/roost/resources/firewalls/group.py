@@ -1,0 +1,17 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.firewalls import endpoints, fsck, jobs, queries, watch_jobs
+from roost.resources.firewalls.neighbours import FirewallDevices
+from roost.resources.firewalls.queries import FIREWALL
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    entities=(FIREWALL,),
+    jobs=(jobs.APPLY, watch_jobs.WATCH),
+    schedules=(watch_jobs.EVERY_MINUTE,),
+    at_start=(watch_jobs.EVERY_MINUTE,),
+    checks=(fsck.check_firewalls,),
+    limits=(queries.LIMIT,),
+    neighbours=(FirewallDevices(),),
+)

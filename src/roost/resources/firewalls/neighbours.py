@@ -1,0 +1,51 @@
+"""What firewalls are to the instances behind them."""
+
+from collections.abc import Collection, Mapping
+
+from roost.core.context import Context
+from roost.core.events import log
+from roost.core.neighbours import Neighbour
+from roost.core.references import OfKind
+from roost.errors import invalid
+from roost.jobs.queue import JobQueue
+from roost.resources.compute.neighbours import InstanceFirewalls
+from roost.resources.compute.queries import COMPUTE
+from roost.resources.firewalls import device_queries, queries, service
+from roost.resources.firewalls.apply_service import put_in_force
+from roost.resources.firewalls.queries import FIREWALL
+from roost.services import Services
+from roost.store import Queries
+
+_NAMED = OfKind(FIREWALL, "read_write", scopes=("firewall:read_write",))
+
+
+class FirewallDevices(InstanceFirewalls, Neighbour):
+    """The firewalls that an instance is behind."""
+
+    async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
+        """What filters a guest is there before it sends a packet, and gone before its addresses
+        are another's."""
+        for device in await device_queries.of_instance(db, compute_id):
+            await put_in_force(db, services, device.firewall_id)
+
+    async def left(self, db: Queries, services: Services, compute_id: int) -> None:
+        queue = services.get(JobQueue)
+        for device in await device_queries.of_instance(db, compute_id):
+            firewall = await queries.find(db, device.firewall_id)
+            await device_queries.delete(db, [device.id])
+            if firewall is not None and firewall.status != "deleted":
+                by = log.Starter(queue, db, firewall.account_id)
+                entity, second = FIREWALL.of(firewall), COMPUTE.entity(compute_id, None)
+                await log.notify(by, "firewall_device_remove", entity, second)
+
+    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, str]:
+        return await _NAMED.find(context, ids)
+
+    async def put_behind(
+        self, context: Context, compute_id: int, label: str, firewall_id: int
+    ) -> None:
+        await queries.hold(context.db, context.account_id)
+        firewall = await queries.lock(context.db, context.account_id, firewall_id)
+        if firewall is None:
+            raise invalid("firewall_id is not valid", "firewall_id")
+        await service.put_behind(context, firewall, COMPUTE.entity(compute_id, label), compute_id)

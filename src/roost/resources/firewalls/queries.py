@@ -1,0 +1,211 @@
+"""SQL of firewalls."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from asyncpg import Record
+
+from roost.core.entities.kind import ResourceKind
+from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.core.limits.queries import hold as hold_limit
+from roost.resources.firewalls.records import FirewallStatus
+from roost.store import Queries
+from roost.store.paging import Column, Counted, Listing
+from roost.store.statement import Statement
+
+FIREWALLS = Listing(
+    record="f.id, f.label, f.created, f.updated, f.status, f.rules, f.tags",
+    source="firewall f",
+    scope="f.account_id = $1 and f.status <> 'deleted'",
+    key="f.id",
+    granted=("'firewall'", "f.id"),
+    counted=Counted("'firewall'", hidden="f.account_id = $1 and f.status = 'deleted'"),
+    columns={
+        "id": Column("f.id", "int"),
+        "label": Column("f.label", "text", folds=True),
+        "tags": Column("f.tags", "texts"),
+        "created": Column("f.created", "time"),
+        "updated": Column("f.updated", "time"),
+    },
+)
+
+FIREWALL = ResourceKind(
+    name="firewall",
+    path="/networking/firewalls/{id}",
+    listing=FIREWALLS,
+    label="f.label",
+    tags_table="firewall",
+    ticket_field="firewall_id",
+)
+
+FIREWALLS_OF_INSTANCE = FIREWALLS.narrowed(
+    "exists (select from firewall_device d where d.firewall_id = f.id and d.compute_id = $2)"
+)
+
+RULES = replace(
+    FIREWALLS,
+    record="""
+        f.rules->'inbound' as inbound, f.rules->>'inbound_policy' as inbound_policy,
+        f.rules->'outbound' as outbound, f.rules->>'outbound_policy' as outbound_policy
+        """,
+)
+"""The rules alone."""
+
+LIMIT = LimitGroup.of(
+    "firewall where account_id = $1 and status <> 'deleted'",
+    LimitKind("firewalls", "firewalls", 100),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FirewallFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    account_id: int
+    label: str
+    status: FirewallStatus
+    rules: str
+    """JSON."""
+    placed: list[str]
+    """Regions whose engines may hold it."""
+    version: int
+    """Another one after each change of the row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFirewall:
+    """A row to insert."""
+
+    account_id: int
+    label: str
+    rules: str
+    """JSON."""
+    tags: list[str]
+    now: datetime
+
+
+_FACTS = "select id, account_id, label, status, rules, placed, xmin as version from firewall"
+
+_INSERT = Statement(f"""
+    insert into firewall as f (account_id, label, status, rules, tags, created, updated)
+    values (:account_id, :label, 'enabled', :rules, :tags, :now, :now)
+    on conflict (account_id, label) where status <> 'deleted' do nothing
+    returning f.id, {FIREWALLS.record_text} as record
+""")
+
+
+async def hold(db: Queries, account_id: int) -> None:
+    """Let nobody else put a service of the account behind a firewall, or enable one, until the
+    transaction ends: so a service has one that is enabled."""
+    await hold_limit(db, "firewall devices", account_id)
+
+
+async def insert(db: Queries, new: NewFirewall) -> tuple[int, str] | None:
+    """The firewall's id and record; None when the account has one of this label."""
+    row = await db.fetchrow(*_INSERT.of(new))
+    return None if row is None else (row["id"], row["record"])
+
+
+async def find(db: Queries, firewall_id: int) -> FirewallFacts | None:
+    """A firewall of any account, for Roost's own work, also one that is deleted."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1", firewall_id))
+
+
+async def lock(db: Queries, account_id: int, firewall_id: int) -> FirewallFacts | None:
+    """One of the account's, which nobody else changes until the end of the transaction."""
+    sql = f"{_FACTS} where account_id = $1 and id = $2 and status <> 'deleted' for no key update"
+    return _facts(await db.fetchrow(sql, account_id, firewall_id))
+
+
+async def lock_any(db: Queries, firewall_id: int) -> FirewallFacts | None:
+    """The same of any account, also one that is deleted."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", firewall_id))
+
+
+async def exists(db: Queries, account_id: int, firewall_id: int) -> bool:
+    found: bool = await db.fetchval(
+        """
+        select exists (
+            select from firewall where account_id = $1 and id = $2 and status <> 'deleted')
+        """,
+        account_id,
+        firewall_id,
+    )
+    return found
+
+
+async def in_region(db: Queries, region: str, after: int, limit: int) -> list[FirewallFacts]:
+    """The next ones of all accounts that the region's engine has or should have, by id; and those
+    that were deleted before any engine had them."""
+    rows = await db.fetch(
+        f"""
+        {_FACTS} f
+        where id > $2 and ($1 = any(placed) or (status = 'deleted' and cardinality(placed) = 0)
+            or exists (
+            select from firewall_device d join compute_instance i on i.id = d.compute_id
+            where d.firewall_id = f.id and i.region = $1))
+        order by id limit $3
+        """,
+        region,
+        after,
+        limit,
+    )
+    return [FirewallFacts(**row) for row in rows]
+
+
+async def update(
+    db: Queries, firewall_id: int, label: str | None, tags: list[str] | None, now: datetime
+) -> bool:
+    """Change what is not None. False when everything is so already.
+
+    asyncpg.UniqueViolationError for a label that is taken.
+    """
+    changed = await db.fetchval(
+        """
+        update firewall set label = coalesce($2, label), tags = coalesce($3, tags), updated = $4
+        where id = $1 and (label <> $2 or tags <> $3) returning true
+        """,
+        firewall_id,
+        label,
+        tags,
+        now,
+    )
+    return changed is not None
+
+
+async def set_status(db: Queries, firewall_id: int, status: FirewallStatus, now: datetime) -> None:
+    await db.execute(
+        "update firewall set status = $2, updated = $3 where id = $1", firewall_id, status, now
+    )
+
+
+async def set_rules(db: Queries, firewall_id: int, rules: str, now: datetime) -> None:
+    await db.execute(
+        "update firewall set rules = $2, updated = $3 where id = $1", firewall_id, rules, now
+    )
+
+
+async def place(db: Queries, firewall_id: int, regions: Collection[str]) -> None:
+    """Engines of these regions are going to hold it."""
+    await db.execute(
+        """
+        update firewall set placed = array(
+            select distinct region from unnest(placed || $2::text[]) as region order by region)
+        where id = $1 and not placed @> $2::text[]
+        """,
+        firewall_id,
+        list(regions),
+    )
+
+
+async def forget(db: Queries, firewall_id: int) -> None:
+    """Drop the row of a deleted one, and with it its devices and grants."""
+    await db.execute("delete from firewall where id = $1 and status = 'deleted'", firewall_id)
+
+
+def _facts(row: Record | None) -> FirewallFacts | None:
+    return None if row is None else FirewallFacts(**row)

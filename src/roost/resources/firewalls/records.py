@@ -1,0 +1,147 @@
+"""The records of firewalls (spec B firewall record; reference: Firewall)."""
+
+from typing import Literal, NotRequired
+
+from pydantic import TypeAdapter
+from pydantic.config import JsonDict
+from typing_extensions import TypedDict
+
+from roost.core.entities.records import Entity
+from roost.core.formats import Created, Id, TagLabels, Updated, example
+from roost.resources.firewalls.engine import Action, Rule, RuleSet, TransportProtocol
+from roost.resources.firewalls.rules import parse_ports
+
+_RULES_EXAMPLE: JsonDict = {
+    "inbound": [
+        {
+            "protocol": "TCP",
+            "ports": "80, 443",
+            "addresses": {"ipv4": ["0.0.0.0/0"], "ipv6": ["::/0"]},
+            "action": "ACCEPT",
+            "label": "web",
+        }
+    ],
+    "inbound_policy": "DROP",
+    "outbound": [],
+    "outbound_policy": "ACCEPT",
+}
+
+FirewallStatus = Literal["enabled", "disabled", "deleted"]
+
+
+class RuleAddresses(TypedDict, total=False):
+    """The other sides of connections that a rule is about."""
+
+    ipv4: list[str]
+    """IPv4 addresses with their masks; `0.0.0.0/0` for all."""
+    ipv6: list[str]
+    """IPv6 addresses with their masks; `::/0` for all."""
+
+
+class RuleRow(TypedDict):
+    """One rule, as it was given."""
+
+    protocol: TransportProtocol
+    """The protocol of the packets; `ICMP` is ICMPv6 too."""
+    ports: NotRequired[str]
+    """Ports of the side that is connected to; all when it is left out or empty."""
+    addresses: RuleAddresses
+    """Where a connection comes from, of inbound rules, or goes to, of outbound ones."""
+    action: Action
+    """What becomes of a connection that matches."""
+    label: NotRequired[str]
+    """The name of the rule."""
+    description: NotRequired[str]
+    """What the rule is for."""
+
+
+@example(_RULES_EXAMPLE)
+class RulesRow(TypedDict):
+    """What passes: the first rule that matches decides, or else the policy."""
+
+    inbound: list[RuleRow]
+    """For connections to the instances, in order."""
+    inbound_policy: Action
+    """For connections to the instances that no rule matches."""
+    outbound: list[RuleRow]
+    """For connections from the instances, in order."""
+    outbound_policy: Action
+    """For connections from the instances that no rule matches."""
+
+
+@example(
+    {
+        "id": 100001,
+        "label": "web-servers",
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:05",
+        "status": "enabled",
+        "rules": _RULES_EXAMPLE,
+        "tags": ["production"],
+    },
+)
+class FirewallRow(TypedDict):
+    """A firewall. What is behind it are its devices."""
+
+    id: Id
+    label: str
+    """The name that you gave it; unique in the account."""
+    created: Created
+    updated: Updated
+    status: FirewallStatus
+    """`enabled`, or `disabled`: then nothing is filtered. `deleted` is only seen in events."""
+    rules: RulesRow
+    """What passes."""
+    tags: TagLabels
+
+
+@example(
+    {
+        "id": 100007,
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:00",
+        "entity": {
+            "label": "web-1",
+            "id": 100001,
+            "type": "compute",
+            "url": "/v4/compute/instances/100001",
+        },
+    },
+)
+class FirewallDeviceRow(TypedDict):
+    """That a service is behind a firewall."""
+
+    id: Id
+    created: Created
+    updated: Updated
+    entity: Entity
+    """The service."""
+
+
+_RULES = TypeAdapter(RulesRow)
+
+
+def rules_of(column: str) -> RulesRow:
+    """The record of rules that a row holds."""
+    return _RULES.validate_json(column)
+
+
+def rule_set(column: str) -> RuleSet:
+    """What an engine is to put in force; takes a few milliseconds for the longest rules."""
+    row = rules_of(column)
+    return RuleSet(
+        inbound=tuple(map(_rule, row["inbound"])),
+        inbound_policy=row["inbound_policy"],
+        outbound=tuple(map(_rule, row["outbound"])),
+        outbound_policy=row["outbound_policy"],
+    )
+
+
+def _rule(row: RuleRow) -> Rule:
+    addresses = row["addresses"]
+    return Rule(
+        action=row["action"],
+        protocol=row["protocol"],
+        ports=tuple(parse_ports(row.get("ports", ""))),
+        networks=(*addresses.get("ipv4", ()), *addresses.get("ipv6", ())),
+    )

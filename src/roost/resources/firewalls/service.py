@@ -1,0 +1,187 @@
+"""Making and changing firewalls, and what is behind them (spec B networking 1)."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import orjson
+from asyncpg import UniqueViolationError
+
+from roost.core.access import give_to_creator
+from roost.core.catalog import Catalog
+from roost.core.context import Context
+from roost.core.entities.records import Entity
+from roost.core.events import log
+from roost.core.limits.check import check_limits
+from roost.errors import Problem, invalid, invalid_fields, not_found
+from roost.resources.compute import queries as computes
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.firewalls import device_queries, jobs, queries
+from roost.resources.firewalls.bodies import (
+    AddDevice,
+    CreateFirewall,
+    FirewallRule,
+    NewRules,
+    ReplaceRules,
+    UpdateFirewall,
+)
+from roost.resources.firewalls.locks import lock
+from roost.resources.firewalls.queries import FIREWALL, FirewallFacts, NewFirewall
+from roost.resources.firewalls.records import rules_of
+from roost.resources.tags.service import change_tags, use_tags
+
+LABEL_TAKEN = "Label must be unique among your Cloud Firewalls"
+SECOND = "Compute {} has another enabled firewall"
+MIGRATING = "Compute {} is being migrated"
+NOT_OFFERED = "The region of Compute {} does not offer Cloud Firewall"
+
+
+async def create(context: Context, body: CreateFirewall) -> str:
+    """The record of a new firewall, which is enabled."""
+    await use_tags(context, body.tags)
+    wanted = list(dict.fromkeys(body.devices.computes))
+    await queries.hold(context.db, context.account_id)
+    await _check_behind(context, dict.fromkeys(wanted, "devices.computes"), None)
+    new = NewFirewall(
+        account_id=context.account_id,
+        label=body.label,
+        rules=_rules_json(body.rules),
+        tags=body.tags,
+        now=context.clock.seconds(),
+    )
+    made = await queries.insert(context.db, new)
+    if made is None:
+        raise invalid(LABEL_TAKEN, "label")
+    firewall_id, record = made
+    await give_to_creator(context, FIREWALL.name, firewall_id)
+    await device_queries.insert(context.db, firewall_id, wanted, new.now)
+    await jobs.start(context, "firewall_create", firewall_id, body.label)
+    await check_limits(context, queries.LIMIT)
+    return record
+
+
+async def update(context: Context, firewall_id: int, body: UpdateFirewall) -> None:
+    tags = await change_tags(context, FIREWALL, firewall_id, body.tags)
+    await queries.hold(context.db, context.account_id)
+    firewall, now = await lock(context, firewall_id), context.clock.seconds()
+    try:
+        changed = await queries.update(context.db, firewall.id, body.label, tags, now)
+    except UniqueViolationError:
+        raise invalid(LABEL_TAKEN, "label") from None
+    label = body.label or firewall.label
+    if changed:
+        await log.notify(context, "firewall_update", FIREWALL.entity(firewall.id, label))
+    if body.status in (None, firewall.status):
+        return
+    behind = dict.fromkeys(await device_queries.of_firewall(context.db, firewall.id), "status")
+    await _check_behind(context, behind, firewall.id, enabled=body.status == "enabled")
+    await queries.set_status(context.db, firewall.id, body.status, now)
+    action = "firewall_enable" if body.status == "enabled" else "firewall_disable"
+    await jobs.start(context, action, firewall.id, label)
+
+
+async def replace_rules(context: Context, firewall_id: int, body: ReplaceRules) -> None:
+    firewall = await lock(context, firewall_id)
+    held = rules_of(firewall.rules)
+    given = {
+        "inbound": _rows(body.inbound),
+        "inbound_policy": body.inbound_policy or held["inbound_policy"],
+        "outbound": _rows(body.outbound),
+        "outbound_policy": body.outbound_policy or held["outbound_policy"],
+    }
+    if given != held:
+        rules = orjson.dumps(given).decode()
+        await queries.set_rules(context.db, firewall.id, rules, context.clock.seconds())
+        await jobs.start(context, "firewall_rules_update", firewall.id, firewall.label)
+
+
+def _rules_json(rules: NewRules) -> str:
+    """What is kept and shown: what was sent."""
+    row = {
+        "inbound": _rows(rules.inbound),
+        "inbound_policy": rules.inbound_policy,
+        "outbound": _rows(rules.outbound),
+        "outbound_policy": rules.outbound_policy,
+    }
+    return orjson.dumps(row).decode()
+
+
+def _rows(rules: Sequence[FirewallRule]) -> list[Mapping[str, object]]:
+    return [rule.model_dump(exclude_none=True) for rule in rules]
+
+
+async def delete(context: Context, firewall_id: int) -> None:
+    """From now on nobody sees it; its devices are open when the event is finished."""
+    firewall = await lock(context, firewall_id)
+    await queries.set_status(context.db, firewall.id, "deleted", context.clock.seconds())
+    await jobs.start(context, "firewall_delete", firewall.id, firewall.label)
+
+
+async def add_device(context: Context, firewall_id: int, body: AddDevice) -> int:
+    """The device's id."""
+    await queries.hold(context.db, context.account_id)
+    firewall = await lock(context, firewall_id)
+    enabled = firewall.status == "enabled"
+    (instance,) = await _check_behind(context, {body.id: "id"}, firewall.id, enabled=enabled)
+    made = await put_behind(context, firewall, COMPUTE.of(instance), instance.id)
+    if made is None:
+        raise invalid(f"Compute {body.id} is a device of this firewall already", "id")
+    return made
+
+
+async def put_behind(
+    context: Context, firewall: FirewallFacts, instance: Entity, compute_id: int
+) -> int | None:
+    """The id of the new device; None for one that is there."""
+    now = context.clock.seconds()
+    made = await device_queries.insert(context.db, firewall.id, [compute_id], now)
+    if not made:
+        return None
+    await jobs.start(context, "firewall_device_add", firewall.id, firewall.label, instance)
+    return made[compute_id]
+
+
+async def remove_device(context: Context, firewall_id: int, device_id: int) -> None:
+    firewall = await lock(context, firewall_id)
+    device = await device_queries.find(context.db, firewall.id, device_id)
+    instance = None if device is None else await computes.find(context.db, device.compute_id)
+    if device is None or instance is None:
+        raise not_found()
+    await device_queries.delete(context.db, [device.id])
+    second = COMPUTE.of(instance)
+    await jobs.start(context, "firewall_device_remove", firewall.id, firewall.label, second)
+
+
+async def _check_behind(
+    context: Context, fields: Mapping[int, str], firewall_id: int | None, *, enabled: bool = True
+) -> list[InstanceFacts]:
+    """The instances, which may be behind a firewall; raises 400 with all reasons why not.
+
+    `fields` says which field of the body names each. The caller holds the account's devices.
+    """
+    filtered = (
+        await device_queries.enabled_before(context.db, fields, firewall_id) if enabled else set()
+    )
+    found = await computes.find_many(context.db, fields)
+    reasons = (
+        (_reason(context, found.get(compute_id), compute_id, filtered), field)
+        for compute_id, field in fields.items()
+    )
+    problems = [Problem(reason, field) for reason, field in reasons if reason is not None]
+    if problems:
+        raise invalid_fields(problems)
+    return [found[compute_id] for compute_id in fields]
+
+
+def _reason(
+    context: Context, instance: InstanceFacts | None, compute_id: int, filtered: Collection[int]
+) -> str | None:
+    """Why an instance cannot be behind one more firewall."""
+    if instance is None or instance.status == "deleting":
+        return f"Compute {compute_id} is being deleted"
+    if instance.status == "migrating":
+        return MIGRATING.format(compute_id)
+    if compute_id in filtered:
+        return SECOND.format(compute_id)
+    region = context.get(Catalog).find_region(instance.region)
+    if region is None or "Cloud Firewall" not in region.capabilities:
+        return NOT_OFFERED.format(compute_id)
+    return None

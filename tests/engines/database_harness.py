@@ -1,0 +1,182 @@
+"""What the contract suite of databases needs from an engine beside the Protocol itself."""
+
+import asyncio
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pymysql
+import pytest
+
+from roost.engines.mariadb.databases import MariadbDatabases
+from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.prerequisites import check, server_version
+from roost.engines.mariadb.server import Server
+from roost.engines.simulated.databases import SimulatedDatabases
+from roost.resources.databases.engine import (
+    Access,
+    DatabaseEngine,
+    DatabaseShape,
+    DatabaseSpec,
+)
+
+HOST = "127.0.0.1"
+FRIEND, STRANGER = "127.0.0.2", "127.0.0.3"
+"""Addresses from which clients come."""
+ADMIN = "roostadmin"
+
+
+def spec_of(database_id: int, server: str, version: str) -> DatabaseSpec:
+    """A small single node that lets the friend in."""
+    shape = DatabaseShape(server, version, 1, "none", False, True)
+    allowed = (f"{FRIEND}/32",)
+    return DatabaseSpec(database_id, shape, 1, 1024, 25600, allowed, ADMIN, "abcDEF123456")
+
+
+class DatabaseHarness(Protocol):
+    """A database engine of one region with its own state directory."""
+
+    @property
+    def engine(self) -> DatabaseEngine: ...
+
+    def reopen(self) -> DatabaseEngine:
+        """Another engine object over the same state, as after a restart or in a worker."""
+
+    def spec(self, database_id: int) -> DatabaseSpec: ...
+
+    async def admits(self, access: Access, spec: DatabaseSpec, source: str = FRIEND) -> bool:
+        """Whether a client at that address can log in as the specification says."""
+
+    async def write(self, access: Access, spec: DatabaseSpec, mark: str) -> None:
+        """Change what is in a database."""
+
+    async def read(self, access: Access, spec: DatabaseSpec) -> str:
+        """The last mark that was written, or ""."""
+
+    async def crash(self, database_id: int) -> None:
+        """Let its servers die without a word."""
+
+    async def close(self) -> None: ...
+
+
+class SimulatedDatabaseHarness:
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = state_dir
+        self.engine = self.reopen()
+
+    def reopen(self) -> SimulatedDatabases:
+        return SimulatedDatabases(self._state_dir, 0.03, "local")
+
+    def spec(self, database_id: int) -> DatabaseSpec:
+        return spec_of(database_id, "mysql", "8.0.30")
+
+    async def admits(self, access: Access, spec: DatabaseSpec, source: str = FRIEND) -> bool:
+        return await self.engine.admits(spec.id, spec.username, spec.password, source)
+
+    async def write(self, access: Access, spec: DatabaseSpec, mark: str) -> None:
+        await self.engine.write(spec.id, mark)
+
+    async def read(self, access: Access, spec: DatabaseSpec) -> str:
+        return await self.engine.read(spec.id)
+
+    async def crash(self, database_id: int) -> None:
+        await self.engine.crash(database_id)
+
+    async def close(self) -> None:
+        await self.engine.shut_down()
+        await self.engine.close()
+
+
+@dataclass
+class MariadbHarness:
+    """Servers on the loopback addresses of this host."""
+
+    root: Path
+    version: str
+
+    def __post_init__(self) -> None:
+        self.engine = self.reopen()
+
+    def reopen(self) -> MariadbDatabases:
+        return MariadbDatabases(self.root, self.version, HOST, HOST)
+
+    def spec(self, database_id: int) -> DatabaseSpec:
+        return spec_of(database_id, "mariadb", self.version.rpartition(".")[0])
+
+    def connect(
+        self, access: Access, spec: DatabaseSpec, source: str = FRIEND, *, tls: bool = True
+    ) -> "pymysql.Connection[pymysql.cursors.Cursor]":
+        """Raises pymysql.Error when the client is not let in."""
+        authority = self.root / "seen-by-clients.pem"
+        authority.write_text(access.ca_certificate)
+        return pymysql.connect(
+            host=access.primary,
+            port=access.port,
+            user=spec.username,
+            password=spec.password,
+            bind_address=source,
+            connect_timeout=5,
+            read_timeout=20,
+            autocommit=True,
+            ssl_ca=str(authority) if tls else None,
+            ssl_verify_identity=tls or None,
+            ssl_disabled=not tls,
+        )
+
+    async def admits(self, access: Access, spec: DatabaseSpec, source: str = FRIEND) -> bool:
+        def attempt() -> bool:
+            try:
+                self.connect(access, spec, source).close()
+            except pymysql.Error:
+                return False
+            return True
+
+        return await asyncio.to_thread(attempt)
+
+    async def write(self, access: Access, spec: DatabaseSpec, mark: str) -> None:
+        await self.ask(
+            access,
+            spec,
+            "create database if not exists notes",
+            "create or replace table notes.mark (text varchar(100))",
+            f"insert into notes.mark values ('{mark}')",
+        )
+
+    async def read(self, access: Access, spec: DatabaseSpec) -> str:
+        tables = "select count(*) from information_schema.tables where table_schema = 'notes'"
+        if await self.ask(access, spec, tables) == ((0,),):
+            return ""
+        return str((await self.ask(access, spec, "select text from notes.mark"))[0][0])
+
+    async def ask(
+        self, access: Access, spec: DatabaseSpec, *statements: str
+    ) -> tuple[tuple[object, ...], ...]:
+        """What the last statement answers."""
+
+        def work() -> tuple[tuple[object, ...], ...]:
+            with self.connect(access, spec) as connection, connection.cursor() as cursor:
+                for statement in statements:
+                    cursor.execute(statement)
+                return tuple(cursor.fetchall())
+
+        return await asyncio.to_thread(work)
+
+    async def crash(self, database_id: int) -> None:
+        process = Server(Folder.of(self.root, database_id)).process()
+        assert process is not None
+        os.kill(process.pid, signal.SIGKILL)
+        assert await process.gone(10)
+
+    async def close(self) -> None:
+        await self.engine.shut_down()
+
+
+async def open_mariadb(state_dir: Path) -> MariadbHarness:
+    """Fails where servers cannot run although the host should let them."""
+    if os.geteuid() != 0:
+        pytest.skip("only root runs database servers")
+    reason = await check(state_dir)
+    assert reason is None, reason
+    return MariadbHarness(state_dir, await server_version())

@@ -1,0 +1,240 @@
+"""What the contract suite of firewalls asks: does this packet pass?
+
+Two guests send each other the first packet of a connection, each through its own device. The real
+harness writes frames to the devices and looks at what comes out of the others.
+"""
+
+import itertools
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from ipaddress import IPv4Interface
+from pathlib import Path
+from typing import Protocol
+
+from roost.engines.qemu.firewalls import NftablesFirewalls
+from roost.engines.qemu.network.config import NetworkConfig, bridge_mac
+from roost.engines.qemu.network.namespace import within
+from roost.engines.qemu.network.network import GuestNetwork
+from roost.engines.simulated.firewalls import Packet, SimulatedFirewalls
+from roost.resources.compute.engine import GuestAddress, InstanceSpec
+from roost.resources.firewalls.engine import FirewallEngine
+from tests.engines.harness import Pools, claim_pools
+from tests.engines.qemu_host import output
+
+_HEADER_BYTES = 10
+"""What the kernel puts before each frame of a device with offloads."""
+_NUMBERS = {"TCP": 6, "UDP": 17, "IPENCAP": 4, "ICMP": 1, None: 112}
+_ICMPV6, _ECHO, _ECHO6 = 58, 8, 128
+_IPV4, _IPV6 = 0x0800, 0x86DD
+
+
+class FirewallHarness(Protocol):
+    """One region's firewalls, and two guests of it with several addresses each."""
+
+    own: tuple[str, ...]
+    """Of the guest that tests put behind firewalls."""
+    others: tuple[str, ...]
+    """Of its peer."""
+
+    @property
+    def engine(self) -> FirewallEngine: ...
+
+    def reopen(self) -> FirewallEngine:
+        """Another engine object over the same state, as after a restart or in a worker."""
+
+    async def passes(self, packet: Packet) -> bool:
+        """Whether the guest that the packet is for gets it, as the first of a connection."""
+
+    async def answered(self, packet: Packet) -> bool:
+        """Whether a packet that passed can be answered; the same connection each time."""
+
+    async def tamper(self, firewall_id: int) -> None:
+        """Somebody removes the inbound rules of a firewall."""
+
+    async def close(self) -> None: ...
+
+
+def specs(pools: Pools) -> tuple[InstanceSpec, InstanceSpec]:
+    """Guests with three IPv4 addresses each, and one of IPv6."""
+    found = [pools.spec(number) for number in (100_001, 100_002)]
+    first, second = (_with_addresses(spec, pools, base) for base, spec in enumerate(found))
+    return first, second
+
+
+def _with_addresses(spec: InstanceSpec, pools: Pools, base: int) -> InstanceSpec:
+    more = (pools.ipv4.network[100 + 10 * base + index] for index in range(2))
+    extra = (GuestAddress(IPv4Interface((address, 24)), None) for address in more)
+    return replace(spec, ipv4=(*spec.ipv4, *extra))
+
+
+def addresses(spec: InstanceSpec) -> tuple[str, ...]:
+    assert spec.ipv6 is not None
+    return (*(str(each.interface.ip) for each in spec.ipv4), str(spec.ipv6.ip))
+
+
+class SimulatedFirewallHarness:
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = state_dir
+        self.engine = self.reopen()
+        self.own, self.others = map(addresses, specs(Pools(0)))
+
+    def reopen(self) -> SimulatedFirewalls:
+        return SimulatedFirewalls(self._state_dir, latency=0)
+
+    async def passes(self, packet: Packet) -> bool:
+        return await self.engine.passes(packet)
+
+    async def answered(self, packet: Packet) -> bool:
+        return await self.engine.passes(packet)
+
+    async def tamper(self, firewall_id: int) -> None:
+        await self.engine.lose(firewall_id)
+
+    async def close(self) -> None:
+        await self.engine.close()
+
+
+@dataclass(frozen=True)
+class _Port:
+    """A guest's device, with the test in the guest's place."""
+
+    spec: InstanceSpec
+    descriptor: int
+
+    def received(self) -> Iterator[bytes]:
+        while True:
+            try:
+                yield os.read(self.descriptor, 65_536)
+            except BlockingIOError:
+                return
+
+
+class NftablesHarness:
+    def __init__(self, state_dir: Path) -> None:
+        self._pools = claim_pools()
+        self._state_dir = state_dir
+        self._config = NetworkConfig((self._pools.ipv4,), self._pools.ipv6)
+        self.network = GuestNetwork(state_dir, self._config)
+        self.engine = self.reopen()
+        self._specs = specs(self._pools)
+        self.own, self.others = map(addresses, self._specs)
+        self._numbers = itertools.count(1)
+        self._ports: dict[str, _Port] = {}
+
+    def reopen(self) -> NftablesFirewalls:
+        return NftablesFirewalls(self._state_dir, self._config)
+
+    async def open(self) -> None:
+        """The gateway knows its neighbours, so that it asks nobody."""
+        for spec in self._specs:
+            descriptor = await self.network.attach(spec)
+            os.set_blocking(descriptor, False)
+            port = _Port(spec, descriptor)
+            for address in addresses(spec):
+                self._ports[address] = port
+                neighbour = (address, "lladdr", spec.mac, "dev", "br0", "nud", "permanent")
+                output("ip", "-n", self.network.name, "neigh", "replace", *neighbour)
+
+    async def passes(self, packet: Packet) -> bool:
+        await within(self.network.name, forget_connections)
+        return self.gets(packet, 1024 + next(self._numbers) % 60_000)
+
+    async def answered(self, packet: Packet) -> bool:
+        port = 40_000
+        if not self.gets(packet, port):
+            return False
+        back = Packet(packet.target, packet.source, packet.protocol, port)
+        return self.gets(back, packet.port or 0)
+
+    def gets(self, packet: Packet, port: int) -> bool:
+        """From a port of the source. The kernel has done with a frame when it is written."""
+        tag = b"packet %d." % next(self._numbers)
+        sender, receiver = self._ports[packet.source], self._ports[packet.target]
+        kind, body = ip_packet(packet, tag, port)
+        frame = _mac(bridge_mac(self._state_dir)) + _mac(sender.spec.mac)
+        os.write(sender.descriptor, bytes(_HEADER_BYTES) + frame + struct.pack("!H", kind) + body)
+        return any(tag in each for each in list(receiver.received()))
+
+    async def tamper(self, firewall_id: int) -> None:
+        inside = f"--net=/run/netns/{self.network.name}"
+        chain = f"fw{firewall_id}_in4"
+        output("nsenter", inside, "nft", "flush", "chain", "inet", "roost", chain)
+
+    async def close(self) -> None:
+        for descriptor in {port.descriptor for port in self._ports.values()}:
+            os.close(descriptor)
+        await self.network.tear_down()
+
+
+async def open_harness(kind: str, state_dir: Path) -> FirewallHarness:
+    if kind == "simulated":
+        return SimulatedFirewallHarness(state_dir)
+    harness = NftablesHarness(state_dir)
+    await harness.open()
+    return harness
+
+
+def forget_connections() -> None:
+    """Of the namespace that the thread is in."""
+    request, acknowledge, delete = 1, 4, 1 << 8 | 2
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12) as kernel:
+        header = struct.pack("=IHHII", 20, delete, request | acknowledge, 1, 0)
+        kernel.send(header + bytes(4))
+        (problem,) = struct.unpack_from("=i", kernel.recv(4096), 16)
+        assert problem == 0, os.strerror(-problem)
+
+
+def ip_packet(packet: Packet, tag: bytes, port: int) -> tuple[int, bytes]:
+    """The Ethernet type, and what is in the frame."""
+    family = socket.AF_INET6 if ":" in packet.source else socket.AF_INET
+    source, target = (socket.inet_pton(family, each) for each in (packet.source, packet.target))
+    is_v6 = family == socket.AF_INET6
+    number = _ICMPV6 if is_v6 and packet.protocol == "ICMP" else _NUMBERS[packet.protocol]
+    body = _body(packet, tag, port, is_v6, partial(_pseudo, source, target, number))
+    if is_v6:
+        return _IPV6, struct.pack("!IHBB", 6 << 28, len(body), number, 64) + source + target + body
+    fixed = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(body), 0, 0, 64, number, 0)
+    checksum = struct.pack("!H", _checksum(fixed + source + target))
+    return _IPV4, fixed[:10] + checksum + source + target + body
+
+
+class _Pseudo(Protocol):
+    def __call__(self, length: int) -> bytes: ...
+
+
+def _body(packet: Packet, tag: bytes, port: int, is_v6: bool, pseudo: _Pseudo) -> bytes:
+    if packet.protocol == "UDP":
+        head = struct.pack("!HHHH", port, packet.port or 0, 8 + len(tag), 0)
+        return _summed(head + tag, 6, pseudo)
+    if packet.protocol == "TCP":
+        head = struct.pack("!HHIIBBHHH", port, packet.port or 0, 1, 0, 5 << 4, 2, 1024, 0, 0)
+        return _summed(head + tag, 16, pseudo)
+    if packet.protocol == "ICMP":
+        head = struct.pack("!BBHHH", _ECHO6 if is_v6 else _ECHO, 0, 0, port, 1)
+        return _summed(head + tag, 2, pseudo if is_v6 else None)
+    return bytes(20) + tag
+
+
+def _summed(body: bytes, place: int, pseudo: _Pseudo | None) -> bytes:
+    before = b"" if pseudo is None else pseudo(length=len(body))
+    return body[:place] + struct.pack("!H", _checksum(before + body)) + body[place + 2 :]
+
+
+def _pseudo(source: bytes, target: bytes, number: int, length: int) -> bytes:
+    return source + target + struct.pack("!II", length, number)
+
+
+def _checksum(data: bytes) -> int:
+    data += bytes(len(data) % 2)
+    total = int(sum(struct.unpack(f"!{len(data) // 2}H", data)))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def _mac(text: str) -> bytes:
+    return bytes.fromhex(text.replace(":", ""))

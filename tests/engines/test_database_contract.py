@@ -1,0 +1,234 @@
+"""The contract of DatabaseEngine: every engine passes the same tests."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from roost.core.engine import EngineError
+from roost.resources.databases.engine import Access, DatabaseSpec
+from tests.engines.conftest import ids
+from tests.engines.database_harness import (
+    FRIEND,
+    STRANGER,
+    DatabaseHarness,
+    SimulatedDatabaseHarness,
+    open_mariadb,
+)
+
+
+@pytest_asyncio.fixture(scope="module", params=["simulated", "mariadb"])
+async def databases(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[DatabaseHarness]:
+    state_dir = tmp_path_factory.mktemp("databases")
+    harness: DatabaseHarness
+    if request.param == "mariadb":
+        harness = await open_mariadb(state_dir)
+    else:
+        harness = SimulatedDatabaseHarness(state_dir)
+    yield harness
+    await harness.close()
+
+
+@pytest_asyncio.fixture
+async def spec(databases: DatabaseHarness) -> AsyncIterator[DatabaseSpec]:
+    """A database of this test alone, which is gone afterwards."""
+    spec = databases.spec(next(ids))
+    yield spec
+    await databases.engine.delete(spec.id)
+
+
+@pytest_asyncio.fixture
+async def access(databases: DatabaseHarness, spec: DatabaseSpec) -> Access:
+    """The database serves, and something is in it."""
+    access = await databases.engine.create(spec)
+    await databases.write(access, spec, "first")
+    return access
+
+
+async def running(databases: DatabaseHarness, spec: DatabaseSpec) -> bool | None:
+    """None when nothing of it exists."""
+    state = await databases.engine.inspect(spec.id)
+    listed = [each for each in await databases.engine.list() if each.id == spec.id]
+    assert [each.id for each in listed] == ([] if state is None else [spec.id])
+    return None if state is None else state.running
+
+
+async def test_a_healthy_engine_says_how_it_serves(databases: DatabaseHarness) -> None:
+    health = await databases.engine.health()
+    assert health.ok
+    assert health.detail
+
+
+async def test_it_makes_what_it_offers(databases: DatabaseHarness, spec: DatabaseSpec) -> None:
+    assert databases.engine.objection(spec.shape) is None
+
+
+async def test_a_new_database_is_empty_and_serves(
+    databases: DatabaseHarness, spec: DatabaseSpec
+) -> None:
+    assert await running(databases, spec) is None
+    access = await databases.engine.create(spec)
+    assert access.ca_certificate.startswith("-----BEGIN CERTIFICATE-----")
+    assert await databases.read(access, spec) == ""
+    assert await running(databases, spec)
+
+
+async def test_a_database_that_is_there_stays(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    assert await databases.reopen().create(spec) == access
+    assert await databases.read(access, spec) == "first"
+
+
+async def test_an_interrupted_creation_is_completed_or_removed(
+    databases: DatabaseHarness, spec: DatabaseSpec
+) -> None:
+    for _ in range(2):
+        work = asyncio.create_task(databases.engine.create(spec))
+        await asyncio.sleep(0)
+        while not work.done() and await databases.engine.inspect(spec.id) is None:
+            await asyncio.sleep(0)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        await databases.engine.delete(spec.id)
+        assert await running(databases, spec) is None
+    work = asyncio.create_task(databases.engine.create(spec))
+    await asyncio.sleep(0.01)
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+    access = await databases.engine.create(spec)
+    assert await databases.admits(access, spec)
+
+
+async def test_only_the_allow_list_gets_in(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    for networks, friend, stranger in (
+        (spec.allow_list, True, False),
+        ((f"{STRANGER}/32",), False, True),
+        (("127.0.0.0/8", f"{FRIEND}/32", "::/0"), True, True),
+        ((), False, False),
+        (("0.0.0.0/0",), True, True),
+        (("10.0.0.0/8", "2001:db8::/32"), False, False),
+    ):
+        for _ in range(2):
+            await databases.engine.set_allow_list(spec.id, networks)
+        assert await databases.admits(access, spec, FRIEND) == friend
+        assert await databases.admits(access, spec, STRANGER) == stranger
+
+
+async def test_only_the_new_password_counts(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    changed = replace(spec, password="other654321XYZ")
+    for _ in range(2):
+        await databases.engine.set_password(changed)
+    assert not await databases.admits(access, spec)
+    assert await databases.admits(access, changed)
+
+
+async def test_a_server_that_died_serves_again(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    await databases.crash(spec.id)
+    assert await running(databases, spec) is False
+    assert not await databases.admits(access, spec)
+    for _ in range(2):
+        await databases.reopen().ensure(spec)
+    assert await running(databases, spec)
+    assert await databases.read(access, spec) == "first"
+
+
+async def test_a_restart_keeps_all(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    larger = replace(spec, memory=2048, allow_list=(f"{FRIEND}/32",))
+    for _ in range(2):
+        await databases.engine.restart(larger)
+    assert await databases.read(access, spec) == "first"
+
+
+async def test_a_backup_is_put_back(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    for _ in range(2):
+        await databases.engine.back_up(spec.id, 7, replica=False)
+    await databases.write(access, spec, "second")
+    await databases.engine.back_up(spec.id, 8, replica=True)
+    state = await databases.engine.inspect(spec.id)
+    assert state is not None
+    assert state.backups == (7, 8)
+    changed = replace(spec, password="other654321XYZ")
+    for backup_id, mark in ((7, "first"), (8, "second"), (7, "first"), (7, "first")):
+        await databases.engine.restore(changed, backup_id)
+        assert await databases.read(access, changed) == mark
+    assert not await databases.admits(access, spec)
+    assert not await databases.admits(access, changed, STRANGER)
+
+
+async def test_a_backup_that_is_gone_changes_nothing(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    await databases.engine.back_up(spec.id, 7, replica=False)
+    for _ in range(2):
+        await databases.engine.delete_backup(spec.id, 7)
+    with pytest.raises(EngineError):
+        await databases.engine.restore(spec, 7)
+    assert await databases.read(access, spec) == "first"
+
+
+async def test_an_interrupted_backup_is_made_anew(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    work = asyncio.create_task(databases.engine.back_up(spec.id, 7, replica=False))
+    await asyncio.sleep(0.02)
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+    await databases.write(access, spec, "second")
+    await databases.engine.back_up(spec.id, 7, replica=False)
+    await databases.write(access, spec, "third")
+    await databases.engine.restore(spec, 7)
+    assert await databases.read(access, spec) == "second"
+
+
+async def test_what_does_not_exist_cannot_be_used(
+    databases: DatabaseHarness, spec: DatabaseSpec
+) -> None:
+    for work in (
+        databases.engine.ensure(spec),
+        databases.engine.restart(spec),
+        databases.engine.set_allow_list(spec.id, ()),
+        databases.engine.set_password(spec),
+        databases.engine.back_up(spec.id, 1, replica=False),
+        databases.engine.restore(spec, 1),
+    ):
+        with pytest.raises(EngineError):
+            await work
+    await databases.engine.delete_backup(spec.id, 1)
+    await databases.engine.delete(spec.id)
+    assert await running(databases, spec) is None
+
+
+async def test_nothing_is_left_of_a_deleted_database(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    await databases.engine.back_up(spec.id, 7, replica=False)
+    for _ in range(2):
+        await databases.engine.delete(spec.id)
+        assert await running(databases, spec) is None
+    access = await databases.engine.create(spec)
+    assert await databases.read(access, spec) == ""
+
+
+async def test_all_servers_end_and_come_back(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    for _ in range(2):
+        await databases.engine.shut_down()
+        assert await running(databases, spec) is False
+    await databases.engine.ensure(spec)
+    assert await databases.read(access, spec) == "first"

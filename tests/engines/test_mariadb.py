@@ -1,0 +1,177 @@
+"""What MariaDB servers owe beyond the contract: TLS, no way out, and no trace of a kill."""
+
+import asyncio
+import subprocess
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pymysql
+import pytest
+import pytest_asyncio
+
+from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.server import Server
+from roost.resources.databases.engine import Access, DatabaseSpec
+from tests.engines.conftest import ids
+from tests.engines.database_harness import FRIEND, MariadbHarness, open_mariadb
+
+Database = tuple[DatabaseSpec, Access]
+
+
+@pytest_asyncio.fixture(scope="module")
+async def mariadb(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MariadbHarness]:
+    harness = await open_mariadb(tmp_path_factory.mktemp("mariadb"))
+    yield harness
+    await harness.close()
+
+
+@pytest_asyncio.fixture(scope="module")
+async def database(mariadb: MariadbHarness) -> AsyncIterator[Database]:
+    """One for all tests that leave it as it is."""
+    spec = mariadb.spec(next(ids))
+    yield spec, await mariadb.engine.create(spec)
+    await mariadb.engine.delete(spec.id)
+
+
+async def test_clients_connect_by_tls_only(mariadb: MariadbHarness, database: Database) -> None:
+    spec, access = database
+    cipher = await mariadb.ask(access, spec, "show status like 'Ssl_cipher'")
+    assert str(cipher[0][1]).startswith("TLS_")
+    with pytest.raises(pymysql.Error):
+        await asyncio.to_thread(mariadb.connect, access, spec, FRIEND, tls=False)
+
+
+async def test_plain_connections_where_they_are_allowed(mariadb: MariadbHarness) -> None:
+    spec = mariadb.spec(next(ids))
+    spec = replace(spec, shape=replace(spec.shape, ssl_connection=False))
+    access = await mariadb.engine.create(spec)
+    (await asyncio.to_thread(mariadb.connect, access, spec, FRIEND, tls=False)).close()
+    await mariadb.engine.delete(spec.id)
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "update mysql.global_priv set Priv = '{}'",
+        "select * from mysql.global_priv",
+        "delete from mysql.user",
+        "drop table mysql.db",
+        "drop database mysql",
+        "create table mysql.x (a int)",
+        "insert into mysql.plugin values ('a', 'b')",
+        "install soname 'ha_archive'",
+        "create function f returns string soname 'x.so'",
+        "grant super on *.* to roostadmin@'%'",
+        "grant select on mysql.* to roostadmin@'%'",
+        "grant all on mysql.* to roostadmin@'%'",
+        "revoke show view on mysql.* from roostadmin@'%'",
+        "revoke all privileges, grant option from roostadmin@'%'",
+        "grant proxy on root@localhost to roostadmin@'%'",
+        "create user x identified by 'y'",
+        "create role r",
+        "rename user root@localhost to root@'%'",
+        "set password for root@localhost = password('x')",
+        "create definer = root@localhost procedure own.p() update mysql.global_priv set Priv = ''",
+        "create definer = root@localhost view own.v as select 1",
+        "create definer = root@localhost event own.e on schedule every 1 second do select 1",
+        "drop procedure sys.version_major",
+        "create or replace view sys.version as select 1",
+        "select 1 into outfile '/tmp/x'",
+        "load data infile '/etc/passwd' into table own.t",
+        "load data local infile '/etc/passwd' into table own.t",
+        "set global read_only = 1",
+        "set global general_log_file = '/tmp/x'",
+        "set global secure_file_priv = ''",
+        "set global local_infile = 1",
+        "set session sql_log_bin = 0",
+        "change master to master_host = 'x'",
+        "reset master",
+        "backup stage start",
+        "flush privileges",
+        "shutdown",
+    ],
+)
+async def test_no_way_out(mariadb: MariadbHarness, database: Database, attempt: str) -> None:
+    spec, access = database
+    tables = ("create database if not exists own", "create table if not exists own.t (a text)")
+    await mariadb.ask(access, spec, *tables)
+    with pytest.raises(pymysql.Error):
+        await mariadb.ask(access, spec, attempt)
+
+
+async def test_files_of_the_host_are_not_read(mariadb: MariadbHarness, database: Database) -> None:
+    spec, access = database
+    assert await mariadb.ask(access, spec, "select load_file('/etc/passwd')") == ((None,),)
+
+
+async def test_open_connections_end_with_their_permission(mariadb: MariadbHarness) -> None:
+    spec = mariadb.spec(next(ids))
+    access = await mariadb.engine.create(spec)
+    connection = await asyncio.to_thread(mariadb.connect, access, spec)
+    await asyncio.to_thread(connection.query, "select 1")
+    await mariadb.engine.set_allow_list(spec.id, ())
+    with pytest.raises(pymysql.Error):
+        await asyncio.to_thread(connection.query, "select 1")
+    await mariadb.engine.delete(spec.id)
+
+
+async def test_secrets_are_no_arguments_and_in_no_file(
+    mariadb: MariadbHarness, database: Database
+) -> None:
+    spec, _ = database
+    folder = Folder.of(mariadb.root, spec.id)
+    process = Server(folder).process()
+    assert process is not None
+    listed = await asyncio.to_thread(
+        subprocess.run, ["ps", "-eo", "args"], capture_output=True, check=True, text=True
+    )
+    assert spec.password not in listed.stdout
+    for path in (folder.configuration, folder.log):
+        assert spec.password not in path.read_text()
+
+
+async def test_rules_that_somebody_flushed_are_missed(
+    mariadb: MariadbHarness, database: Database
+) -> None:
+    """A database without rules would be open to everybody."""
+    spec, access = database
+    await mariadb.engine._firewall.remove()
+    state = await mariadb.engine.inspect(spec.id)
+    assert state is not None
+    assert not state.running
+    await mariadb.engine.ensure(spec)
+    assert await mariadb.admits(access, spec)
+    assert not await mariadb.admits(access, spec, "127.0.0.3")
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 0.6, 0.9, 1.2])
+async def test_a_restore_that_is_killed_leaves_one_or_the_other(
+    mariadb: MariadbHarness, seconds: float
+) -> None:
+    spec = mariadb.spec(next(ids))
+    access = await mariadb.engine.create(spec)
+    await mariadb.write(access, spec, "first")
+    await mariadb.engine.back_up(spec.id, 1, replica=False)
+    await mariadb.write(access, spec, "second")
+    work = asyncio.create_task(mariadb.engine.restore(spec, 1))
+    await asyncio.wait({work}, timeout=seconds)
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+    await mariadb.reopen().ensure(spec)
+    assert await mariadb.read(access, spec) in ("first", "second")
+    await mariadb.engine.restore(spec, 1)
+    assert await mariadb.read(access, spec) == "first"
+    await mariadb.engine.delete(spec.id)
+
+
+async def test_what_single_nodes_do_not_offer_is_told(mariadb: MariadbHarness) -> None:
+    shape = mariadb.spec(1).shape
+    for changed, field in (
+        (replace(shape, server="mysql", version="8.0.30"), "engine"),
+        (replace(shape, version="10.1"), "engine"),
+        (replace(shape, cluster_size=3), "cluster_size"),
+        (replace(shape, encrypted=True), "encrypted"),
+    ):
+        objection = mariadb.engine.objection(changed)
+        assert objection is not None
+        assert objection.field == field

@@ -1,0 +1,225 @@
+"""Jobs on managed databases for the harness, over a simulated engine."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from roost.app.fsck import check_all
+from roost.core.events import log
+from roost.jobs import Environment
+from roost.jobs.kinds import JobKind
+from roost.resources.databases import jobs, state_queries, watch_jobs
+from roost.resources.databases.queries import DATABASE, resource_of
+from roost.resources.databases.records import DatabaseStatus
+from roost.resources.databases.steps import (
+    DatabaseArgs,
+    DatabaseBackupArgs,
+    Plan,
+    RestoreDatabaseArgs,
+    SaveArgs,
+    UpdateArgs,
+)
+from tests.jobs.harness import Scenario
+from tests.support.database_stage import PASSWORD, DatabaseStage
+from tests.support.stage import Stage
+
+Args = TypeVar("Args", bound=DatabaseArgs)
+_NEXT = "other654321XYZ"
+_BEFORE, _AFTER = "192.0.2.1", "192.0.2.2"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a database: of its row, and of its server."""
+
+    status: DatabaseStatus
+    content: str | None = "first"
+    """None: nothing of it is on the host."""
+    backups: int = 0
+    plan: str = "g1-nano-1"
+    password: str = PASSWORD
+    client: str = _BEFORE
+    """The address that can connect."""
+
+
+@dataclass(frozen=True)
+class DatabaseCase:
+    """One job on one database; a Case of the harness."""
+
+    databases: DatabaseStage
+    database_id: int
+    job_id: int
+    done: Outcome | None
+    failed: tuple[Outcome | None, ...]
+
+    async def check_done(self) -> None:
+        assert await self._outcome() == self.done
+        await self._check_traces()
+
+    async def check_failed(self) -> None:
+        assert await self._outcome() in self.failed
+        await self._check_traces()
+
+    async def _outcome(self) -> Outcome | None:
+        row = await self.databases.row(self.database_id)
+        held = await self.databases.held(self.database_id)
+        if row is None:
+            assert held is None
+            return None
+        assert (row.made, row.next_password, row.deleting) == (held is not None, None, False)
+        if held is None:
+            return Outcome(row.status, None)
+        password = self.databases.box.open(row.password).decode()
+        client = _BEFORE if row.allow_list == [f"{_BEFORE}/32"] else _AFTER
+        engine = self.databases.engine
+        assert await engine.admits(row.id, "roostadmin", password, client)
+        content = await engine.read(row.id)
+        return Outcome(row.status, content, len(held.backups), row.type, password, client)
+
+    async def _check_traces(self) -> None:
+        lines: list[str] = []
+        await check_all(self.databases.stage.roost, False, lines.append)
+        assert [line for line in lines if f"database {self.database_id} " in line] == []
+
+
+@dataclass(frozen=True)
+class TickCase:
+    """A job of the clock, which begins others at most."""
+
+    job_id: int
+
+    async def check_done(self) -> None:
+        """The harness has seen that it ended well."""
+
+    async def check_failed(self) -> None:
+        """The next tick does the same."""
+
+
+Prepare = Callable[[DatabaseStage, Environment], Awaitable[tuple[int, int]]]
+"""Sets the scene and enqueues the job: ids of the database and of the job."""
+
+
+async def enqueue(environment: Environment, kind: JobKind[Args], args: Args) -> int:
+    async with environment.store.transaction() as db:
+        account_id = await db.fetchval("select min(id) from account")
+        by = log.Starter(environment.queue, db, account_id, "somebody")
+        await log.start(by, kind, args, DATABASE.entity(args.database_id, "label"))
+        resource = resource_of(args.database_id)
+        job_id: int = await db.fetchval("select max(id) from job where resource = $1", resource)
+    return job_id
+
+
+async def begin(
+    environment: Environment,
+    prepare: Prepare,
+    done: Outcome | None,
+    failed: tuple[Outcome | None, ...],
+) -> DatabaseCase:
+    databases = DatabaseStage(environment.services.get(Stage))
+    database_id, job_id = await prepare(databases, environment)
+    return DatabaseCase(databases, database_id, job_id, done, failed)
+
+
+async def plain(
+    databases: DatabaseStage, environment: Environment, kind: JobKind[DatabaseArgs], made: bool
+) -> tuple[int, int]:
+    database_id = await databases.database("active" if made else "provisioning", made=made)
+    args = DatabaseArgs(database_id=database_id)
+    return database_id, await enqueue(environment, kind, args)
+
+
+async def update(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    database_id, store = await databases.database(), environment.store
+    await state_queries.set_allow_list(store, database_id, [f"{_AFTER}/32"])
+    await state_queries.set_plan(store, database_id, "g1-standard-1", 1, 2048, 51200)
+    former = Plan(type="g1-nano-1", vcpus=1, memory=1024, disk=25600)
+    args = UpdateArgs(
+        database_id=database_id, former_allow_list=(f"{_BEFORE}/32",), former_plan=former
+    )
+    return database_id, await enqueue(environment, jobs.UPDATE, args)
+
+
+async def reset(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    database_id = await databases.database()
+    sealed = databases.box.seal(_NEXT.encode())
+    await state_queries.set_next_password(environment.store, database_id, sealed)
+    args = DatabaseArgs(database_id=database_id)
+    return database_id, await enqueue(environment, jobs.RESET, args)
+
+
+async def recover(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    database_id = await databases.database()
+    args = DatabaseArgs(database_id=database_id)
+    return database_id, await enqueue(environment, jobs.RECOVER, args)
+
+
+async def save(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    database_id = await databases.database()
+    backup_id = await databases.backup(database_id, made=False)
+    args = SaveArgs(database_id=database_id, backup_id=backup_id)
+    return database_id, await enqueue(environment, jobs.SAVE, args)
+
+
+async def discard(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    database_id = await databases.database()
+    backup_id = await databases.backup(database_id)
+    args = DatabaseBackupArgs(database_id=database_id, backup_id=backup_id)
+    return database_id, await enqueue(environment, jobs.DISCARD, args)
+
+
+async def restore(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    database_id = await databases.database()
+    backup_id = await databases.backup(database_id)
+    await databases.engine.write(database_id, "second")
+    args = RestoreDatabaseArgs(database_id=database_id, backup_id=backup_id, former="active")
+    return database_id, await enqueue(environment, jobs.RESTORE, args)
+
+
+async def delete(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    database_id = await databases.database()
+    await databases.backup(database_id)
+    await state_queries.set_deleting(environment.store, database_id)
+    args = DatabaseArgs(database_id=database_id)
+    return database_id, await enqueue(environment, jobs.DELETE, args)
+
+
+async def tick(environment: Environment, kind: JobKind[watch_jobs.AllArgs]) -> TickCase:
+    async with environment.store.transaction() as db:
+        job = await environment.queue.enqueue(db, kind, watch_jobs.AllArgs())
+    return TickCase(job.id)
+
+
+def _scenario(
+    kind: JobKind[Args], prepare: Prepare, done: Outcome | None, *failed: Outcome | None
+) -> Scenario:
+    return Scenario(kind, partial(begin, prepare=prepare, done=done, failed=failed))
+
+
+_FINE = Outcome("active")
+_CHANGED = Outcome("active", plan="g1-standard-1", client=_AFTER)
+
+SCENARIOS = (
+    _scenario(
+        jobs.CREATE,
+        partial(plain, kind=jobs.CREATE, made=False),
+        Outcome("active", ""),
+        Outcome("failed", None),
+    ),
+    _scenario(jobs.UPDATE, update, _CHANGED, _FINE),
+    _scenario(jobs.PATCH, partial(plain, kind=jobs.PATCH, made=True), _FINE, _FINE),
+    _scenario(jobs.RESET, reset, Outcome("active", password=_NEXT), _FINE),
+    _scenario(jobs.RECOVER, recover, _FINE, Outcome("degraded")),
+    _scenario(jobs.SAVE, save, Outcome("active", backups=1), _FINE),
+    _scenario(jobs.DISCARD, discard, _FINE, Outcome("active", backups=1), _FINE),
+    _scenario(
+        jobs.RESTORE,
+        restore,
+        Outcome("active", backups=1),
+        Outcome("active", "second", backups=1),
+        Outcome("active", backups=1),
+    ),
+    _scenario(jobs.DELETE, delete, None, Outcome("failed", backups=1), None),
+    Scenario(watch_jobs.BACKUPS_DUE, partial(tick, kind=watch_jobs.BACKUPS_DUE)),
+    Scenario(watch_jobs.WATCH, partial(tick, kind=watch_jobs.WATCH)),
+)

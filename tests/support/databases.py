@@ -1,0 +1,69 @@
+"""Managed databases over HTTP, and what becomes of them."""
+
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+
+from roost.app.roost import Roost
+from roost.core.planes import Engines
+from roost.engines.simulated.databases import SimulatedDatabases
+from roost.engines.simulated.plane import Operation
+from roost.ids import new_uuid
+from roost.resources.databases.engine import DATABASE_PLANE
+from tests.support.client import Client, Json, until
+from tests.support.instances import OMITTED
+from tests.support.volumes import failing
+
+DATABASES = "/databases/mysql/instances"
+_VALID = {
+    "label": "orders",
+    "region": "us-lake",
+    "type": "g1-nano-1",
+    "engine": "mysql/8.0.30",
+}
+_RESTS = ("active", "failed", "degraded")
+
+
+def database_engine(roost: Roost, region: str = "us-lake") -> SimulatedDatabases:
+    engine = roost.services.get(Engines).of(DATABASE_PLANE, region)
+    assert isinstance(engine, SimulatedDatabases)
+    return engine
+
+
+def planned(roost: Roost, operation: Operation) -> AbstractAsyncContextManager[None]:
+    """While the block runs, each call of the operation fails with the reason `planned`."""
+    return failing(roost, operation, "planned")
+
+
+def database_body(**changes: object) -> Json:
+    """A body that is accepted, with some fields set or OMITTED."""
+    body = {**_VALID, **changes}
+    return {field: value for field, value in body.items() if value is not OMITTED}
+
+
+async def made_database(client: Client, **changes: object) -> Json:
+    """A new database, when it rests."""
+    row = await client.post(DATABASES, database_body(**changes))
+    return await at_rest(client, row["id"])
+
+
+async def at_rest(client: Client, database_id: int) -> Json:
+    """The database when nothing is being done with it."""
+    view = partial(client.get, f"{DATABASES}/{database_id}")
+    return await until(view, lambda row: row["status"] in _RESTS)
+
+
+async def made_backup(client: Client, database_id: int, label: str | None = None) -> Json:
+    """A snapshot, when it is whole."""
+    path = f"{DATABASES}/{database_id}/backups"
+    label = label or f"b_{new_uuid()[:8]}"
+    assert await client.post(path, {"label": label}) == {}
+    await at_rest(client, database_id)
+    rows = (await client.get(path))["data"]
+    return next(row for row in rows if row["label"] == label)
+
+
+async def database_events(client: Client, database_id: int) -> list[tuple[str, str]]:
+    """Actions and status, the newest first."""
+    wanted = {"entity.id": database_id, "entity.type": "database"}
+    page = await client.get("/account/events?page_size=500", filter=wanted)
+    return [(event["action"], event["status"]) for event in page["data"]]
