@@ -46,6 +46,16 @@ class Threads:
             self._start()
         return await asyncio.wrap_future(future)
 
+    async def finish(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `run`, for what nobody else may come upon half done: a caller that is cancelled leaves
+        when work that has begun has come to its end."""
+        task = asyncio.create_task(self.run(work, *args, **kwargs))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait({task})
+            raise
+
     def _start(self) -> None:
         self._started += 1
         name = f"{self._name}-{self._started}"

@@ -15,6 +15,7 @@ from roost.engines.simulated.plane import Operation
 from roost.jobs.kinds import Retry
 from roost.jobs.queries import READY
 from roost.resources.compute.locks import MAX_WAITING
+from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
 from tests.support.disks import engine_of, events, path_of, quiet
 from tests.support.instances import INSTANCES, PASSWORD, create_body, made
@@ -160,7 +161,7 @@ async def scene(client: Client, runs: bool) -> Scene:
 
 
 @pytest.mark.parametrize("work", WORK)
-async def test_the_table(client: Client, roost: Roost, work: str) -> None:
+async def test_the_table(client: Client, roost: Roost, account: Account, work: str) -> None:
     runs = work not in ("boot", "restore")
     stage = await scene(client, runs)
     wanted = (*WHOLE, *ROWS, *WAITS)
@@ -175,7 +176,7 @@ async def test_the_table(client: Client, roost: Roost, work: str) -> None:
             assert (answer.problems == BUSY) is busy, (request, answer.body)
             assert busy or answer.status == 200, (request, answer.body)
     await quiet(client, stage.path)
-    await until(lambda: busy_jobs(roost), lambda count: count == 0)
+    await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     statuses = {row["action"]: row["status"] for row in await events(client, stage.path)}
     assert "failed" not in statuses.values(), statuses
     assert (await client.get(stage.path))["status"] == "offline"
@@ -229,7 +230,9 @@ async def begin_volume_work(client: Client, work: str, compute_id: int) -> Json:
 @pytest.mark.parametrize("request_", ["attach", "detach", "resize", "clone", "delete"])
 @pytest.mark.parametrize("work", VOLUME_WORK)
 @pytest.mark.spec("A volume status", "A volumes delete", "A volumes resize")
-async def test_the_table_of_volumes(client: Client, roost: Roost, work: str, request_: str) -> None:
+async def test_the_table_of_volumes(
+    client: Client, roost: Roost, account: Account, work: str, request_: str
+) -> None:
     instance = await running_instance(client)
     async with slow(roost, VOLUME_WORK[work], seconds=0.5):
         volume = await begin_volume_work(client, work, instance["id"])
@@ -256,7 +259,7 @@ async def test_the_table_of_volumes(client: Client, roost: Roost, work: str, req
             assert shown["size"] == (
                 50 if request_ == "resize" else volume["size"] + 10 * (work == "resize")
             )
-    await until(lambda: busy_jobs(roost), lambda count: count == 0)
+    await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     await check_end(client, roost, work, request_, volume["id"])
 
 
@@ -282,7 +285,7 @@ async def check_end(client: Client, roost: Roost, work: str, request: str, volum
         assert (copy["status"], copy["size"]) == ("active", row["size"])
 
 
-async def test_right_after_a_create(client: Client, roost: Roost) -> None:
+async def test_right_after_a_create(client: Client, roost: Roost, account: Account) -> None:
     """What a client does that does not wait: everything comes true, in its order."""
     async with slow(roost, "disk_make", "volume_create", seconds=0.2):
         row = await client.post(INSTANCES, create_body(type=PLAN, booted=True))
@@ -292,7 +295,7 @@ async def test_right_after_a_create(client: Client, roost: Roost) -> None:
         await client.post(f"{VOLUMES}/{other['id']}/attach", {"compute_id": row["id"]})
         await client.post(f"{path}/reboot", {})
         assert (await client.get(path))["status"] == "provisioning"
-    await until(lambda: busy_jobs(roost), lambda count: count == 0)
+    await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     assert (await client.get(path))["status"] == "running"
     for each in (volume, other):
         assert await plugged(roost, each["id"]) == row["id"]
@@ -301,20 +304,20 @@ async def test_right_after_a_create(client: Client, roost: Roost) -> None:
 
 @pytest.mark.parametrize(("request_", "ends"), [("boot", "running"), ("shutdown", "offline")])
 async def test_power_asked_for_during_a_create(
-    client: Client, roost: Roost, request_: str, ends: str
+    client: Client, roost: Roost, account: Account, request_: str, ends: str
 ) -> None:
     """It takes the place of the boot that would have come."""
     async with slow(roost, "disk_make", seconds=0.2):
         path = path_of(await client.post(INSTANCES, create_body(booted=True)))
         await client.post(f"{path}/{request_}")
-        await until(lambda: busy_jobs(roost), lambda count: count == 0)
+        await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     assert (await client.get(path))["status"] == ends
     told = [(row["action"], row["status"]) for row in await events(client, path)]
     assert told == [(f"compute_{request_}", "finished"), ("compute_create", "finished")]
 
 
 async def test_what_follows_something_that_fails(
-    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+    client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A boot fails: a shutdown has nothing to do then, and a reboot cannot be done."""
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
@@ -323,7 +326,7 @@ async def test_what_follows_something_that_fails(
         await client.post(f"{path}/boot", {})
         await client.post(f"{path}/shutdown")
         await client.post(f"{path}/reboot", {})
-        await until(lambda: busy_jobs(roost), lambda count: count == 0)
+        await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     rows = await events(client, path)
     assert [(row["action"], row["status"]) for row in rows[:3]] == [
         ("compute_reboot", "failed"),
@@ -335,7 +338,7 @@ async def test_what_follows_something_that_fails(
 
 
 async def test_what_follows_a_volume_that_is_not_made(
-    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+    client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
     instance = await running_instance(client)
@@ -345,18 +348,19 @@ async def test_what_follows_a_volume_that_is_not_made(
         path = f"{VOLUMES}/{volume['id']}"
         await client.post(f"{path}/attach", {"compute_id": instance["id"]})
         await client.post(f"{path}/clone", {"label": "copy"})
-        await until(lambda: busy_jobs(roost), lambda count: count == 0)
+        await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     assert (await client.get(VOLUMES))["results"] == 0
     page = await client.get("/account/events", filter={"entity.type": "volume"})
     told = {row["action"]: (row["status"], row["message"]) for row in page["data"]}
     assert told["volume_create"] == ("failed", "the disk is full")
     assert told["volume_attach"] == ("failed", "The volume is gone.")
-    assert await roost.store.fetchval("select count(*) from job where undo_error is not null") == 0
+    stuck = "select count(*) from job where account_id = $1 and undo_error is not null"
+    assert await roost.store.fetchval(stuck, account.id) == 0
     assert told["volume_clone"] == ("failed", "The volume that was to be cloned is gone.")
 
 
 async def test_a_clone_of_a_volume_that_does_not_grow(
-    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+    client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has the size that its record says, and that its source was to have."""
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
@@ -366,7 +370,7 @@ async def test_a_clone_of_a_volume_that_does_not_grow(
         await engine_of(roost).plan.fail("volume_resize", "the disk is full", calls=4)
         await client.post(f"{path}/resize", {"size": 60})
         copy = await client.post(f"{path}/clone", {"label": "copy"})
-        await until(lambda: busy_jobs(roost), lambda count: count == 0)
+        await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     assert (await client.get(path))["size"] == 20
     assert (await client.get(f"{VOLUMES}/{copy['id']}"))["size"] == 60
     state = await volume_engine(roost).inspect(copy["id"])
@@ -374,13 +378,13 @@ async def test_a_clone_of_a_volume_that_does_not_grow(
     assert state.size == 60
 
 
-async def test_no_more_than_so_many_wait(client: Client, roost: Roost) -> None:
+async def test_no_more_than_so_many_wait(client: Client, roost: Roost, account: Account) -> None:
     path = path_of(await made(client))
     async with slow(roost, "start", seconds=1):
         answers = [await client.send("POST", f"{path}/boot", {}) for _ in range(MAX_WAITING + 1)]
         assert [answer.status for answer in answers] == [200] * MAX_WAITING + [400]
         assert answers[-1].problems == BUSY
-        await until(lambda: busy_jobs(roost), lambda count: count == 0)
+        await until(lambda: busy_jobs(roost, account), lambda count: count == 0)
     assert {row["status"] for row in await events(client, path)} == {"finished"}
     assert (await client.get(path))["status"] == "running"
 
@@ -394,6 +398,8 @@ async def held(roost: Roost, operation: Operation) -> AsyncIterator[None]:
     await roost.store.notify(READY)
 
 
-async def busy_jobs(roost: Roost) -> int:
-    count: int = await roost.store.fetchval("select count(*) from job where finished is null")
+async def busy_jobs(roost: Roost, account: Account) -> int:
+    count: int = await roost.store.fetchval(
+        "select count(*) from job where account_id = $1 and finished is null", account.id
+    )
     return count

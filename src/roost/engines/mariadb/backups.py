@@ -23,7 +23,7 @@ async def save(folder: Folder, server: Server, backup_id: int) -> None:
     folder.backups.mkdir(mode=0o700, parents=True, exist_ok=True)
     partial = whole.with_name(f"{whole.name}.part")
     scratch = folder.path / "scratch"
-    await DISK.run(_empty, scratch)
+    await DISK.finish(_empty, scratch)
     copying = (
         *server.within(),
         *(_TOOL, "--no-defaults", "--backup", "--stream=mbstream", "--user=root"),
@@ -36,7 +36,7 @@ async def save(folder: Folder, server: Server, backup_id: int) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    await DISK.run(_keep, partial, whole)
+    await DISK.finish(_keep, partial, whole)
 
 
 async def unpack(folder: Folder, backup_id: int) -> None:
@@ -44,12 +44,12 @@ async def unpack(folder: Folder, backup_id: int) -> None:
     packed = folder.backup(backup_id)
     if not packed.exists():
         raise EngineError("The backup is gone from the host")
-    await DISK.run(_empty, folder.new_data)
+    await DISK.finish(_empty, folder.new_data)
     unpacking = ("zstd", "--quiet", "--decompress", "--stdout", packed)
     writing = ("mbstream", "-x", "-C", folder.new_data)
     await pipe(_RESTORING, unpacking, writing, folder.words)
     await run(_RESTORING, (_TOOL, "--no-defaults", "--prepare", f"--target-dir={folder.new_data}"))
-    await DISK.run(give, folder.new_data)
+    await DISK.finish(give, folder.new_data)
 
 
 def discard(folder: Folder, backup_id: int) -> None:

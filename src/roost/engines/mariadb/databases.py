@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from roost.core.engine import EngineError, Health
@@ -97,10 +97,10 @@ class MariadbDatabases:
                 await self._serve(folder, spec)
             except EngineError:
                 await Server(folder).stop()
-                await DISK.run(_put_back, folder)
+                await DISK.finish(_put_back, folder)
                 await self._serve(folder, spec)
                 raise
-            await DISK.run(_remove, folder.former_data)
+            await DISK.finish(_remove, folder.former_data)
 
     async def delete_backup(self, database_id: int, backup_id: int) -> None:
         await DISK.run(backups.discard, self._folder(database_id), backup_id)
@@ -150,11 +150,12 @@ class MariadbDatabases:
         gone = EngineError(f"The data of database {database_id} do not exist")
         if not folder.whole:
             raise gone
-        try:
-            async with locked(folder.path):
-                yield folder
-        except FileNotFoundError as error:
-            raise gone from error
+        async with AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(locked(folder.path))
+            except FileNotFoundError as error:
+                raise gone from error
+            yield folder
 
     async def _fill(self, folder: Folder, spec: DatabaseSpec) -> None:
         """An empty database without a server."""
@@ -185,9 +186,9 @@ class MariadbDatabases:
         """What a restore has left behind that was killed."""
         if folder.former_data.is_dir() and not folder.data.is_dir():
             folder.former_data.rename(folder.data)
-        await DISK.run(_remove, folder.new_data)
+        await DISK.finish(_remove, folder.new_data)
         if folder.former_data.is_dir():
-            await DISK.run(_remove, folder.former_data)
+            await DISK.finish(_remove, folder.former_data)
 
     async def _state(self, database_id: int, guarded: frozenset[int]) -> DatabaseState:
         folder = self._folder(database_id)
@@ -227,9 +228,10 @@ def _port(folder: Folder) -> int:
 
 
 def _put_back(folder: Folder) -> None:
-    """The restored data are of no use."""
-    _remove(folder.data)
+    """The restored data are of no use. A kill leaves the former ones, or those in their place."""
+    folder.data.rename(folder.new_data)
     folder.former_data.rename(folder.data)
+    _remove(folder.new_data)
 
 
 def _remove(path: Path) -> None:
