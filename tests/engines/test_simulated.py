@@ -88,6 +88,7 @@ class Region:
             "database_inspect": lambda: databases.inspect(ID),
             "bucket_put": lambda: objects.put_bucket(BUCKET),
             "bucket_delete": lambda: objects.delete_bucket(BUCKET.name),
+            "bucket_purge": lambda: objects.purge_bucket(BUCKET.name),
             "key_put": lambda: objects.put_key(KEY),
             "key_delete": lambda: objects.delete_key(KEY.name),
         }

@@ -17,11 +17,13 @@ import grpc.aio
 from roost.core.engine import EngineError
 from roost.resources.object_storage.engine import KeySpec
 
-_SERVICE = "/iam_pb.SeaweedIdentityAccessManagement/"
+_KEYS = "/iam_pb.SeaweedIdentityAccessManagement/"
+_FILER = "/filer_pb.SeaweedFiler/"
 _SECONDS = 10.0
 _TOKEN_SECONDS = 60
 _TEXT = 2
 """The wire type of texts and messages."""
+_PURGE_SECONDS = 600.0
 
 
 class Identities:
@@ -51,6 +53,20 @@ class Identities:
             answer = await self._call(channel, "ListUsers", b"")
         return sorted(value.decode() for number, value in fields(answer) if number == 1)
 
+    async def purge(self, bucket: str) -> None:
+        """Delete a bucket with all that it holds."""
+        deletion = field(1, "/buckets") + field(2, bucket) + flag(5) + flag(6)
+        async with grpc.aio.insecure_channel(self._address) as channel:
+            for method, message in (
+                ("DeleteEntry", deletion),
+                ("DeleteCollection", field(1, bucket)),
+            ):
+                call = channel.unary_unary(_FILER + method, _same, _same)
+                try:
+                    await call(message, timeout=_PURGE_SECONDS)
+                except grpc.aio.AioRpcError as error:
+                    raise EngineError("The object storage does not delete the bucket") from error
+
     async def _call(
         self,
         channel: grpc.aio.Channel,
@@ -58,7 +74,7 @@ class Identities:
         message: bytes,
         harmless: grpc.StatusCode | None = None,
     ) -> bytes:
-        call = channel.unary_unary(_SERVICE + method, _same, _same)
+        call = channel.unary_unary(_KEYS + method, _same, _same)
         header = ("authorization", f"Bearer {_token(self._signing_key)}")
         try:
             answer: bytes = await call(message, timeout=_SECONDS, metadata=(header,))
@@ -73,6 +89,11 @@ def field(number: int, value: str | bytes) -> bytes:
     """A text or a message as a field of a message."""
     content = value.encode() if isinstance(value, str) else value
     return bytes([number << 3 | _TEXT]) + _size(len(content)) + content
+
+
+def flag(number: int) -> bytes:
+    """True as a field of a message."""
+    return bytes([number << 3, 1])
 
 
 def fields(message: bytes) -> Iterator[tuple[int, bytes]]:

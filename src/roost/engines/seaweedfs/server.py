@@ -26,7 +26,10 @@ PROGRAM = Path(sys.executable).with_name("weed")
 ROOT = "root"
 """The operator's own identity, and its access key."""
 
-_PORTS = ("master", "volume", "filer", "s3")
+_PORTS = (
+    *(f"{each}{kind}" for each in ("master", "volume", "filer", "s3") for kind in ("", ".grpc")),
+    "metrics",
+)
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
@@ -45,6 +48,8 @@ class Place:
     url: str
     filer: str
     """Host and port of its gRPC."""
+    metrics: str
+    """The URL of its counters."""
     secret: str
 
 
@@ -69,6 +74,15 @@ class Server:
                 if await self._search() is None:
                     await self._start()
         return await DISK.run(self._place)
+
+    async def reserve(self) -> str:
+        """The URL at which clients are going to find it, also before it is started."""
+        if not (self._folder / "ports.json").exists():
+            await DISK.run(self._make)
+            async with locked(self._folder):
+                if not (self._folder / "ports.json").exists():
+                    await DISK.run(self._settle_ports)
+        return (await DISK.run(self._place)).url
 
     async def stop(self) -> None:
         """Raises EngineError when it does not end."""
@@ -98,15 +112,17 @@ class Server:
 
     def _make(self) -> None:
         """The folder with the server's secret, which also signs the tokens of its filer."""
-        for folder in (self._folder, self._folder / "data"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             _write(self._folder / "secret", secrets.token_hex(32), os.O_EXCL)
 
     def _place(self) -> Place:
         ports, secret = self._ports(), (self._folder / "secret").read_text()
         return Place(
-            f"http://{LOOPBACK}:{ports['s3']}", f"{LOOPBACK}:{ports['filer.grpc']}", secret
+            f"http://{LOOPBACK}:{ports['s3']}",
+            f"{LOOPBACK}:{ports['filer.grpc']}",
+            f"http://{LOOPBACK}:{ports['metrics']}/metrics",
+            secret,
         )
 
     def _ports(self) -> dict[str, int]:
@@ -118,7 +134,7 @@ class Server:
         ports = dict[str, int]()
         with contextlib.suppress(FileNotFoundError):
             ports = self._ports()
-        for name in (f"{each}{kind}" for each in _PORTS for kind in ("", ".grpc")):
+        for name in _PORTS:
             if name not in ports or not tcp_port_is_free(ports[name]):
                 ports[name] = free_tcp_port()
         _write(self._folder / "ports.json", json.dumps(ports))
@@ -140,10 +156,7 @@ class Server:
         return [
             *("-logtostderr=true", "server", self._marker),
             *(f"-ip={LOOPBACK}", f"-ip.bind={LOOPBACK}"),
-            *(
-                f"-{name.replace('.grpc', '')}.port{'.grpc' if '.grpc' in name else ''}={port}"
-                for name, port in ports.items()
-            ),
+            *(f"{_option(name)}={port}" for name, port in ports.items()),
             *("-master.telemetry=false", "-master.electionTimeout=1s"),
             *("-master.volumeSizeLimitMB=128", "-master.volumePreallocate=false"),
             *("-master.resumeState=false", "-volume.max=20000", "-volume.preStopSeconds=0"),
@@ -153,6 +166,7 @@ class Server:
         ]
 
     async def _start(self) -> None:
+        (self._folder / "data").mkdir(mode=0o700, exist_ok=True)
         await DISK.run(self._settle_ports)
         await DISK.run(self._configure)
         self._pid_file.unlink(missing_ok=True)
@@ -190,6 +204,14 @@ class Server:
                             return True
                 await asyncio.sleep(_POLL_SECONDS)
         return False
+
+
+def _option(port: str) -> str:
+    """`-s3.port.grpc` for `s3.grpc`."""
+    name, _, kind = port.partition(".")
+    if name == "metrics":
+        return "-metricsPort"
+    return f"-{name}.port.{kind}" if kind else f"-{name}.port"
 
 
 def _write(path: Path, text: str, flags: int = os.O_TRUNC) -> None:

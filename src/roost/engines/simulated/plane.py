@@ -43,6 +43,7 @@ Operation = Literal[
     "database_inspect",
     "bucket_put",
     "bucket_delete",
+    "bucket_purge",
     "key_put",
     "key_delete",
 ]

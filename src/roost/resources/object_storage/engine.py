@@ -5,10 +5,13 @@ method is idempotent. Whoever holds a key has no more access than its grants and
 give: no call of the S3 kind changes keys, ACLs or the list of buckets. All may raise EngineError.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol
 
 from roost.core.engine import EngineError, Health
+from roost.core.planes import Plane
 
 Acl = Literal["private", "public-read", "authenticated-read", "public-read-write"]
 
@@ -28,6 +31,9 @@ class BucketSpec:
     acl: Acl
     cors_enabled: bool
     """Whether pages of any origin may use it; pages of none may otherwise."""
+    objects: Mapping[str, Acl] = field(default_factory=dict)
+    """Objects with an ACL of their own, which holds in place of the bucket's. Their names have no
+    character that means something in policies (`rules.check_acl_name`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,70 @@ class KeySpec:
     grants: tuple[BucketGrant, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as a list shows it; of a common prefix nothing but its name is known."""
+
+    name: str
+    etag: str | None = None
+    modified: datetime | None = None
+    """UTC"""
+    size: int | None = None
+    """Bytes"""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPage:
+    """Some objects of a bucket."""
+
+    objects: tuple[StoredObject, ...]
+    next_marker: str | None
+    """From where to go on; None at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which objects to list."""
+
+    limit: int
+    marker: str = ""
+    """Only what comes after it."""
+    prefix: str = ""
+    delimiter: str = ""
+    """What is the same from the prefix to the next one is shown as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a bucket holds."""
+
+    objects: int
+    size: int
+    """Bytes"""
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a server has sent to clients since it started."""
+
+    since: str
+    """Another text after each start."""
+    sent: Mapping[str, int]
+    """Bytes, by bucket."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a pre-signed URL is for."""
+
+    bucket: str
+    name: str
+    method: Literal["GET", "PUT", "DELETE"]
+    seconds: int
+    content_type: str | None = None
+    """What must be sent as Content-Type."""
+
+
 class ObjectEngine(Protocol):
     """An S3 server for the buckets of one region."""
 
@@ -64,8 +134,24 @@ class ObjectEngine(Protocol):
     async def is_empty(self, bucket: str) -> bool:
         """True also of one that does not exist."""
 
+    async def has_object(self, bucket: str, name: str) -> bool: ...
+
+    async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
+        """Nothing of a bucket that does not exist."""
+
+    async def usage(self, bucket: str) -> Usage:
+        """Nothing of a bucket that does not exist. It takes the longer, the more is there."""
+
+    async def traffic(self) -> Traffic: ...
+
+    async def sign(self, signature: Signature) -> str:
+        """A URL that may do so much with a bucket that exists, and nothing with others."""
+
     async def delete_bucket(self, bucket: str) -> None:
         """Nothing happens where there is none. NotEmptyError while it holds objects."""
+
+    async def purge_bucket(self, bucket: str) -> None:
+        """Delete it with all that it holds. Nothing happens where there is none."""
 
     async def buckets(self) -> list[str]:
         """All by name."""
@@ -81,8 +167,14 @@ class ObjectEngine(Protocol):
 
     async def health(self) -> Health: ...
 
+    async def keep_serving(self) -> None:
+        """Serve clients, if it holds anything for them."""
+
     async def shut_down(self) -> None:
         """Stop serving; what is stored is kept."""
 
     async def close(self) -> None:
         """Let go of the data plane, which goes on."""
+
+
+OBJECT_PLANE: Plane[ObjectEngine] = Plane("objects")
