@@ -82,6 +82,7 @@ class Settings(BaseSettings):
     rdns_resolver: str | None = Field(
         default=None, description="who is asked for forward DNS; default: the own name server"
     )
+    objects_engine: Literal["auto", "simulated", "seaweedfs"] = "auto"
     databases_listen: str = Field(
         default="127.0.0.1",
         pattern=r"^[0-9A-Fa-f:.]{2,45}$",

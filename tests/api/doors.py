@@ -151,6 +151,8 @@ def _body(endpoint: Endpoint) -> Json:
         body["username"] = f"new-{uuid.uuid4().hex[:16]}"
     if "domain" in body:
         body["domain"] = f"{uuid.uuid4().hex}.example"
+    if endpoint.name == "create_bucket":
+        body["label"] = f"b-{uuid.uuid4().hex}"
     if endpoint.name == "update_profile":
         del body["email"]  # A proxy user's stays as it is.
     return {name: value for name, value in body.items() if name not in _SPECIAL}

@@ -58,6 +58,8 @@ async def plant(lab: Lab) -> Planted:
     await planted.refused(client, confirm, {"tfa_code": scratch})
     await client.put("/profile", {"two_factor_auth": True})
 
+    await planted.made(client, "/object-storage/keys", {"label": "canary"}, "secret_key")
+
     body = {**INSTANCE, "root_pass": ROOT_PASS}
     planted.secrets.append(ROOT_PASS)
     await planted.refused(client, "/compute/instances", {**body, "type": "none"})
@@ -112,7 +114,7 @@ async def test_secrets_are_found_nowhere(
     assert b"token_create" in events
     assert tables["compute_instance"]
     assert tables["idempotency"].count(b"canary /profile") >= 3
-    assert len(planted.secrets) == 4
+    assert len(planted.secrets) == 5
 
     for number, refusal in enumerate(planted.refusals):
         assert_free(f"refusal {number}", refusal, planted.secrets)

@@ -53,7 +53,11 @@ DATABASE_ALL = (("databases:read_write",), False, Unrestricted())
 DATABASE_BACKUP_READ = (("databases:read_write",), False, Read("database", of="instanceId"))
 NEW_DATABASE = (("databases:read_write",), False, Global("add_databases"))
 
+OBJECTS_READ = (("object_storage:read_only",), False, AccountAccess("read_only"))
+OBJECTS_WRITE = (("object_storage:read_write",), False, AccountAccess("read_write"))
+
 MYSQL = "/databases/mysql/instances"
+BUCKET = "/object-storage/buckets/{clusterId}/{bucket}"
 FIREWALL_READ = (("firewall:read_only",), False, Read("firewall"))
 FIREWALL_WRITE = (("firewall:read_write",), False, Write("firewall"))
 
@@ -61,6 +65,27 @@ FIREWALL = "/networking/firewalls/{firewallId:int}"
 INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
 
 RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
+    "GET /object-storage/clusters": PUBLIC,
+    "GET /object-storage/clusters/{clusterId}": PUBLIC,
+    "GET /object-storage/buckets": OBJECTS_READ,
+    "POST /object-storage/buckets": OBJECTS_WRITE,
+    "GET /object-storage/buckets/{clusterId}": OBJECTS_READ,
+    f"GET {BUCKET}": OBJECTS_READ,
+    f"DELETE {BUCKET}": OBJECTS_WRITE,
+    f"GET {BUCKET}/access": OBJECTS_READ,
+    f"POST {BUCKET}/access": OBJECTS_WRITE,
+    f"PUT {BUCKET}/access": OBJECTS_WRITE,
+    f"GET {BUCKET}/object-acl": OBJECTS_READ,
+    f"PUT {BUCKET}/object-acl": OBJECTS_WRITE,
+    f"GET {BUCKET}/object-list": OBJECTS_READ,
+    f"POST {BUCKET}/object-url": OBJECTS_WRITE,
+    "POST /object-storage/cancel": OBJECTS_WRITE,
+    "GET /object-storage/keys": OBJECTS_READ,
+    "POST /object-storage/keys": OBJECTS_WRITE,
+    "GET /object-storage/keys/{keyId:int}": OBJECTS_READ,
+    "PUT /object-storage/keys/{keyId:int}": OBJECTS_WRITE,
+    "DELETE /object-storage/keys/{keyId:int}": OBJECTS_WRITE,
+    "GET /object-storage/transfer": OBJECTS_READ,
     "GET /regions": PUBLIC,
     "GET /regions/availability": PUBLIC,
     "GET /regions/{regionId}": PUBLIC,

@@ -117,6 +117,7 @@ UNFIT = (
     "id is not valid",
     "Must name each interface of the config once",
     "Text messages are not available here",
+    "The bucket is not empty",
     "The code is wrong or has expired: ask for another one",
     "There is no upgrade for the service plan of this Compute.",
     "Volume is not attached.",

@@ -28,7 +28,9 @@ async def test_healthy(running: RunningRoost) -> None:
     status, row = await until(lambda: health(running.url), lambda found: found[1]["status"] == "ok")
     assert (status, row["status"], row["problems"], row["store"]) == (200, "ok", [], "ok")
     assert row["workers"] == 1
-    planes = dict.fromkeys(("instances", "firewalls", "volumes", "databases"), "simulated")
+    planes = dict.fromkeys(
+        ("instances", "firewalls", "volumes", "databases", "objects"), "simulated"
+    )
     regions = dict.fromkeys(("local", "us-lake", "br-south"), planes)
     assert row["engines"] == {**regions, "all": {"dns": "simulated", "attachments": "files"}}
 

@@ -61,6 +61,8 @@ class Server:
     state: Path
     process: subprocess.Popen[str]
     url: str
+    greeting: str
+    """What it said before it was ready."""
 
     @classmethod
     def start(cls, state: Path, *options: str | Path) -> "Server":
@@ -76,9 +78,11 @@ class Server:
                 text=True,
             )
         assert process.stdout is not None
+        said = ""
         for line in process.stdout:
             if line.startswith("roost ready "):
-                return cls(state, process, line.split()[2])
+                return cls(state, process, line.split()[2], said)
+            said += line
         raise AssertionError(f"the server ended with {process.wait()}:\n{log.read_text()}")
 
     @property

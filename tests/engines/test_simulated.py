@@ -18,11 +18,13 @@ from roost.core.engine import EngineError
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.engines.simulated.firewalls import SimulatedFirewalls
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.objects import SimulatedObjects
 from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import DiskSpec, InstanceSpec, MountedError
 from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
 from roost.resources.firewalls.engine import FirewallSpec, RuleSet
+from roost.resources.object_storage.engine import BucketSpec, KeySpec
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.waiting import NotYetError, may_leave
 from tests.engines.harness import Pools, ignore, until
@@ -30,6 +32,8 @@ from tests.engines.harness import Pools, ignore, until
 ID = 100_001
 DISK = DiskSpec(ID, ID, 64, "ext4", "roost/mini")
 COPY = DiskSpec(ID + 1, ID, 64, "ext4")
+BUCKET = BucketSpec("photos", "private", False)
+KEY = KeySpec("key-1", "access", "secret", ())
 VOLUME, CLONE = VolumeSpec(ID, 20), VolumeSpec(ID + 1, 20)
 FIREWALL = FirewallSpec(ID, RuleSet((), "DROP", (), "ACCEPT"), frozenset({"192.0.2.1"}))
 SHAPE = DatabaseShape("mysql", "8.0.30", 1, "none", encrypted=False, ssl_connection=True)
@@ -44,10 +48,11 @@ class Region:
     volumes: SimulatedVolumes
     firewalls: SimulatedFirewalls
     databases: SimulatedDatabases
+    objects: SimulatedObjects
 
     async def call(self, operation: Operation) -> None:
         engine, volumes = self.instances, self.volumes
-        firewalls, databases = self.firewalls, self.databases
+        firewalls, databases, objects = self.firewalls, self.databases, self.objects
         calls: dict[Operation, Callable[[], Awaitable[object]]] = {
             "start": lambda: engine.start(SPEC),
             "stop": lambda: engine.stop(ID, 0),
@@ -81,6 +86,11 @@ class Region:
             "database_backup_delete": lambda: databases.delete_backup(ID, ID),
             "database_delete": lambda: databases.delete(ID),
             "database_inspect": lambda: databases.inspect(ID),
+            "bucket_put": lambda: objects.put_bucket(BUCKET),
+            "bucket_delete": lambda: objects.delete_bucket(BUCKET.name),
+            "bucket_purge": lambda: objects.purge_bucket(BUCKET.name),
+            "key_put": lambda: objects.put_key(KEY),
+            "key_delete": lambda: objects.delete_key(KEY.name),
         }
         await calls[operation]()
 
@@ -94,6 +104,7 @@ class Region:
         await self.volumes.close()
         await self.firewalls.close()
         await self.databases.close()
+        await self.objects.close()
 
 
 SPEC = Pools(0).spec(ID)
@@ -106,6 +117,7 @@ def open_region(state_dir: Path) -> Region:
         SimulatedVolumes(state_dir, latency=0),
         SimulatedFirewalls(state_dir, latency=0),
         SimulatedDatabases(state_dir, latency=0, region="us-lake"),
+        SimulatedObjects(state_dir, latency=0),
     )
 
 

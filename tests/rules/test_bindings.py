@@ -16,6 +16,7 @@ from roost.core.planes import Engines
 from roost.engines.mariadb import providers as mariadb
 from roost.engines.qemu import providers
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.settings import Settings
 
@@ -75,7 +76,12 @@ async def bind(settings: Settings, catalog: Catalog, clock: Clock) -> Engines:
 
 
 def bound(engines: Engines) -> list[tuple[str, str, bool, str]]:
-    return [(each.plane, each.engine.name, each.real, each.why) for each in engines.bindings]
+    """But for objects, which need nothing of the others."""
+    return [
+        (each.plane, each.engine.name, each.real, each.why)
+        for each in engines.bindings
+        if each.plane != OBJECT_PLANE.name
+    ]
 
 
 @pytest.mark.usefixtures("capable_host")
@@ -154,3 +160,28 @@ async def test_only_the_engine_that_holds_a_row_is_found(tmp_path: Path) -> None
         with pytest.raises(EngineError) as refused:
             engines.holding(VOLUME_PLANE, row)
         assert str(refused.value) == f"Region {row.region} is not served by this worker."
+
+
+@pytest.mark.parametrize("engines", ["auto", "simulated"])
+async def test_object_storage_is_real_everywhere(
+    tmp_path: Path, region: RegionEntry, engines: Literal["auto", "simulated"]
+) -> None:
+    settings = Settings(state=tmp_path, engines=engines)
+    for _ in range(2):
+        (found,) = (await bind(settings, wishing(region, "simulated"), Clock())).bindings_of(
+            OBJECT_PLANE
+        )
+        assert (found.engine.name, found.real) == ("seaweedfs", True)
+        assert found.why.startswith("SeaweedFS, S3 at http://127.0.0.1:")
+        assert (await found.engine.health()).detail == "SeaweedFS, not needed yet"
+
+
+async def test_object_storage_is_simulated_where_that_is_wanted(
+    tmp_path: Path, region: RegionEntry
+) -> None:
+    for settings, catalog in (
+        (Settings(state=tmp_path, objects_engine="simulated"), wishing(region, "local")),
+        (Settings(state=tmp_path), wishing(region, "local", objects="simulated")),
+    ):
+        (found,) = (await bind(settings, catalog, Clock())).bindings_of(OBJECT_PLANE)
+        assert (found.engine.name, found.real) == ("simulated", False)

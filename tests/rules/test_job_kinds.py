@@ -15,6 +15,9 @@ from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.firewalls import locks as firewalls
 from roost.resources.firewalls.jobs import FirewallArgs
+from roost.resources.object_storage import locks as objects
+from roost.resources.object_storage.jobs import AccountArgs
+from roost.resources.object_storage.watch_jobs import COUNT
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.volumes import locks as volumes
 from roost.resources.volumes.jobs import VolumeArgs
@@ -32,11 +35,13 @@ _EVENTS = frozenset(
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
+    *("object_bucket_apply", "object_key_apply", "object_storage_count"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""
-_OTHERS = {CHECK.name: "power:8", NAMES.name: RESOURCE}
-"""A guest's power is looked at beside jobs on its instance; all names are one resource."""
+_OTHERS = {CHECK.name: "power:8", NAMES.name: RESOURCE, COUNT.name: COUNT.name}
+"""A guest's power is looked at beside jobs on its instance; all names are one resource, and so is
+all that is counted."""
 
 
 def _works_on(kind: JobKind[Args]) -> str | None:
@@ -49,6 +54,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
         (FirewallArgs, firewalls.resource_of(9)),
+        (AccountArgs, objects.resource_of(6)),
     ):
         if issubclass(kind.args, args):
             return resource
@@ -57,7 +63,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
 
 def _declared(kind: JobKind[Args]) -> str | None:
     args = kind.args.model_construct(
-        volume_id=7, compute_id=8, database_id=9, firewall_id=9, zone="example.com"
+        account_id=6, volume_id=7, compute_id=8, database_id=9, firewall_id=9, zone="example.com"
     )
     return None if kind.resource is None else kind.resource(args)
 

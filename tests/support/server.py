@@ -51,6 +51,7 @@ def simulated(state: Path, database_url: str, **more: object) -> Settings:
             "DATABASE_URL": database_url,
             "engines": "simulated",
             "simulated_latency": 0,
+            "objects_engine": "simulated",
             "rate_limit_scale": 0,
             "access_log": False,
             "job_lease": 2,

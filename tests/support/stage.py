@@ -29,6 +29,7 @@ PLAN = "g1-nano-1"
 SWAP = 512
 
 _TABLES = (
+    *("object_key", "object_bucket"),
     *("job", "event", "volume", "compute_instance", "domain"),
     *("ip_address", "ip_address_fill", "reverse_name"),
 )

@@ -15,13 +15,14 @@ from roost.core.planes import Binding, Engines
 from roost.errors import ShownError
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
+from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
 from roost.settings import Settings
 from roost.store.cluster import Cluster
 from roost.threads import DISK
 
 
 async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
-    """Stop the server, guests, managed databases, the name server and the embedded database.
+    """Stop the server, guests, managed databases, object storage, name server and database.
 
     False if one stays. Raises CatalogError or EngineUnavailableError before anything is stopped,
     and ServedError.
@@ -35,6 +36,7 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
             _stop_name_server(settings.state, say),
             *(_stop_guests(binding, say) for binding in engines.bindings_of(INSTANCE_PLANE)),
             *(_stop_databases(binding, say) for binding in engines.bindings_of(DATABASE_PLANE)),
+            *(_stop_objects(binding, say) for binding in engines.bindings_of(OBJECT_PLANE)),
         )
         if database is not None and database.postmaster() is not None:
             await database.stop()
@@ -84,4 +86,15 @@ async def _stop_databases(binding: Binding[DatabaseEngine], say: Callable[[str],
         await binding.engine.close()
     if binding.real:
         say(f"region {binding.place}: all databases are off")
+    return True
+
+
+async def _stop_objects(binding: Binding[ObjectEngine], say: Callable[[str], None]) -> bool:
+    try:
+        await binding.engine.shut_down()
+    except EngineError as error:
+        say(f"region {binding.place}: object storage did not stop: {error}")
+        return False
+    finally:
+        await binding.engine.close()
     return True

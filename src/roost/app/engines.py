@@ -10,12 +10,13 @@ from roost.core.catalog.entries import RegionEntry
 from roost.core.planes import Binding, Engine, Engines, Provider, Site
 from roost.engines.mariadb.providers import PROVIDERS as MARIADB
 from roost.engines.qemu.providers import PROVIDERS as QEMU
+from roost.engines.seaweedfs.providers import PROVIDERS as SEAWEEDFS
 from roost.engines.simulated.providers import PROVIDERS as SIMULATED
 from roost.errors import OperatorError
 from roost.settings import Settings
 from roost.store import Queries
 
-PROVIDERS: tuple[Provider[Engine], ...] = (*QEMU, *MARIADB, *SIMULATED)
+PROVIDERS: tuple[Provider[Engine], ...] = (*QEMU, *MARIADB, *SEAWEEDFS, *SIMULATED)
 """Of a data plane the first real one is what the catalogue calls `local`."""
 
 _PLANES = tuple(dict.fromkeys(provider.plane.name for provider in PROVIDERS))
@@ -63,6 +64,8 @@ async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> list[B
 
 async def _choose(plane: str, site: Site) -> Binding[Engine]:
     settings, region = site.settings, site.region
+    if plane not in region.engines and (own := _everywhere(plane)) is not None:
+        return await _bind_own(own, site)
     wish = region.engine_of(plane)
     if wish == "simulated":
         return await _simulated(plane, site, "the catalogue says so")
@@ -76,6 +79,19 @@ async def _choose(plane: str, site: Site) -> Binding[Engine]:
     if settings.engines == "local":
         raise EngineUnavailableError(f"region {region.id}: {reason}")
     return await _simulated(plane, site, reason)
+
+
+def _everywhere(plane: str) -> Provider[Engine] | None:
+    return next((each for each in PROVIDERS if each.plane.name == plane and each.everywhere), None)
+
+
+async def _bind_own(provider: Provider[Engine], site: Site) -> Binding[Engine]:
+    """Whatever the region's other engines are."""
+    reason = await provider.check(site)
+    if reason is not None:
+        return await _simulated(provider.plane.name, site, reason)
+    engine, what = await provider.open(site)
+    return Binding(provider.plane.name, site.region.id, engine, provider.real, what)
 
 
 def _find(plane: str, wish: str, region: RegionEntry) -> Provider[Engine]:

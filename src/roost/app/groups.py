@@ -23,6 +23,7 @@ from roost.resources.logins.group import GROUP as LOGINS
 from roost.resources.maintenance.group import GROUP as MAINTENANCE
 from roost.resources.notifications.group import GROUP as NOTIFICATIONS
 from roost.resources.oauth_clients.group import GROUP as OAUTH_CLIENTS
+from roost.resources.object_storage.group import GROUP as OBJECT_STORAGE
 from roost.resources.phone.group import GROUP as PHONE
 from roost.resources.profile.group import GROUP as PROFILE
 from roost.resources.regions.group import GROUP as REGIONS
@@ -72,6 +73,7 @@ GROUPS = Groups(
     NOTIFICATIONS,
     OAUTH,
     OAUTH_CLIENTS,
+    OBJECT_STORAGE,
     PHONE,
     PROFILE,
     REGIONS,

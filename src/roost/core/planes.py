@@ -59,6 +59,9 @@ class Provider(Generic[E_co]):
     """Why it cannot run there, or None."""
     open: Callable[[Site], Awaitable[tuple[E_co, str]]]
     """The engine, and what it is in a few words."""
+    everywhere: bool = False
+    """Whether it needs nothing of the region's other engines, and nothing of the host: then it
+    serves regions whose guests are simulated too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from roost.core.catalog.entries import (
     DatabaseTypeEntry,
     Entries,
     ImageEntry,
+    ObjectClusterEntry,
     PlanEntry,
     RegionEntry,
 )
@@ -27,6 +28,7 @@ class Catalog:
         self._images = {image.id: image for image in entries.images}
         self._database_engines = {engine.id: engine for engine in entries.database_engines}
         self._database_types = {plan.id: plan for plan in entries.database_types}
+        self._clusters = {cluster.id: cluster for cluster in entries.object_clusters}
         self._has_image: dict[str, Callable[[str], bool]] = {}
         self._awaits_image: dict[str, Callable[[str], bool]] = {}
 
@@ -55,6 +57,10 @@ class Catalog:
 
     def find_database_type(self, type_id: str) -> DatabaseTypeEntry | None:
         return self._database_types.get(type_id)
+
+    def find_cluster(self, cluster_id: str) -> ObjectClusterEntry | None:
+        """A cluster of object storage."""
+        return self._clusters.get(cluster_id)
 
     def find_image(self, image_id: str) -> ImageEntry | None:
         """A public image."""

@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network
 
-from roost.core.catalog.entries import Entries, PlanEntry, RegionEntry, RegionPrice
+from roost.core.catalog.entries import (
+    Entries,
+    ObjectClusterEntry,
+    PlanEntry,
+    RegionEntry,
+    RegionPrice,
+)
 
 PRIVATE_RANGE = IPv4Network("192.168.128.0/17")
 """Where private addresses lie; subnets of VPCs must not (reference, VPC subnet)."""
@@ -23,6 +29,7 @@ def faults(entries: Entries) -> Iterator[str]:
         "betas",
         "database_engines",
         "database_types",
+        "object_clusters",
     ):
         yield from _repeated(group, [entry.id for entry in getattr(entries, group)])
     regions = {region.id for region in entries.regions}
@@ -40,6 +47,7 @@ def faults(entries: Entries) -> Iterator[str]:
         sizes = [str(row.quantity) for row in database_type.engines.mysql]
         if len(set(sizes)) < len(sizes):
             yield f"database_types[{n}].engines.mysql: a quantity is there twice"
+    yield from _cluster_faults(entries.object_clusters, regions)
     for n, image in enumerate(entries.images):
         if image.id.startswith("private/"):
             yield f"images[{n}].id: private/ is for the images of accounts"
@@ -64,6 +72,14 @@ def _plan_faults(path: str, plan: PlanEntry, regions: set[str], plans: set[str])
     yield from _price_faults(f"{path}.region_prices", plan.region_prices, regions)
     backups = plan.addons.backups.region_prices
     yield from _price_faults(f"{path}.addons.backups.region_prices", backups, regions)
+
+
+def _cluster_faults(clusters: list[ObjectClusterEntry], regions: set[str]) -> Iterator[str]:
+    for n, cluster in enumerate(clusters):
+        path = f"object_clusters[{n}].region"
+        yield from _unknown(path, [cluster.region], regions, "region")
+        if cluster.region in [other.region for other in clusters[:n]]:
+            yield f"{path}: {cluster.region} has a cluster already"
 
 
 def _price_faults(path: str, prices: list[RegionPrice], regions: set[str]) -> Iterator[str]:

@@ -239,6 +239,15 @@ class DatabaseTypeEntry(Entry):
         return any(row.quantity == cluster_size for row in self.engines.mysql)
 
 
+class ObjectClusterEntry(Entry):
+    """Where buckets can be. A region has one at most."""
+
+    id: Slug
+    region: Slug
+    domain: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,126}[a-z0-9]$")]
+    """Below which each bucket has a name."""
+
+
 class BetaEntry(Entry):
     """A beta program, in which accounts may take part."""
 
@@ -271,3 +280,4 @@ class Entries(Entry):
     betas: list[BetaEntry] = []
     database_engines: Annotated[list[DatabaseEngineEntry], Field(max_length=100)] = []
     database_types: Annotated[list[DatabaseTypeEntry], Field(max_length=1000)] = []
+    object_clusters: Annotated[list[ObjectClusterEntry], Field(max_length=1000)] = []

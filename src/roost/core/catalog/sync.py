@@ -38,6 +38,8 @@ async def sync(store: Store, catalog: Catalog) -> None:
         await queries.replace(db, "database_engine", engines)
         types = list(_plans(entries.database_types))
         await queries.replace(db, "database_type", types)
+        clusters = [c.model_dump(mode="json") for c in entries.object_clusters]
+        await queries.replace(db, "object_cluster", clusters)
         await queries.replace(db, "beta", [b.model_dump(mode="json") for b in entries.betas])
         images = [_image(entry) for entry in entries.images]
         await queries.replace(db, "image", images, among=_OWN_IMAGES)

@@ -41,6 +41,11 @@ Operation = Literal[
     "database_backup_delete",
     "database_delete",
     "database_inspect",
+    "bucket_put",
+    "bucket_delete",
+    "bucket_purge",
+    "key_put",
+    "key_delete",
 ]
 
 _Result = TypeVar("_Result")

@@ -6,10 +6,12 @@ from roost.core.planes import Provider, Site
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.engines.simulated.firewalls import SimulatedFirewalls
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.objects import SimulatedObjects
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallEngine
+from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine
 
 
@@ -49,6 +51,10 @@ async def _open_firewalls(site: Site) -> tuple[FirewallEngine, str]:
     return SimulatedFirewalls(_directory(site), site.settings.simulated_latency), "simulated"
 
 
+async def _open_objects(site: Site) -> tuple[ObjectEngine, str]:
+    return SimulatedObjects(_directory(site), site.settings.simulated_latency), "simulated"
+
+
 def _directory(site: Site) -> Path:
     return site.settings.state / "simulated" / site.region.id
 
@@ -58,4 +64,5 @@ PROVIDERS = (
     Provider(FIREWALL_PLANE, SimulatedFirewalls.name, False, _check_firewalls, _open_firewalls),
     Provider(VOLUME_PLANE, SimulatedVolumes.name, False, _check_volumes, _open_volumes),
     Provider(DATABASE_PLANE, SimulatedDatabases.name, False, _check, _open_databases),
+    Provider(OBJECT_PLANE, SimulatedObjects.name, False, _check, _open_objects),
 )

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
+from typing import Literal
 
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
@@ -14,7 +16,7 @@ from roost.store.statement import Statement
 ACCOUNT = Listing(
     record=f"""
         json '[]' as active_promotions, a.created as active_since, a.address_1, a.address_2,
-        a.balance, 0 as balance_uninvoiced,
+        a.balance::float8 as balance, 0 as balance_uninvoiced,
         case when a.parent_id is null then 'platform' else 'external' end as billing_source,
         {CAPABILITIES} as capabilities, a.city,
         json '{{"last_four":null,"expiry":null}}' as credit_card, a.company, a.country, a.email,
@@ -36,7 +38,7 @@ OWN_ACCOUNT = replace(
 SETTINGS = Listing(
     record="""
         false as managed, null as longview_subscription, a.network_helper, a.backups_enabled,
-        'disabled' as object_storage
+        a.object_storage
         """,
     source="account a",
     scope="true",
@@ -314,3 +316,29 @@ ACCOUNT_KIND = EntityKind(name="account", path="/account")
 
 SETTINGS_ENTITY: Entity = {**ACCOUNT_KIND.entity(), "url": f"{ACCOUNT_KIND.url()}/settings"}
 """The part of the account that changes of its settings are about."""
+
+
+async def balance(db: Queries, account_id: int) -> Decimal:
+    """US dollars"""
+    found: Decimal = await db.fetchval("select balance from account where id = $1", account_id)
+    return found
+
+
+async def has_object_storage(db: Queries, account_id: int) -> bool:
+    sql = "select object_storage = 'active' from account where id = $1"
+    return bool(await db.fetchval(sql, account_id))
+
+
+async def set_object_storage(
+    db: Queries, account_id: int, state: Literal["disabled", "active"]
+) -> bool:
+    """Whether it was another one before."""
+    changed = await db.fetchval(
+        """
+        update account set object_storage = $2 where id = $1 and object_storage <> $2
+        returning true
+        """,
+        account_id,
+        state,
+    )
+    return changed is not None

@@ -87,6 +87,7 @@ async def view_instance_transfer_of_month(call: Call) -> MonthTransferRow:
 async def view_account_transfer(call: Call) -> AccountTransferRow:
     """View this month's pool of outbound transfer.
 
-    Each instance adds what its plan gives for the part of the month from its creation on.
+    Each instance adds what its plan gives for the part of the month from its creation on, and
+    object storage 1000 GB.
     """
     return await service.view_pool(call)

@@ -116,8 +116,9 @@ class AccountTransferRow(TypedDict):
     billable: int
     """GB beyond the pool."""
     quota: int
-    """GB that the pool holds: what the plans of the account's instances give."""
+    """GB that the pool holds: what the plans of the account's instances and object storage give."""
     used: int
-    """GB that the instances sent to public addresses, those too that are gone."""
+    """GB that the instances sent to public addresses, those too that are gone, and that clients
+    have got from object storage."""
     region_transfers: list[RegionTransfer]
     """Regions with a pool of their own."""

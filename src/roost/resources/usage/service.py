@@ -5,9 +5,11 @@ from datetime import date, datetime, timedelta
 
 from roost.core.context import Context
 from roost.errors import invalid, not_found
+from roost.resources.account.queries import has_object_storage
 from roost.resources.compute import queries as instances
 from roost.resources.compute import totals_queries as totals
 from roost.resources.compute.engine import Counters
+from roost.resources.object_storage import service as objects
 from roost.resources.usage import queries
 from roost.resources.usage.queries import Used
 from roost.resources.usage.records import (
@@ -21,6 +23,8 @@ from roost.store import Queries, Store
 _AT_ONCE = 500
 """Instances whose readings are written in one transaction."""
 _GB = 10**9
+_OF_OBJECT_STORAGE = 1000
+"""GB (spec A object storage 10)."""
 _DAY = timedelta(days=1)
 _FIRST_YEAR, _LAST_YEAR, _DECEMBER = 2000, 2099, 12
 
@@ -87,13 +91,12 @@ async def view_pool(context: Context) -> AccountTransferRow:
     """Of this month (UTC)."""
     db, account_id, now = context.db, context.account_id, context.clock.now()
     quota = await totals.quota(db, account_id, now)
-    gone = await queries.sent_by_account(db, account_id, _first_day(now)) // _GB
-    return {
-        "billable": billable(gone, quota),
-        "quota": quota,
-        "used": gone,
-        "region_transfers": [],
-    }
+    if await has_object_storage(db, account_id):
+        quota += _OF_OBJECT_STORAGE
+    sent = await queries.sent_by_account(db, account_id, _first_day(now))
+    gone = (sent + await objects.sent(context)) // _GB
+    over = billable(gone, quota)
+    return {"billable": over, "quota": quota, "used": gone, "region_transfers": []}
 
 
 async def _stats(

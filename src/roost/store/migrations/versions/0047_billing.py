@@ -3,7 +3,7 @@
 from roost.store.migrations.sql import execute
 
 revision = "0047"
-down_revision = "0042"
+down_revision = "0043"
 
 UPGRADE = """
 create table unit_price (
@@ -13,8 +13,7 @@ create table unit_price (
 );
 comment on table unit_price is 'Prices in the catalogue of what has no plans';
 
-alter table account add column balance numeric(14, 2) not null default 0,
-    add column invoiced_until timestamp(0);
+alter table account add column invoiced_until timestamp(0);
 comment on column account.balance is 'US dollars owed; the sum of its invoices less its payments';
 comment on column account.invoiced_until is 'Null: since the month of its creation';
 
@@ -92,7 +91,7 @@ drop table invoice;
 drop table ledger_opening;
 drop table ledger;
 drop function refuse_change();
-alter table account drop column balance, drop column invoiced_until;
+alter table account drop column invoiced_until;
 drop table unit_price;
 """
 

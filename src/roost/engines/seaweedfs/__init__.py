@@ -1,0 +1,1 @@
+"""Object storage by SeaweedFS: one server for each region that has buckets."""

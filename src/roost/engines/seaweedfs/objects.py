@@ -1,0 +1,230 @@
+"""Buckets and keys on a server of our own."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from urllib.parse import unquote_plus
+from xml.etree.ElementTree import Element
+
+import aiohttp
+from defusedxml import ElementTree
+
+from roost.core.engine import EngineError, Health
+from roost.engines.seaweedfs.identities import Identities
+from roost.engines.seaweedfs.policies import bucket_policy, key_policy
+from roost.engines.seaweedfs.s3 import S3
+from roost.engines.seaweedfs.server import ROOT, Server
+from roost.resources.object_storage.engine import (
+    BucketGrant,
+    BucketSpec,
+    KeySpec,
+    NotEmptyError,
+    ObjectPage,
+    Signature,
+    StoredObject,
+    Traffic,
+    Usage,
+    Wanted,
+)
+from roost.threads import COMPUTING
+
+_CORS = (
+    "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>"
+    "<AllowedMethod>GET</AllowedMethod><AllowedMethod>PUT</AllowedMethod>"
+    "<AllowedMethod>POST</AllowedMethod><AllowedMethod>DELETE</AllowedMethod>"
+    "<AllowedMethod>HEAD</AllowedMethod><AllowedHeader>*</AllowedHeader>"
+    "</CORSRule></CORSConfiguration>"
+)
+
+
+_SIGNER = "sign-"
+"""A key of a bucket, by which URLs are signed. Who has one of these could copy another object into
+what it writes, with headers that are not signed, but none of other buckets."""
+_PAGE = 1000
+_TIMEOUT = aiohttp.ClientTimeout(total=30)
+_SENT = re.compile(
+    r'^SeaweedFS_s3_bucket_traffic_sent_bytes_total\{bucket="([a-z0-9-]+)"\} ([0-9.e+]+)$', re.M
+)
+_STARTED = re.compile(r"^process_start_time_seconds ([0-9.e+]+)$", re.M)
+
+
+class SeaweedObjects:
+    """An ObjectEngine. The server starts when something is first asked of it."""
+
+    name = "seaweedfs"
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def endpoint(self) -> str:
+        return (await self._server.ensure()).url
+
+    async def put_bucket(self, bucket: BucketSpec) -> None:
+        s3, policy = await self._s3(), bucket_policy(bucket)
+        exists = ("BucketAlreadyExists", "BucketAlreadyOwnedByYou")
+        await s3.call("PUT", bucket.name, accepts=exists)
+        signer = await self._signer(bucket.name)
+        grants = (BucketGrant(bucket.name, True),)
+        key = KeySpec(_SIGNER + bucket.name, signer.access_key, signer.secret_key, grants)
+        await (await self._identities()).put(key, key_policy(grants))
+        if policy is None:
+            gone = ("NoSuchBucketPolicy",)
+            await s3.call("DELETE", bucket.name, {"policy": ""}, accepts=gone)
+        else:
+            await s3.call("PUT", bucket.name, {"policy": ""}, policy)
+        if bucket.cors_enabled:
+            await s3.call("PUT", bucket.name, {"cors": ""}, _CORS)
+        else:
+            gone = ("NoSuchCORSConfiguration",)
+            await s3.call("DELETE", bucket.name, {"cors": ""}, accepts=gone)
+
+    async def is_empty(self, bucket: str) -> bool:
+        if not self._server.exists:
+            return True
+        s3, query = await self._s3(), {"list-type": "2", "max-keys": "1"}
+        answer = await s3.call("GET", bucket, query, accepts=("NoSuchBucket",))
+        return not answer.texts("{*}Key")
+
+    async def delete_bucket(self, bucket: str) -> None:
+        if not self._server.exists:
+            return
+        accepted = ("NoSuchBucket", "BucketNotEmpty")
+        answer = await (await self._s3()).call("DELETE", bucket, accepts=accepted)
+        if answer.status >= 400 and answer.code == "BucketNotEmpty":
+            raise NotEmptyError("The bucket is not empty")
+        await (await self._identities()).delete(_SIGNER + bucket)
+
+    async def purge_bucket(self, bucket: str) -> None:
+        if self._server.exists and bucket in await self.buckets():
+            await (await self._identities()).delete(_SIGNER + bucket)
+            await (await self._identities()).purge(bucket)
+
+    async def has_object(self, bucket: str, name: str) -> bool:
+        answer = await (await self._s3()).call("HEAD", f"{bucket}/{name}", accepts=("404",))
+        return answer.status < 400
+
+    async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
+        query = {
+            "max-keys": str(wanted.limit),
+            "marker": wanted.marker,
+            "prefix": wanted.prefix,
+            "delimiter": wanted.delimiter,
+            "encoding-type": "url",
+        }
+        answer = await (await self._s3()).call("GET", bucket, query, accepts=("NoSuchBucket",))
+        if answer.status >= 400:
+            return ObjectPage((), None)
+        return await COMPUTING.run(_read_page, answer.body)
+
+    async def usage(self, bucket: str) -> Usage:
+        objects, size, marker = 0, 0, ""
+        while True:
+            page = await self.list_objects(bucket, Wanted(_PAGE, marker))
+            objects += len(page.objects)
+            size += sum(each.size or 0 for each in page.objects)
+            if page.next_marker is None:
+                return Usage(objects, size)
+            marker = page.next_marker
+
+    async def traffic(self) -> Traffic:
+        if not self._server.exists:
+            return Traffic("", {})
+        place = await self._server.ensure()
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=_TIMEOUT) as session,
+                session.get(place.metrics) as response,
+            ):
+                text = await response.text()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise EngineError("The object storage does not answer") from error
+        started = _STARTED.search(text)
+        sent = {bucket: int(float(count)) for bucket, count in _SENT.findall(text)}
+        return Traffic(started[1] if started else "", sent)
+
+    async def sign(self, signature: Signature) -> str:
+        s3 = await self._signer(signature.bucket)
+        path = f"{signature.bucket}/{signature.name}"
+        return s3.sign(signature.method, path, signature.seconds, signature.content_type)
+
+    async def buckets(self) -> list[str]:
+        if not self._server.exists:
+            return []
+        answer = await (await self._s3()).call("GET", "")
+        return sorted(answer.texts("{*}Bucket/{*}Name"))
+
+    async def put_key(self, key: KeySpec) -> None:
+        await (await self._identities()).put(key, key_policy(key.grants))
+
+    async def delete_key(self, name: str) -> None:
+        if self._server.exists:
+            await (await self._identities()).delete(name)
+
+    async def keys(self) -> list[str]:
+        if not self._server.exists:
+            return []
+        return sorted(
+            name
+            for name in await (await self._identities()).names()
+            if name != ROOT and not name.startswith(_SIGNER)
+        )
+
+    async def health(self) -> Health:
+        if not self._server.exists:
+            return Health(True, "SeaweedFS, not needed yet")
+        try:
+            await self.buckets()
+        except EngineError as error:
+            return Health(False, str(error))
+        return Health(True, "SeaweedFS")
+
+    async def keep_serving(self) -> None:
+        if self._server.exists:
+            await self._server.ensure()
+
+    async def shut_down(self) -> None:
+        await self._server.stop()
+
+    async def close(self) -> None:
+        """No connection is kept."""
+
+    async def _s3(self) -> S3:
+        place = await self._server.ensure()
+        return S3(place.url, ROOT, place.secret)
+
+    async def _identities(self) -> Identities:
+        place = await self._server.ensure()
+        return Identities(place.filer, place.secret)
+
+    async def _signer(self, bucket: str) -> S3:
+        place = await self._server.ensure()
+        digest = hmac.digest(place.secret.encode(), f"sign {bucket}".encode(), hashlib.sha256).hex()
+        return S3(place.url, f"SIGN{digest[:16].upper()}", digest[16:])
+
+
+def _read_page(body: bytes) -> ObjectPage:
+    """The server writes names as they are in a URL, so that XML can hold all of them."""
+    root = ElementTree.fromstring(body)
+    objects = sorted((*_objects(root), *_prefixes(root)), key=lambda each: each.name)
+    if root.findtext("{*}IsTruncated") != "true" or not objects:
+        return ObjectPage(tuple(objects), None)
+    marker = unquote_plus(root.findtext("{*}NextMarker") or "")
+    return ObjectPage(tuple(objects), marker or objects[-1].name)
+
+
+def _objects(root: Element) -> Iterator[StoredObject]:
+    for each in root.iterfind("{*}Contents"):
+        modified = datetime.fromisoformat(each.findtext("{*}LastModified") or "")
+        yield StoredObject(
+            unquote_plus(each.findtext("{*}Key") or ""),
+            (each.findtext("{*}ETag") or "").strip('"'),
+            modified.astimezone(UTC).replace(tzinfo=None, microsecond=0),
+            int(each.findtext("{*}Size") or 0),
+        )
+
+
+def _prefixes(root: Element) -> Iterator[StoredObject]:
+    for each in root.iterfind("{*}CommonPrefixes"):
+        yield StoredObject(unquote_plus(each.findtext("{*}Prefix") or ""))

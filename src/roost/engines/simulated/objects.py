@@ -1,0 +1,158 @@
+"""Buckets and keys that exist only as records."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from roost.core.engine import Health
+from roost.engines.simulated.plane import Plane
+from roost.engines.simulated.state import Documents
+from roost.resources.object_storage.engine import (
+    BucketSpec,
+    KeySpec,
+    NotEmptyError,
+    ObjectPage,
+    Signature,
+    StoredObject,
+    Traffic,
+    Usage,
+    Wanted,
+)
+
+_BUCKET, _KEY, _OBJECT, _SENT = "object bucket", "object key", "object", "object traffic"
+
+
+class SimulatedObjects:
+    """An ObjectEngine without a server."""
+
+    name = "simulated"
+
+    def __init__(self, state_dir: Path, latency: float) -> None:
+        """`latency`: seconds that each operation takes."""
+        self._plane = Plane(state_dir, latency)
+
+    async def endpoint(self) -> str:
+        return "http://objects.invalid"
+
+    async def put_bucket(self, bucket: BucketSpec) -> None:
+        body = json.dumps(asdict(bucket))
+        await self._plane.begin(
+            "bucket_put", lambda documents: documents.write(_BUCKET, bucket.name, body)
+        )
+        await self._plane.plan.wait("bucket_put", bucket.name)
+
+    async def is_empty(self, bucket: str) -> bool:
+        return await self._plane.transact(lambda documents: not _objects(documents, bucket))
+
+    async def delete_bucket(self, bucket: str) -> None:
+        def delete(documents: Documents) -> None:
+            if _objects(documents, bucket):
+                raise NotEmptyError("The bucket is not empty")
+            documents.write(_BUCKET, bucket, None)
+
+        await self._plane.begin("bucket_delete", delete)
+
+    async def has_object(self, bucket: str, name: str) -> bool:
+        objects = await self._plane.state.read_all(_OBJECT)
+        return f"{bucket}/{name}" in objects
+
+    async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
+        objects = await self._plane.transact(lambda documents: _objects(documents, bucket))
+        shown = tuple(islice(_shown(objects, bucket, wanted), wanted.limit + 1))
+        page = shown[: wanted.limit]
+        return ObjectPage(page, page[-1].name if len(shown) > len(page) else None)
+
+    async def usage(self, bucket: str) -> Usage:
+        objects = await self._plane.transact(lambda documents: _objects(documents, bucket))
+        return Usage(len(objects), sum(json.loads(each)["size"] for each in objects.values()))
+
+    async def traffic(self) -> Traffic:
+        sent = await self._plane.state.read_all(_SENT)
+        return Traffic("once", {bucket: int(count) for bucket, count in sent.items()})
+
+    async def sign(self, signature: Signature) -> str:
+        path = f"{signature.bucket}/{quote(signature.name)}"
+        asked = {"method": signature.method, "seconds": signature.seconds}
+        return f"{await self.endpoint()}/{path}?{urlencode(asked)}"
+
+    async def purge_bucket(self, bucket: str) -> None:
+        def purge(documents: Documents) -> None:
+            for path in _objects(documents, bucket):
+                documents.write(_OBJECT, path, None)
+            documents.write(_BUCKET, bucket, None)
+
+        await self._plane.begin("bucket_purge", purge)
+
+    async def buckets(self) -> list[str]:
+        return sorted(await self._plane.state.read_all(_BUCKET))
+
+    async def put_key(self, key: KeySpec) -> None:
+        body = json.dumps({"grants": [asdict(grant) for grant in key.grants]})
+        await self._plane.begin("key_put", lambda documents: documents.write(_KEY, key.name, body))
+
+    async def delete_key(self, name: str) -> None:
+        await self._plane.begin("key_delete", lambda documents: documents.write(_KEY, name, None))
+
+    async def keys(self) -> list[str]:
+        return sorted(await self._plane.state.read_all(_KEY))
+
+    async def health(self) -> Health:
+        return Health(ok=True, detail="simulated")
+
+    async def keep_serving(self) -> None:
+        """Nothing runs."""
+
+    async def shut_down(self) -> None:
+        """Nothing runs."""
+
+    async def close(self) -> None:
+        self._plane.state.close()
+
+    async def write(self, bucket: str, name: str, size: int = 1) -> None:
+        """Put an object, as a client would."""
+        path, body = f"{bucket}/{name}", json.dumps({"size": size})
+        await self._plane.transact(lambda documents: documents.write(_OBJECT, path, body))
+
+    async def remove(self, bucket: str, name: str) -> None:
+        """Delete an object, as a client would."""
+        path = f"{bucket}/{name}"
+        await self._plane.transact(lambda documents: documents.write(_OBJECT, path, None))
+
+    async def send(self, bucket: str, count: int) -> None:
+        """Let clients have got so many bytes since it started."""
+        await self._plane.transact(lambda documents: documents.write(_SENT, bucket, str(count)))
+
+    async def spec(self, bucket: str) -> dict[str, object] | None:
+        """What was put last of a bucket, as JSON has it."""
+        found = (await self._plane.state.read_all(_BUCKET)).get(bucket)
+        return None if found is None else dict(json.loads(found))
+
+    async def grants(self, name: str) -> dict[str, bool] | None:
+        """The buckets that a key opens, and whether it may write to them."""
+        found = (await self._plane.state.read_all(_KEY)).get(name)
+        if found is None:
+            return None
+        return {grant["bucket"]: grant["writes"] for grant in json.loads(found)["grants"]}
+
+
+def _objects(documents: Documents, bucket: str) -> dict[str, str]:
+    return documents.read_all(_OBJECT, f"{bucket}/")
+
+
+def _shown(objects: dict[str, str], bucket: str, wanted: Wanted) -> Iterator[StoredObject]:
+    """Objects and common prefixes in the order of their names."""
+    last = wanted.marker
+    for path in sorted(objects):
+        name = path.removeprefix(f"{bucket}/")
+        if not name.startswith(wanted.prefix) or name <= wanted.marker:
+            continue
+        rest, found, _ = name[len(wanted.prefix) :].partition(wanted.delimiter or "\0")
+        if not found:
+            size = json.loads(objects[path])["size"]
+            yield StoredObject(name, "0" * 32, datetime(2030, 1, 31), size)
+        elif last != (last := f"{wanted.prefix}{rest}{wanted.delimiter}"):
+            yield StoredObject(last)

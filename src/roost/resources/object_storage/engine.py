@@ -1,0 +1,180 @@
+"""What object storage needs from a data plane.
+
+PostgreSQL holds the truth: every call that makes something carries the whole of it, and every
+method is idempotent. Whoever holds a key has no more access than its grants and the buckets' ACLs
+give: no call of the S3 kind changes keys, ACLs or the list of buckets. All may raise EngineError.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from roost.core.engine import EngineError, Health
+from roost.core.planes import Plane
+
+Acl = Literal["private", "public-read", "authenticated-read", "public-read-write"]
+
+
+class NotEmptyError(EngineError):
+    """The bucket holds objects."""
+
+    lasting = True
+
+
+@dataclass(frozen=True, slots=True)
+class BucketSpec:
+    """A bucket as it should be."""
+
+    name: str
+    """As S3 clients call it."""
+    acl: Acl
+    cors_enabled: bool
+    """Whether pages of any origin may use it; pages of none may otherwise."""
+    objects: Mapping[str, Acl] = field(default_factory=dict)
+    """Objects with an ACL of their own, which holds in place of the bucket's. Their names have no
+    character that means something in policies (`rules.check_acl_name`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketGrant:
+    """What a key may do with the objects of a bucket."""
+
+    bucket: str
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeySpec:
+    """A key as it should be."""
+
+    name: str
+    """By which the engine knows it, such as `key-100001`."""
+    access_key: str
+    secret_key: str
+    grants: tuple[BucketGrant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as a list shows it; of a common prefix nothing but its name is known."""
+
+    name: str
+    etag: str | None = None
+    modified: datetime | None = None
+    """UTC"""
+    size: int | None = None
+    """Bytes"""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPage:
+    """Some objects of a bucket."""
+
+    objects: tuple[StoredObject, ...]
+    next_marker: str | None
+    """From where to go on; None at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which objects to list."""
+
+    limit: int
+    marker: str = ""
+    """Only what comes after it."""
+    prefix: str = ""
+    delimiter: str = ""
+    """What is the same from the prefix to the next one is shown as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a bucket holds."""
+
+    objects: int
+    size: int
+    """Bytes"""
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a server has sent to clients since it started."""
+
+    since: str
+    """Another text after each start."""
+    sent: Mapping[str, int]
+    """Bytes, by bucket."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a pre-signed URL is for."""
+
+    bucket: str
+    name: str
+    method: Literal["GET", "PUT", "DELETE"]
+    seconds: int
+    content_type: str | None = None
+    """What must be sent as Content-Type."""
+
+
+class ObjectEngine(Protocol):
+    """An S3 server for the buckets of one region."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def endpoint(self) -> str:
+        """The URL at which S3 clients reach it."""
+
+    async def put_bucket(self, bucket: BucketSpec) -> None:
+        """Make the bucket, or let it have this ACL and CORS; its objects stay."""
+
+    async def is_empty(self, bucket: str) -> bool:
+        """True also of one that does not exist."""
+
+    async def has_object(self, bucket: str, name: str) -> bool: ...
+
+    async def list_objects(self, bucket: str, wanted: Wanted) -> ObjectPage:
+        """Nothing of a bucket that does not exist."""
+
+    async def usage(self, bucket: str) -> Usage:
+        """Nothing of a bucket that does not exist. It takes the longer, the more is there."""
+
+    async def traffic(self) -> Traffic: ...
+
+    async def sign(self, signature: Signature) -> str:
+        """A URL that may do so much with a bucket that exists, and nothing with others."""
+
+    async def delete_bucket(self, bucket: str) -> None:
+        """Nothing happens where there is none. NotEmptyError while it holds objects."""
+
+    async def purge_bucket(self, bucket: str) -> None:
+        """Delete it with all that it holds. Nothing happens where there is none."""
+
+    async def buckets(self) -> list[str]:
+        """All by name."""
+
+    async def put_key(self, key: KeySpec) -> None:
+        """The key exists, with these grants and no others."""
+
+    async def delete_key(self, name: str) -> None:
+        """It opens nothing from now on, and neither do URLs that were signed with it."""
+
+    async def keys(self) -> list[str]:
+        """The names of all by name."""
+
+    async def health(self) -> Health: ...
+
+    async def keep_serving(self) -> None:
+        """Serve clients, if it holds anything for them."""
+
+    async def shut_down(self) -> None:
+        """Stop serving; what is stored is kept."""
+
+    async def close(self) -> None:
+        """Let go of the data plane, which goes on."""
+
+
+OBJECT_PLANE: Plane[ObjectEngine] = Plane("objects")

@@ -1,0 +1,27 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.object_storage import (
+    endpoints,
+    fsck,
+    jobs,
+    key_endpoints,
+    limits,
+    object_endpoints,
+    queries,
+    watch_jobs,
+)
+from roost.resources.object_storage.engine import OBJECT_PLANE
+from roost.resources.object_storage.key_queries import KEY
+from roost.resources.object_storage.queries import BUCKET
+
+GROUP = Group(
+    endpoints=(endpoints, object_endpoints, key_endpoints),
+    entities=(BUCKET, KEY),
+    jobs=(jobs.APPLY_BUCKET, jobs.APPLY_KEY, jobs.PURGE, watch_jobs.WATCH, watch_jobs.COUNT),
+    schedules=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
+    at_start=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
+    checks=(fsck.check_buckets, fsck.check_keys),
+    limits=(limits.BUCKETS, limits.KEYS),
+    holders=((OBJECT_PLANE, queries.engines_in_use),),
+)

@@ -1,0 +1,182 @@
+"""Work on object storage: rows become what S3 servers have.
+
+kind                  done                                  failed
+object_bucket_apply   the server has what the row says      the watch brings it there every minute;
+                                                            one that is not empty is shown again
+object_key_apply      all servers have what the row says    the watch brings it there every minute
+object_storage_purge  nothing of the account is left        the watch goes on every minute
+
+A row says what is wanted, so there is nothing to undo. A key's policy names buckets, so that
+whoever makes or deletes a bucket brings the account's keys too.
+"""
+
+from roost.core.context import Context
+from roost.core.events import log
+from roost.core.planes import Engines
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
+from roost.jobs.model import Job
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Verdict, again, done, next_step, writing
+from roost.resources.object_storage import key_queries, queries
+from roost.resources.object_storage.engine import OBJECT_PLANE, NotEmptyError, ObjectEngine
+from roost.resources.object_storage.key_queries import KEY, KeyFacts
+from roost.resources.object_storage.locks import resource_of
+from roost.resources.object_storage.queries import BUCKET, BucketFacts
+from roost.secrets import Box
+from roost.store import Queries
+
+_RETRY = Retry(attempts=4)
+_PURGE_SECONDS = 900.0
+
+
+class AccountArgs(JobArgs):
+    """Whose."""
+
+    account_id: int
+
+
+class BucketArgs(AccountArgs):
+    """Which bucket."""
+
+    bucket_id: int
+
+
+class KeyArgs(AccountArgs):
+    """Which key."""
+
+    key_id: int
+
+
+def _on_account(args: AccountArgs) -> str:
+    return resource_of(args.account_id)
+
+
+async def bring_bucket(run: Run[BucketArgs]) -> Verdict:
+    """Make, change or delete it as its row says."""
+    bucket = await queries.find(run.store, run.args.bucket_id)
+    if bucket is None:
+        return done()
+    engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
+    if bucket.deleting:
+        await engine.delete_bucket(bucket.label)
+    else:
+        await engine.put_bucket(bucket.spec(await queries.acls(run.store, bucket.id)))
+    return next_step(result={"revision": bucket.revision})
+
+
+async def bring_keys(run: Run[BucketArgs]) -> Verdict:
+    """Keys of the account may use the bucket from now on, or know nothing of it any more."""
+    bucket = await queries.find(run.store, run.args.bucket_id)
+    if bucket is None:
+        return done()
+    engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
+    for key in await key_queries.of_account(run.store, bucket.account_id):
+        await _bring_key(run.store, run.get(Box), key, bucket.region, engine)
+    if bucket.deleting:
+        return next_step(writing(queries.forget, bucket.id))
+    revision = run.result("bring")["revision"]
+    assert isinstance(revision, int)
+    return next_step(writing(queries.set_applied, bucket.id, revision))
+
+
+async def bring_key(run: Run[KeyArgs]) -> Verdict:
+    """A key can be used wherever its account has buckets, or nowhere any more."""
+    key = await key_queries.find(run.store, run.args.key_id)
+    if key is None:
+        return done()
+    for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
+        await _bring_key(run.store, run.get(Box), key, region, engine)
+    if key.deleting:
+        return next_step(writing(key_queries.forget, key.id))
+    return next_step(writing(key_queries.set_applied, key.id, key.revision))
+
+
+async def _bring_key(
+    db: Queries, box: Box, key: KeyFacts, region: str, engine: ObjectEngine
+) -> None:
+    wanted = not key.deleting and await key_queries.is_wanted_in(db, region, key.account_id)
+    if wanted:
+        await engine.put_key(key.spec(box, await key_queries.grants(db, key, region)))
+    else:
+        await engine.delete_key(key.name)
+
+
+async def purge_keys(run: Run[AccountArgs]) -> Verdict:
+    """From now on nobody opens anything."""
+    keys = await key_queries.of_account(run.store, run.args.account_id)
+    ended = [key for key in keys if key.deleting]
+    for engine in run.get(Engines).by_region(OBJECT_PLANE).values():
+        for key in ended:
+            await engine.delete_key(key.name)
+
+    async def forget(db: Queries) -> None:
+        for key in ended:
+            await key_queries.forget(db, key.id)
+
+    return next_step(forget)
+
+
+async def purge_buckets(run: Run[AccountArgs]) -> Verdict:
+    """One after the other, with all that they hold."""
+    left = [each for each in await _of_account(run) if each.purging]
+    if not left:
+        return next_step()
+    bucket = left[0]
+    await run.get(Engines).holding(OBJECT_PLANE, bucket).purge_bucket(bucket.label)
+    return again(0, writing(queries.forget, bucket.id))
+
+
+async def _of_account(run: Run[AccountArgs]) -> list[BucketFacts]:
+    return await queries.of_account(run.store, run.args.account_id)
+
+
+async def _stays(db: Queries, _job: Job, args: BucketArgs) -> None:
+    """What could not be deleted is there as before."""
+    bucket = await queries.find(db, args.bucket_id)
+    if bucket is not None and bucket.deleting and not bucket.purging:
+        await queries.set_deleting(db, bucket.id, False)
+
+
+APPLY_BUCKET = JobKind(
+    "object_bucket_apply",
+    BucketArgs,
+    resource=_on_account,
+    steps=(Step("bring", bring_bucket, timeout=120), Step("keys", bring_keys, timeout=120)),
+    retry=_RETRY,
+    permanent=(NotEmptyError,),
+    on_failed=_stays,
+)
+
+APPLY_KEY = JobKind(
+    "object_key_apply",
+    KeyArgs,
+    resource=_on_account,
+    steps=(Step("bring", bring_key, timeout=120),),
+    retry=_RETRY,
+)
+
+PURGE = JobKind(
+    "object_storage_purge",
+    AccountArgs,
+    resource=_on_account,
+    steps=(
+        Step("keys", purge_keys, timeout=120),
+        Step("buckets", purge_buckets, timeout=_PURGE_SECONDS),
+    ),
+    retry=_RETRY,
+    event="object_storage_cancel",
+    per_account=1,
+)
+
+
+async def start_bucket(by: Context | log.Starter, action: str, bucket: BucketFacts) -> None:
+    """Bring a bucket as it is from now on to its server; the event `action` tells when."""
+    args = BucketArgs(account_id=bucket.account_id, bucket_id=bucket.id)
+    entity = BUCKET.entity(bucket.cluster, bucket.label)
+    await log.start(by, APPLY_BUCKET, args, entity, action=action)
+
+
+async def start_key(by: Context | log.Starter, action: str, key: KeyFacts) -> None:
+    """The same for a key, and all servers."""
+    args = KeyArgs(account_id=key.account_id, key_id=key.id)
+    await log.start(by, APPLY_KEY, args, KEY.of(key), action=action)

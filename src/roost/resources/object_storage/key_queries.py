@@ -1,0 +1,206 @@
+"""SQL of keys."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from asyncpg import Record
+
+from roost.core.entities.kind import EntityKind
+from roost.resources.object_storage.engine import BucketGrant, KeySpec
+from roost.resources.object_storage.records import Permissions
+from roost.secrets import Box
+from roost.store import Queries
+from roost.store.paging import Listing
+from roost.store.statement import Statement
+
+KEYS = Listing(
+    record="""
+        k.id, k.label, k.access_key, '[REDACTED]' as secret_key, k.limited,
+        case when k.limited then (
+            select coalesce(json_agg(a order by a.cluster, a.bucket_name), '[]') from (
+                select b.cluster, b.label as bucket_name, g.permissions
+                from object_key_access g join object_bucket b on b.id = g.bucket_id
+                where g.key_id = k.id and not b.deleting) a) end as bucket_access
+        """,
+    source="object_key k",
+    scope="k.account_id = $1 and not k.deleting",
+    key="k.id",
+    columns={},
+)
+
+KEY = EntityKind(name="object_storage_key", path="/object-storage/keys/{id}")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    account_id: int
+    label: str
+    access_key: str
+    secret_key: bytes
+    """Sealed."""
+    limited: bool
+    revision: int
+    applied: int
+    deleting: bool
+
+    @property
+    def name(self) -> str:
+        """By which engines know it."""
+        return f"key-{self.id}"
+
+    @property
+    def pending(self) -> bool:
+        """Whether an engine has something else than the row says."""
+        return self.deleting or self.applied < self.revision
+
+    def spec(self, box: Box, grants: tuple[BucketGrant, ...]) -> KeySpec:
+        return KeySpec(self.name, self.access_key, box.open(self.secret_key).decode(), grants)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewKey:
+    """A row to insert."""
+
+    account_id: int
+    label: str
+    access_key: str
+    secret_key: bytes
+    limited: bool
+    now: datetime
+
+
+_FACTS = """
+    select id, account_id, label, access_key, secret_key, limited, revision, applied, deleting
+    from object_key
+    """
+
+_INSERT = Statement("""
+    insert into object_key (account_id, label, access_key, secret_key, limited, created)
+    values (:account_id, :label, :access_key, :secret_key, :limited, :now) returning id
+    """)
+
+
+async def insert(db: Queries, new: NewKey, access: Mapping[int, Permissions]) -> int:
+    """The key's id; `access` says what it may do with which buckets."""
+    key_id: int = await db.fetchval(*_INSERT.of(new))
+    await db.execute(
+        """
+        insert into object_key_access (key_id, bucket_id, permissions)
+        select $1, * from unnest($2::bigint[], $3::text[])
+        """,
+        key_id,
+        list(access),
+        list(access.values()),
+    )
+    return key_id
+
+
+async def find(db: Queries, key_id: int) -> KeyFacts | None:
+    """A key of any account, for Roost's own work, also one that is being deleted."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1", key_id))
+
+
+async def lock(db: Queries, account_id: int, key_id: int) -> KeyFacts | None:
+    """One of the account's, which nobody else changes until the end of the transaction."""
+    sql = f"{_FACTS} where account_id = $1 and id = $2 and not deleting for no key update"
+    return _facts(await db.fetchrow(sql, account_id, key_id))
+
+
+async def lock_any(db: Queries, key_id: int) -> KeyFacts | None:
+    """The same of any account, also one that is being deleted."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", key_id))
+
+
+async def of_account(db: Queries, account_id: int) -> list[KeyFacts]:
+    """All of an account, also those that are being deleted, by id."""
+    rows = await db.fetch(f"{_FACTS} where account_id = $1 order by id", account_id)
+    return [KeyFacts(**row) for row in rows]
+
+
+async def lock_all(db: Queries, account_id: int) -> list[KeyFacts]:
+    """All that the account sees, which nobody else changes until the end of the transaction."""
+    sql = f"{_FACTS} where account_id = $1 and not deleting order by id for no key update"
+    return [KeyFacts(**row) for row in await db.fetch(sql, account_id)]
+
+
+async def wanted_in(db: Queries, region: str, after: int, limit: int) -> list[KeyFacts]:
+    """The next keys of accounts that have buckets in the region, and those that are late, by id."""
+    rows = await db.fetch(
+        f"""
+        {_FACTS} k where id > $2 and (deleting or applied < revision or exists (
+            select from object_bucket b
+            where b.account_id = k.account_id and b.region = $1 and not b.deleting))
+        order by id limit $3
+        """,
+        region,
+        after,
+        limit,
+    )
+    return [KeyFacts(**row) for row in rows]
+
+
+async def is_wanted_in(db: Queries, region: str, account_id: int) -> bool:
+    """Whether the account has a bucket there."""
+    found: bool = await db.fetchval(
+        """
+        select exists (
+            select from object_bucket where account_id = $2 and region = $1 and not deleting)
+        """,
+        region,
+        account_id,
+    )
+    return found
+
+
+async def pending(db: Queries, limit: int) -> list[KeyFacts]:
+    """Some of which an engine has something else than the row says."""
+    sql = f"{_FACTS} where deleting or applied < revision order by id limit $1"
+    return [KeyFacts(**row) for row in await db.fetch(sql, limit)]
+
+
+async def grants(db: Queries, key: KeyFacts, region: str) -> tuple[BucketGrant, ...]:
+    """What a key may do in a region."""
+    rows = await db.fetch(
+        """
+        select b.label, $3 or g.permissions = 'read_write' as writes
+        from object_bucket b
+        left join object_key_access g on g.bucket_id = b.id and g.key_id = $1
+        where b.account_id = $2 and b.region = $4 and not b.deleting
+            and ($3 or g.key_id is not null)
+        order by b.label
+        """,
+        key.id,
+        key.account_id,
+        not key.limited,
+        region,
+    )
+    return tuple(BucketGrant(row["label"], row["writes"]) for row in rows)
+
+
+async def rename(db: Queries, key_id: int, label: str) -> None:
+    await db.execute("update object_key set label = $2 where id = $1", key_id, label)
+
+
+async def set_deleting(db: Queries, key_id: int) -> None:
+    """From now on nobody sees it."""
+    await db.execute(
+        "update object_key set deleting = true, revision = revision + 1 where id = $1", key_id
+    )
+
+
+async def set_applied(db: Queries, key_id: int, revision: int) -> None:
+    """All engines have it as it was then."""
+    await db.execute("update object_key set applied = $2 where id = $1", key_id, revision)
+
+
+async def forget(db: Queries, key_id: int) -> None:
+    """Drop the row of a deleted one."""
+    await db.execute("delete from object_key where id = $1 and deleting", key_id)
+
+
+def _facts(row: Record | None) -> KeyFacts | None:
+    return None if row is None else KeyFacts(**row)

@@ -1,0 +1,318 @@
+"""SQL of clusters and buckets."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+import orjson
+from asyncpg import Record
+
+from roost.core.entities.kind import EntityKind
+from roost.resources.object_storage.engine import Acl, BucketSpec
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+from roost.store.statement import Statement
+
+CLUSTERS = Listing(
+    record="""
+        c.id, c.domain, case when (select r.status from region r where r.id = c.region) = 'ok'
+            then 'available' else 'unavailable' end as status,
+        c.region, 'website-' || c.domain as static_site_domain
+        """,
+    source="object_cluster c",
+    scope="not c.retired",
+    key="c.id",
+    columns={"region": Column("c.region", "text")},
+)
+EVERY_CLUSTER = replace(CLUSTERS, scope="true")
+"""With those that the catalogue no longer has: their buckets still name them."""
+
+BUCKETS = Listing(
+    record="b.cluster, b.created, b.hostname, b.label, b.objects, b.size",
+    source="object_bucket b",
+    scope="b.account_id = $1 and not b.deleting",
+    key="b.id",
+    columns={
+        "cluster": Column("b.cluster", "text"),
+        "label": Column("b.label", "text"),
+        "created": Column("b.created", "time"),
+    },
+)
+BUCKETS_OF_CLUSTER = BUCKETS.narrowed("b.cluster = $2")
+BUCKET_OF_CLUSTER = replace(BUCKETS_OF_CLUSTER, key="b.label")
+
+BUCKET = EntityKind(name="bucket", path="/object-storage/buckets/{id}/{label}")
+"""Its id is that of its cluster, as labels are unique there."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketFacts:
+    """What jobs and rules need of a row."""
+
+    id: int
+    account_id: int
+    cluster: str
+    region: str
+    engine: str
+    label: str
+    acl: Acl
+    cors_enabled: bool
+    objects: int
+    revision: int
+    applied: int
+    deleting: bool
+    purging: bool
+
+    @property
+    def pending(self) -> bool:
+        """Whether the engine has something else than the row says."""
+        return self.deleting or self.applied < self.revision
+
+    def spec(self, acls: dict[str, Acl]) -> BucketSpec:
+        return BucketSpec(self.label, self.acl, self.cors_enabled, acls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBucket:
+    """A row to insert."""
+
+    account_id: int
+    cluster: str
+    region: str
+    engine: str
+    label: str
+    hostname: str
+    acl: Acl
+    cors_enabled: bool
+    now: datetime
+
+
+_FACTS = """
+    select id, account_id, cluster, region, engine, label, acl, cors_enabled, objects, revision,
+        applied, deleting, purging
+    from object_bucket
+    """
+
+_INSERT = Statement(f"""
+    insert into object_bucket as b (account_id, cluster, region, engine, label, hostname, acl,
+        cors_enabled, created)
+    values (:account_id, :cluster, :region, :engine, :label, :hostname, :acl, :cors_enabled, :now)
+    on conflict (cluster, label) do nothing
+    returning b.id, {BUCKETS.record_text} as record
+    """)
+
+
+async def insert(db: Queries, new: NewBucket) -> tuple[int, str] | None:
+    """The bucket's id and record; None when the cluster has one of this label."""
+    row = await db.fetchrow(*_INSERT.of(new))
+    return None if row is None else (row["id"], row["record"])
+
+
+async def find(db: Queries, bucket_id: int) -> BucketFacts | None:
+    """A bucket of any account, for Roost's own work, also one that is being deleted."""
+    return _facts(await db.fetchrow(f"{_FACTS} where id = $1", bucket_id))
+
+
+async def find_taken(db: Queries, cluster: str, label: str) -> BucketFacts | None:
+    """Whoever has it."""
+    sql = f"{_FACTS} where cluster = $1 and label = $2"
+    return _facts(await db.fetchrow(sql, cluster, label))
+
+
+async def find_own(db: Queries, account_id: int, cluster: str, label: str) -> BucketFacts | None:
+    """A bucket that the account has."""
+    sql = f"{_FACTS} where account_id = $1 and cluster = $2 and label = $3 and not deleting"
+    return _facts(await db.fetchrow(sql, account_id, cluster, label))
+
+
+async def lock(db: Queries, account_id: int, cluster: str, label: str) -> BucketFacts | None:
+    """The same, which nobody else changes until the end of the transaction."""
+    sql = f"""
+        {_FACTS} where account_id = $1 and cluster = $2 and label = $3 and not deleting
+        for no key update
+        """
+    return _facts(await db.fetchrow(sql, account_id, cluster, label))
+
+
+async def lock_in(db: Queries, region: str, label: str) -> BucketFacts | None:
+    """A bucket of any account by its region, which nobody else changes meanwhile."""
+    sql = f"{_FACTS} where region = $1 and label = $2 for no key update"
+    return _facts(await db.fetchrow(sql, region, label))
+
+
+async def in_region(db: Queries, region: str, after: str, limit: int) -> list[BucketFacts]:
+    """The next ones of all accounts by label."""
+    sql = (
+        f'{_FACTS} where region = $1 and label > $2 collate "C" order by label collate "C" limit $3'
+    )
+    return [BucketFacts(**row) for row in await db.fetch(sql, region, after, limit)]
+
+
+async def of_account(db: Queries, account_id: int) -> list[BucketFacts]:
+    """All of an account, also those that are being deleted, by id."""
+    rows = await db.fetch(f"{_FACTS} where account_id = $1 order by id", account_id)
+    return [BucketFacts(**row) for row in rows]
+
+
+async def lock_all(db: Queries, account_id: int) -> list[BucketFacts]:
+    """All that the account sees, which nobody else changes until the end of the transaction."""
+    sql = f"{_FACTS} where account_id = $1 and not deleting order by id for no key update"
+    return [BucketFacts(**row) for row in await db.fetch(sql, account_id)]
+
+
+async def record(db: Queries, bucket_id: int) -> str:
+    """As the API shows it."""
+    sql = f"select {BUCKETS.record_text} from {BUCKETS.source} where b.id = $1"
+    found: str = await db.fetchval(sql, bucket_id)
+    return found
+
+
+async def pending(db: Queries, limit: int) -> list[BucketFacts]:
+    """Some of which the engine has something else than the row says."""
+    sql = f"{_FACTS} where deleting or applied < revision order by id limit $1"
+    return [BucketFacts(**row) for row in await db.fetch(sql, limit)]
+
+
+async def smallest_first(db: Queries, region: str) -> list[BucketFacts]:
+    """Those that the engine of a region holds."""
+    sql = f"{_FACTS} where region = $1 and applied > 0 and not deleting order by objects, id"
+    return [BucketFacts(**row) for row in await db.fetch(sql, region)]
+
+
+async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
+    """Regions and the names of the engines that hold buckets of theirs."""
+    rows = await db.fetch("select distinct region, engine from object_bucket order by 1, 2")
+    return [(row["region"], row["engine"]) for row in rows]
+
+
+async def labels(db: Queries, account_id: int, paths: Collection[str]) -> dict[str, int]:
+    """Ids of the account's buckets by `<cluster>/<label>`."""
+    rows = await db.fetch(
+        """
+        select id, cluster || '/' || label as path from object_bucket
+        where account_id = $1 and not deleting and cluster || '/' || label = any($2)
+        """,
+        account_id,
+        list(paths),
+    )
+    return {row["path"]: row["id"] for row in rows}
+
+
+async def set_access(db: Queries, bucket_id: int, acl: Acl, cors_enabled: bool) -> None:
+    await db.execute(
+        """
+        update object_bucket set acl = $2, cors_enabled = $3, revision = revision + 1
+        where id = $1
+        """,
+        bucket_id,
+        acl,
+        cors_enabled,
+    )
+
+
+async def set_deleting(db: Queries, bucket_id: int, deleting: bool) -> None:
+    """From now on nobody sees it, or everybody does again."""
+    await db.execute(
+        "update object_bucket set deleting = $2, revision = revision + 1 where id = $1",
+        bucket_id,
+        deleting,
+    )
+
+
+async def set_purging(db: Queries, bucket_id: int) -> None:
+    """The same for good: it goes with all that it holds."""
+    await db.execute(
+        "update object_bucket set deleting = true, purging = true where id = $1", bucket_id
+    )
+
+
+async def set_applied(db: Queries, bucket_id: int, revision: int) -> None:
+    """The engine has it as it was then."""
+    await db.execute("update object_bucket set applied = $2 where id = $1", bucket_id, revision)
+
+
+async def forget(db: Queries, bucket_id: int) -> None:
+    """Drop the row of a deleted one; its label is free."""
+    await db.execute("delete from object_bucket where id = $1 and deleting", bucket_id)
+
+
+async def acls(db: Queries, bucket_id: int) -> dict[str, Acl]:
+    """ACLs of objects that have one of their own, by name."""
+    sql = "select name, acl from object_acl where bucket_id = $1 order by name"
+    return {row["name"]: row["acl"] for row in await db.fetch(sql, bucket_id)}
+
+
+async def set_object_acl(db: Queries, bucket_id: int, name: str, acl: Acl) -> None:
+    await db.execute(
+        """
+        insert into object_acl (bucket_id, name, acl) values ($1, $2, $3)
+        on conflict (bucket_id, name) do update set acl = excluded.acl
+        """,
+        bucket_id,
+        name,
+        acl,
+    )
+    await db.execute("update object_bucket set revision = revision + 1 where id = $1", bucket_id)
+
+
+async def set_usage(db: Queries, bucket_id: int, objects: int, size: int) -> None:
+    """Bytes"""
+    await db.execute(
+        """
+        update object_bucket set objects = $2, size = $3
+        where id = $1 and (objects, size) <> ($2, $3)
+        """,
+        bucket_id,
+        objects,
+        size,
+    )
+
+
+async def add_sent(db: Queries, region: str, since: str, sent: dict[str, int], month: date) -> None:
+    """Add what a server has sent more than is known; all of it, when it has started anew."""
+    rows = await db.fetch(
+        """
+        select b.id, b.account_id, b.label, (s.value::bigint)
+            - case when b.counted_since = $2 then b.counted else 0 end as more
+        from object_bucket b join json_each_text($3) s on s.key = b.label
+        where b.region = $1 order by b.id for no key update of b
+        """,
+        region,
+        since,
+        orjson.dumps(sent).decode(),
+    )
+    for row in rows:
+        await db.execute(
+            "update object_bucket set counted_since = $2, counted = $3 where id = $1",
+            row["id"],
+            since,
+            sent[row["label"]],
+        )
+        if row["more"] > 0:
+            await db.execute(
+                """
+                insert into object_transfer as t (account_id, month, sent) values ($1, $2, $3)
+                on conflict (account_id, month) do update set sent = t.sent + excluded.sent
+                """,
+                row["account_id"],
+                month,
+                row["more"],
+            )
+
+
+async def sent_in(db: Queries, account_id: int, month: date) -> int:
+    """Bytes"""
+    sql = "select sent from object_transfer where account_id = $1 and month = $2"
+    return int(await db.fetchval(sql, account_id, month) or 0)
+
+
+async def owner(db: Queries, account_id: int) -> str:
+    """The account as S3 names it."""
+    found: str = await db.fetchval("select euuid::text from account where id = $1", account_id)
+    return found
+
+
+def _facts(row: Record | None) -> BucketFacts | None:
+    return None if row is None else BucketFacts(**row)

@@ -1,0 +1,190 @@
+"""Records of object storage (reference: Object storage bucket, cluster, key, small records)."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from roost.core.formats import Created, Id, Timestamp, Uri, example
+
+Acl = Literal["private", "public-read", "authenticated-read", "public-read-write"]
+ShownAcl = Literal["private", "public-read", "authenticated-read", "public-read-write", "custom"]
+Permissions = Literal["read_write", "read_only"]
+
+
+@example(
+    {
+        "id": "us-lake-1",
+        "domain": "us-lake-1.objects.example.com",
+        "status": "available",
+        "region": "us-lake",
+        "static_site_domain": "website-us-lake-1.objects.example.com",
+    }
+)
+class ClusterRow(TypedDict):
+    """Where buckets can be."""
+
+    id: str
+    """The name of the cluster in paths and bodies."""
+    domain: str
+    """Below which each bucket has a name."""
+    status: Literal["available", "unavailable"]
+    """Whether its region serves."""
+    region: str
+    """The region that it is in."""
+    static_site_domain: str
+    """Below which buckets would be web sites."""
+
+
+@example(
+    {
+        "cluster": "us-lake-1",
+        "created": "2030-01-31T12:00:00",
+        "hostname": "photos.us-lake-1.objects.example.com",
+        "label": "photos",
+        "objects": 3,
+        "size": 4096,
+    }
+)
+class BucketRow(TypedDict):
+    """A bucket, which any S3 client can use."""
+
+    cluster: str
+    """The cluster that stores it."""
+    created: Created
+    hostname: str
+    """Its name below the domain of its cluster."""
+    label: str
+    """Its name, which no other bucket of the cluster has."""
+    objects: int
+    """How many objects it held when it was last counted, within minutes."""
+    size: int
+    """Bytes of these objects."""
+
+
+@example(
+    {
+        "acl": "public-read",
+        "acl_xml": "<AccessControlPolicy>...</AccessControlPolicy>",
+        "cors_enabled": True,
+        "cors_xml": "<CORSConfiguration>...</CORSConfiguration>",
+    }
+)
+class AccessRow(TypedDict):
+    """Who may use a bucket."""
+
+    acl: ShownAcl
+    """What others than the keys of the account may do with its objects."""
+    acl_xml: str
+    """The same as S3 has it."""
+    cors_enabled: bool
+    """Whether web pages of any origin may use it."""
+    cors_xml: str
+    """The same as S3 has it."""
+
+
+@example(
+    {"acl": "public-read", "acl_xml": "<AccessControlPolicy>...</AccessControlPolicy>"},
+)
+class ObjectAclRow(TypedDict):
+    """Who may use an object."""
+
+    acl: ShownAcl
+    """What others than the keys of the account may do with it."""
+    acl_xml: str
+    """The same as S3 has it."""
+
+
+class ObjectRow(TypedDict):
+    """An object, or the common beginning of several."""
+
+    name: str
+    """The name, or the beginning up to the delimiter."""
+    etag: str | None
+    """Of what it holds, as S3 gives it; null for a common beginning."""
+    last_modified: Timestamp | None
+    """When it was written (UTC); null for a common beginning."""
+    owner: str | None
+    """The account that has it; null for a common beginning."""
+    size: int | None
+    """Bytes; null for a common beginning."""
+
+
+@example(
+    {
+        "data": [
+            {
+                "name": "cat.jpg",
+                "etag": "5d41402abc4b2a76b9719d911017c592",
+                "last_modified": "2030-01-31T12:00:00",
+                "owner": "a41b2a90-5c07-4f3c-8d9b-9a3b6f1f7c11",
+                "size": 4096,
+            }
+        ],
+        "next_marker": None,
+        "is_truncated": False,
+    }
+)
+class ObjectListRow(TypedDict):
+    """Some objects of a bucket, in the order of their names."""
+
+    data: list[ObjectRow]
+    """The objects."""
+    next_marker: str | None
+    """The `marker` of the next page; null at the end."""
+    is_truncated: bool
+    """Whether there is a next page."""
+
+
+@example({"url": "https://us-lake-1.objects.example.com/photos/cat.jpg?X-Amz-Signature=..."})
+class ObjectUrlRow(TypedDict):
+    """A pre-signed URL."""
+
+    url: Uri
+    """Whoever has it can do what it is for, until it expires."""
+
+
+class BucketAccessRow(TypedDict):
+    """What a limited key may do with one bucket."""
+
+    cluster: str
+    """The cluster that stores the bucket."""
+    bucket_name: str
+    """The label of the bucket."""
+    permissions: Permissions
+    """Whether it may write too."""
+
+
+@example(
+    {
+        "id": 100001,
+        "label": "backups",
+        "access_key": "KVAKUTGBA4WTR2NSJQ81",
+        "secret_key": "[REDACTED]",
+        "limited": True,
+        "bucket_access": [
+            {"cluster": "us-lake-1", "bucket_name": "photos", "permissions": "read_only"}
+        ],
+    }
+)
+class KeyRow(TypedDict):
+    """A key for S3 clients."""
+
+    id: Id
+    label: str
+    """What it is for."""
+    access_key: str
+    """The name by which S3 knows it."""
+    secret_key: str
+    """Shown once, when it is made; `[REDACTED]` afterwards."""
+    limited: bool
+    """Whether it may use only the buckets that it names."""
+    bucket_access: list[BucketAccessRow] | None
+    """What a limited key may use; null: all buckets of the account."""
+
+
+@example({"used": 1073741824})
+class ObjectTransferRow(TypedDict):
+    """What the account has sent out of object storage."""
+
+    used: int
+    """Bytes of this month."""

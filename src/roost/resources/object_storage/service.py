@@ -1,0 +1,126 @@
+"""Making, changing and deleting buckets, and ending object storage (spec A object storage)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from roost.core.catalog import Catalog
+from roost.core.context import Context
+from roost.core.engine import EngineError
+from roost.core.events import log
+from roost.core.limits.check import check_limits
+from roost.core.planes import Engines
+from roost.errors import ApiError, Problem, invalid
+from roost.resources.account import queries as accounts
+from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.object_storage import jobs, key_queries, limits, locks, queries
+from roost.resources.object_storage.bodies import ChangeAccess, CreateBucket
+from roost.resources.object_storage.engine import OBJECT_PLANE, Acl, ObjectEngine
+from roost.resources.object_storage.queries import BucketFacts, NewBucket
+
+IN_DEBT = "Your account has a negative balance; object storage takes nothing new until it is paid"
+TAKEN = "The cluster has a bucket of this label already"
+LEAVING = "The bucket of this label is being deleted"
+NOT_EMPTY = "The bucket is not empty"
+UNREACHABLE = "Object storage does not answer. Please try again later."
+
+
+async def create(context: Context, body: CreateBucket) -> str:
+    """The record of a new bucket, or of that which the account has already."""
+    await check_solvent(context)
+    cluster = context.get(Catalog).find_cluster(body.cluster)
+    assert cluster is not None
+    new = NewBucket(
+        account_id=context.account_id,
+        cluster=cluster.id,
+        region=cluster.region,
+        engine=context.get(Engines).of(OBJECT_PLANE, cluster.region).name,
+        label=body.label,
+        hostname=f"{body.label}.{cluster.domain}",
+        acl=body.acl,
+        cors_enabled=body.cors_enabled,
+        now=context.clock.seconds(),
+    )
+    made = await queries.insert(context.db, new)
+    if made is None:
+        return await _own(context, body)
+    await accounts.set_object_storage(context.db, context.account_id, "active")
+    bucket = await queries.find(context.db, made[0])
+    assert bucket is not None
+    await jobs.start_bucket(context, "obj_bucket_create", bucket)
+    await check_limits(context, limits.BUCKETS)
+    return made[1]
+
+
+async def _own(context: Context, body: CreateBucket) -> str:
+    taken = await queries.find_taken(context.db, body.cluster, body.label)
+    if taken is None or taken.account_id != context.account_id:
+        raise invalid(TAKEN, "label")
+    if taken.deleting:
+        raise invalid(LEAVING, "label")
+    return await queries.record(context.db, taken.id)
+
+
+async def check_solvent(context: Context) -> None:
+    """Rule 1."""
+    if await accounts.balance(context.db, context.account_id) < 0:
+        raise invalid(IN_DEBT)
+
+
+async def change_access(context: Context, cluster: str, label: str, body: ChangeAccess) -> None:
+    bucket = await locks.lock(context, cluster, label)
+    assert body.acl != "custom"
+    acl: Acl = body.acl or bucket.acl
+    cors = bucket.cors_enabled if body.cors_enabled is None else body.cors_enabled
+    if (acl, cors) != (bucket.acl, bucket.cors_enabled):
+        await queries.set_access(context.db, bucket.id, acl, cors)
+        await jobs.start_bucket(context, "obj_bucket_update", bucket)
+
+
+async def check_empty(context: Context, cluster: str, label: str) -> None:
+    """Rule 4, as far as it can be told before the deletion; 400."""
+    bucket = await locks.find(context, cluster, label)
+    with reaching():
+        empty = await engine_of(context, bucket).is_empty(bucket.label)
+    if not empty:
+        raise invalid(NOT_EMPTY)
+
+
+async def delete(context: Context, cluster: str, label: str) -> None:
+    """From now on nobody sees it; one that gets an object meanwhile is there again."""
+    bucket = await locks.lock(context, cluster, label)
+    await queries.set_deleting(context.db, bucket.id, True)
+    await jobs.start_bucket(context, "obj_bucket_delete", bucket)
+
+
+async def cancel(context: Context) -> None:
+    """Rule 9: all buckets with what they hold, and all keys."""
+    buckets = await queries.lock_all(context.db, context.account_id)
+    keys = await key_queries.lock_all(context.db, context.account_id)
+    for bucket in buckets:
+        await queries.set_purging(context.db, bucket.id)
+    for key in keys:
+        await key_queries.set_deleting(context.db, key.id)
+    was_active = await accounts.set_object_storage(context.db, context.account_id, "disabled")
+    if buckets or keys or was_active:
+        args = jobs.AccountArgs(account_id=context.account_id)
+        await log.start(context, jobs.PURGE, args, ACCOUNT_KIND.entity())
+
+
+def engine_of(context: Context, bucket: BucketFacts) -> ObjectEngine:
+    """Raises EngineError."""
+    return context.get(Engines).holding(OBJECT_PLANE, bucket)
+
+
+@contextmanager
+def reaching() -> Iterator[None]:
+    """503 when the data plane does not answer somebody who waits."""
+    try:
+        yield
+    except EngineError as error:
+        raise ApiError(503, [Problem(UNREACHABLE)]) from error
+
+
+async def sent(context: Context) -> int:
+    """Bytes that clients of the account have got this month."""
+    month = context.clock.now().date().replace(day=1)
+    return await queries.sent_in(context.db, context.account_id, month)

@@ -1,0 +1,106 @@
+"""What the clock does with object storage: bring what is late, keep serving, and count."""
+
+from datetime import date
+
+import structlog
+
+from roost.core.engine import EngineError
+from roost.core.planes import Engines
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
+from roost.jobs.queue import JobQueue
+from roost.jobs.run import Run
+from roost.jobs.schedules import Schedule
+from roost.jobs.verdicts import Verdict, next_step
+from roost.resources.object_storage import jobs, key_queries, queries
+from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
+from roost.resources.object_storage.locks import resource_of
+from roost.store import Queries, Store
+
+_log = structlog.get_logger(__name__)
+_BATCH = 500
+_COUNT_SECONDS = 600.0
+
+
+async def watch(run: Run[JobArgs]) -> Verdict:
+    """Servers that hold something serve, and get what no job brings to them."""
+    for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
+        try:
+            await engine.keep_serving()
+        except EngineError as error:
+            _log.warning("object_storage_down", region=region, reason=str(error))
+    queue = run.get(JobQueue)
+    for bucket in await queries.pending(run.store, _BATCH):
+        async with run.store.transaction() as db:
+            await bring_bucket(db, queue, bucket.id)
+    for key in await key_queries.pending(run.store, _BATCH):
+        async with run.store.transaction() as db:
+            await bring_key(db, queue, key.id)
+    return next_step()
+
+
+async def bring_bucket(db: Queries, queue: JobQueue, bucket_id: int) -> bool:
+    """Let a job bring it, unless one works for the account already; whether it does."""
+    bucket = await queries.find(db, bucket_id)
+    if bucket is None or await queue.busy(db, resource_of(bucket.account_id)):
+        return False
+    account_id = bucket.account_id
+    if bucket.purging:
+        await queue.enqueue(
+            db, jobs.PURGE, jobs.AccountArgs(account_id=account_id), account_id=account_id
+        )
+    else:
+        args = jobs.BucketArgs(account_id=account_id, bucket_id=bucket.id)
+        await queue.enqueue(db, jobs.APPLY_BUCKET, args, account_id=account_id)
+    return True
+
+
+async def bring_key(db: Queries, queue: JobQueue, key_id: int) -> bool:
+    """The same for a key."""
+    key = await key_queries.find(db, key_id)
+    if key is None or await queue.busy(db, resource_of(key.account_id)):
+        return False
+    args = jobs.KeyArgs(account_id=key.account_id, key_id=key.id)
+    await queue.enqueue(db, jobs.APPLY_KEY, args, account_id=key.account_id)
+    return True
+
+
+async def count(run: Run[JobArgs]) -> Verdict:
+    """Bytes sent, and what each bucket holds; the smallest first, so that large ones delay none."""
+    month = run.clock.now().date().replace(day=1)
+    for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
+        try:
+            await _count(run.store, region, engine, month)
+        except EngineError as error:
+            _log.warning("object_storage_not_counted", region=region, reason=str(error))
+    return next_step()
+
+
+async def _count(store: Store, region: str, engine: ObjectEngine, month: date) -> None:
+    buckets = await queries.smallest_first(store, region)
+    if not buckets:
+        return
+    traffic = await engine.traffic()
+    async with store.transaction() as db:
+        await queries.add_sent(db, region, traffic.since, dict(traffic.sent), month)
+    for bucket in buckets:
+        usage = await engine.usage(bucket.label)
+        await queries.set_usage(store, bucket.id, usage.objects, usage.size)
+
+
+WATCH = JobKind(
+    "object_storage_watch",
+    JobArgs,
+    steps=(Step("watch", watch),),
+    retry=Retry(attempts=2),
+    deadline=120,
+)
+COUNT = JobKind(
+    "object_storage_count",
+    JobArgs,
+    steps=(Step("count", count, timeout=_COUNT_SECONDS),),
+    retry=Retry(attempts=2),
+    resource=lambda _args: "object_storage_count",
+)
+
+EVERY_MINUTE = Schedule("object_storage_watch", "* * * * *", WATCH, JobArgs())
+COUNTED = Schedule("object_storage_count", "* * * * *", COUNT, JobArgs())

@@ -1,0 +1,145 @@
+"""Keys of object storage over HTTP, on the simulated engine."""
+
+import pytest
+
+from roost.app.roost import Roost
+from tests.support.client import Client
+from tests.support.object_storage import (
+    KEYS,
+    access_to,
+    made_bucket,
+    made_key,
+    object_engine,
+    path_of,
+    settled,
+)
+
+
+async def grants(roost: Roost, key: dict[str, object]) -> dict[str, bool] | None:
+    return await object_engine(roost).grants(f"key-{key['id']}")
+
+
+@pytest.mark.spec(
+    "A object storage keys create",
+    "A object storage keys view",
+    "A object storage keys list",
+    "A object storage 8 unlimited",
+    "A events keys create",
+)
+async def test_an_unlimited_key_opens_all_buckets(client: Client, roost: Roost) -> None:
+    first = await made_bucket(client)
+    key = await made_key(client, label="mine")
+    assert (key["label"], key["limited"], key["bucket_access"]) == ("mine", False, None)
+    assert (len(key["access_key"]), len(key["secret_key"])) == (20, 40)
+    shown = {**key, "secret_key": "[REDACTED]"}
+    assert await client.get(f"{KEYS}/{key['id']}") == shown
+    assert (await client.get(KEYS))["data"] == [shown]
+    second = await made_bucket(client)
+    assert await grants(roost, key) == {first["label"]: True, second["label"]: True}
+    await client.delete(path_of(first))
+    actions = [action for action, status in await settled(client) if status == "finished"]
+    assert actions.count("obj_access_key_create") == 1
+    assert await grants(roost, key) == {second["label"]: True}
+
+
+@pytest.mark.spec(
+    "A object storage 8 limited",
+    "A object storage 8 none",
+    "A object storage keys access",
+)
+async def test_limited_keys(client: Client, roost: Roost) -> None:
+    read, written = await made_bucket(client), await made_bucket(client)
+    access = [access_to(read, "read_only"), access_to(written)]
+    key = await made_key(client, bucket_access=access)
+    assert key["limited"]
+    assert sorted(key["bucket_access"], key=access.index) == access
+    assert await grants(roost, key) == {read["label"]: False, written["label"]: True}
+    none = await made_key(client, bucket_access=[])
+    assert (none["limited"], none["bucket_access"]) == (True, [])
+    await made_bucket(client)
+    assert await grants(roost, none) == {}
+    assert await grants(roost, key) == {read["label"]: False, written["label"]: True}
+    await client.delete(path_of(read))
+    await settled(client)
+    assert (await client.get(f"{KEYS}/{key['id']}"))["bucket_access"] == access[1:]
+    assert await grants(roost, key) == {written["label"]: True}
+
+
+async def test_keys_know_nothing_of_other_accounts(
+    client: Client, stranger: Client, roost: Roost
+) -> None:
+    bucket, key = await made_bucket(client), await made_key(client)
+    other = await made_bucket(stranger)
+    body = {"bucket_access": [access_to(bucket)]}
+    answer = await stranger.send("POST", KEYS, body)
+    field = "bucket_access[0].bucket_name"
+    assert [found for found, _ in answer.problems] == [field]
+    assert await grants(roost, key) == {bucket["label"]: True}
+    for method in ("GET", "DELETE"):
+        refused = await stranger.send(method, f"{KEYS}/{key['id']}")
+        assert refused.status == 404
+        assert refused.problems == [(None, "The specified access key was not found.")]
+    assert other["label"] not in (await grants(roost, key) or {})
+
+
+@pytest.mark.spec("A object storage keys update", "A events keys update")
+async def test_a_key_is_renamed(client: Client) -> None:
+    key = await made_key(client)
+    for _ in range(2):
+        row = await client.put(f"{KEYS}/{key['id']}", {"label": "other"})
+        assert (row["label"], row["secret_key"]) == ("other", "[REDACTED]")
+    assert [action for action, _ in await settled(client)] == [
+        "obj_access_key_create",
+        "obj_access_key_update",
+    ]
+
+
+@pytest.mark.spec("A object storage keys delete", "A events keys delete")
+async def test_a_key_is_revoked(client: Client, roost: Roost) -> None:
+    await made_bucket(client)
+    key = await made_key(client)
+    assert await client.delete(f"{KEYS}/{key['id']}") == {}
+    assert (await client.send("GET", f"{KEYS}/{key['id']}")).status == 404
+    assert (await settled(client))[-1] == ("obj_access_key_delete", "finished")
+    assert await grants(roost, key) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"label": "a" * 51}, "label"),
+        ({"label": "a\nb"}, "label"),
+        ({"label": 1}, "label"),
+        ({"bucket_access": "all"}, "bucket_access"),
+        ({"bucket_access": [{}] * 101}, "bucket_access"),
+        ({"bucket_access": [{"permissions": "admin"}]}, "bucket_access[0].cluster"),
+        (
+            {
+                "bucket_access": [
+                    {"cluster": "none", "bucket_name": "none", "permissions": "read_only"}
+                ]
+            },
+            "bucket_access[0].cluster",
+        ),
+        (
+            {
+                "bucket_access": [
+                    {"cluster": "us-lake-1", "bucket_name": "none", "permissions": "read_only"}
+                ]
+            },
+            "bucket_access[0].bucket_name",
+        ),
+    ],
+    ids=str,
+)
+async def test_bad_keys(client: Client, body: dict[str, object], field: str) -> None:
+    answer = await client.send("POST", KEYS, body)
+    assert answer.status == 400
+    assert field in [found for found, _ in answer.problems]
+    assert (await client.get(KEYS))["results"] == 0
+
+
+async def test_a_bucket_is_named_once(client: Client) -> None:
+    access = access_to(await made_bucket(client))
+    answer = await client.send("POST", KEYS, {"bucket_access": [access, access]})
+    assert answer.problems == [("bucket_access", "Must name each bucket once")]

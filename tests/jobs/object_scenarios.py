@@ -1,0 +1,228 @@
+"""Jobs on object storage for the harness, over a simulated engine."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from roost.app.fsck import check_all
+from roost.core.events import log
+from roost.core.planes import Engines
+from roost.engines.simulated.objects import SimulatedObjects
+from roost.ids import new_uuid
+from roost.jobs import Environment
+from roost.jobs.kinds import JobArgs, JobKind
+from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.object_storage import jobs, key_queries, queries, watch_jobs
+from roost.resources.object_storage.engine import OBJECT_PLANE
+from roost.resources.object_storage.key_queries import KeyFacts, NewKey
+from roost.resources.object_storage.queries import BucketFacts, NewBucket
+from roost.secrets import Box
+from tests.jobs.harness import Scenario
+from tests.support.stage import REGION, Stage
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An account's bucket and key."""
+
+    stage: Stage
+    account_id: int
+    bucket_id: int
+    label: str
+    key_id: int
+
+    @property
+    def engine(self) -> SimulatedObjects:
+        engine = self.stage.roost.services.get(Engines).of(OBJECT_PLANE, REGION)
+        assert isinstance(engine, SimulatedObjects)
+        return engine
+
+    async def bucket(self) -> BucketFacts | None:
+        return await queries.find(self.stage.roost.store, self.bucket_id)
+
+    async def key(self) -> KeyFacts | None:
+        return await key_queries.find(self.stage.roost.store, self.key_id)
+
+    async def found(self, *, repair: bool = False) -> list[str]:
+        lines: list[str] = []
+        await check_all(self.stage.roost, repair, lines.append)
+        names = (f"bucket {self.label} ", f"key {self.key_id} ")
+        return [line for line in lines if any(name in line for name in names)]
+
+
+@dataclass(frozen=True)
+class ObjectCase:
+    """One job; a Case of the harness."""
+
+    setting: Setting
+    job_id: int
+    bucket: bool
+    """Whether the bucket is there when it is done, and opened by the key."""
+    key: bool
+    """Whether the key is."""
+
+    async def check_done(self) -> None:
+        label, engine = self.setting.label, self.setting.engine
+        assert (label in await engine.buckets()) is self.bucket
+        assert (await self.setting.bucket() is not None) is self.bucket
+        grants = await engine.grants(f"key-{self.setting.key_id}")
+        assert (await self.setting.key() is not None) is self.key
+        assert grants == ({label: True} if self.key and self.bucket else None)
+        assert await self.setting.found() == []
+
+    async def check_failed(self) -> None:
+        """Rows say what is wanted, and what is late is found."""
+        row, key = await self.setting.bucket(), await self.setting.key()
+        found = await self.setting.found()
+        pending = [each for each in (row, key) if each is not None and each.pending]
+        assert bool(found) is bool(pending)
+
+
+Prepare = Callable[[Setting], Awaitable[None]]
+
+
+async def placed(environment: Environment) -> Setting:
+    """Rows of an account of their own, which no engine knows yet."""
+    stage = environment.services.get(Stage)
+    store, now = stage.roost.store, stage.roost.clock.seconds()
+    account_id = await store.fetchval(
+        "insert into account (euuid, created, email) values ($1, $2, '') returning id",
+        new_uuid(),
+        now,
+    )
+    label = f"b-{new_uuid()[:18]}"
+    bucket = NewBucket(
+        account_id=account_id,
+        cluster="us-lake-1",
+        region=REGION,
+        engine=SimulatedObjects.name,
+        label=label,
+        hostname=f"{label}.example.com",
+        acl="private",
+        cors_enabled=False,
+        now=now,
+    )
+    made = await queries.insert(store, bucket)
+    assert made is not None
+    key = NewKey(
+        account_id=account_id,
+        label="key",
+        access_key=new_uuid(),
+        secret_key=environment.services.get(Box).seal(b"secret"),
+        limited=False,
+        now=now,
+    )
+    key_id = await key_queries.insert(store, key, {})
+    return Setting(stage, account_id, made[0], label, key_id)
+
+
+async def bring_bucket(setting: Setting) -> None:
+    bucket = await setting.bucket()
+    assert bucket is not None
+    await setting.engine.put_bucket(bucket.spec({}))
+    await queries.set_applied(setting.stage.roost.store, bucket.id, bucket.revision)
+
+
+async def bring_key(setting: Setting) -> None:
+    store, key = setting.stage.roost.store, await setting.key()
+    assert key is not None
+    spec = key.spec(
+        setting.stage.roost.services.get(Box), await key_queries.grants(store, key, REGION)
+    )
+    await setting.engine.put_key(spec)
+    await key_queries.set_applied(store, key.id, key.revision)
+
+
+async def key_alone(setting: Setting) -> None:
+    """Applied, as there is no bucket that it could open."""
+    await key_queries.set_applied(setting.stage.roost.store, setting.key_id, 1)
+
+
+async def bucket_alone(setting: Setting) -> None:
+    await bring_bucket(setting)
+
+
+async def both(setting: Setting) -> None:
+    await bring_bucket(setting)
+    await bring_key(setting)
+
+
+async def bucket_leaves(setting: Setting) -> None:
+    await both(setting)
+    await queries.set_deleting(setting.stage.roost.store, setting.bucket_id, True)
+
+
+async def key_leaves(setting: Setting) -> None:
+    await both(setting)
+    await key_queries.set_deleting(setting.stage.roost.store, setting.key_id)
+
+
+async def all_leave(setting: Setting) -> None:
+    await both(setting)
+    await setting.engine.write(setting.label, "a")
+    await queries.set_purging(setting.stage.roost.store, setting.bucket_id)
+    await key_queries.set_deleting(setting.stage.roost.store, setting.key_id)
+
+
+async def begin(
+    environment: Environment, prepare: Prepare, kind: str, bucket: bool, key: bool
+) -> ObjectCase:
+    setting = await placed(environment)
+    await prepare(setting)
+    async with environment.store.transaction() as db:
+        by = log.Starter(environment.queue, db, setting.account_id, "somebody")
+        row, held = await queries.find(db, setting.bucket_id), await setting.key()
+        assert row is not None
+        assert held is not None
+        if kind == jobs.APPLY_BUCKET.name:
+            await jobs.start_bucket(by, "obj_bucket_create", row)
+        elif kind == jobs.APPLY_KEY.name:
+            await jobs.start_key(by, "obj_access_key_create", held)
+        else:
+            args = jobs.AccountArgs(account_id=setting.account_id)
+            await log.start(by, jobs.PURGE, args, ACCOUNT_KIND.entity())
+        job_id: int = await db.fetchval("select max(id) from job where kind = $1", kind)
+    return ObjectCase(setting, job_id, bucket, key)
+
+
+@dataclass(frozen=True)
+class TickCase:
+    """A job of the clock, which begins others at most."""
+
+    job_id: int
+
+    async def check_done(self) -> None:
+        """The harness has seen that it ended well."""
+
+    async def check_failed(self) -> None:
+        """The next tick does the same."""
+
+
+async def tick(environment: Environment, kind: JobKind[JobArgs]) -> TickCase:
+    await both(await placed(environment))
+    async with environment.store.transaction() as db:
+        job = await environment.queue.enqueue(db, kind, JobArgs())
+    return TickCase(job.id)
+
+
+def _scenario(
+    kind: JobKind[jobs.BucketArgs] | JobKind[jobs.KeyArgs] | JobKind[jobs.AccountArgs],
+    title: str,
+    prepare: Prepare,
+    *,
+    bucket: bool,
+    key: bool,
+) -> Scenario:
+    chosen = partial(begin, prepare=prepare, kind=kind.name, bucket=bucket, key=key)
+    return Scenario(kind, chosen, title)
+
+
+SCENARIOS = (
+    _scenario(jobs.APPLY_BUCKET, "a bucket is made", key_alone, bucket=True, key=True),
+    _scenario(jobs.APPLY_BUCKET, "a bucket is deleted", bucket_leaves, bucket=False, key=True),
+    _scenario(jobs.APPLY_KEY, "a key is made", bucket_alone, bucket=True, key=True),
+    _scenario(jobs.APPLY_KEY, "a key is revoked", key_leaves, bucket=True, key=False),
+    _scenario(jobs.PURGE, "object storage is cancelled", all_leave, bucket=False, key=False),
+    Scenario(watch_jobs.WATCH, partial(tick, kind=watch_jobs.WATCH)),
+    Scenario(watch_jobs.COUNT, partial(tick, kind=watch_jobs.COUNT)),
+)
