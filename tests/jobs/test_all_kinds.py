@@ -13,6 +13,7 @@ from roost.resources.account.queries import first_account
 from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (
+    address_scenarios,
     backup_scenarios,
     compute_scenarios,
     database_scenarios,
@@ -34,6 +35,7 @@ from tests.support.server import simulated
 from tests.support.stage import Stage
 
 SCENARIOS = (
+    *address_scenarios.SCENARIOS,
     *backup_scenarios.SCENARIOS,
     *compute_scenarios.SCENARIOS,
     *database_scenarios.SCENARIOS,

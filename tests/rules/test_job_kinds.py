@@ -32,6 +32,7 @@ _EVENTS = frozenset(
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
+    "address_apply",
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""

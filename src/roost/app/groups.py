@@ -20,6 +20,7 @@ from roost.resources.images.group import GROUP as IMAGES
 from roost.resources.kernels.group import GROUP as KERNELS
 from roost.resources.logins.group import GROUP as LOGINS
 from roost.resources.maintenance.group import GROUP as MAINTENANCE
+from roost.resources.networking.group import GROUP as NETWORKING
 from roost.resources.notifications.group import GROUP as NOTIFICATIONS
 from roost.resources.oauth_clients.group import GROUP as OAUTH_CLIENTS
 from roost.resources.phone.group import GROUP as PHONE
@@ -67,6 +68,7 @@ GROUPS = Groups(
     KERNELS,
     LOGINS,
     MAINTENANCE,
+    NETWORKING,
     NOTIFICATIONS,
     OAUTH,
     OAUTH_CLIENTS,
