@@ -108,3 +108,4 @@ async def test_a_deleted_instance_lets_go_of_them(
     assert await plugged(roost, volume["id"]) is None
     assert await _names(roost, client, instance) is None
     assert await filters(roost, instance) is False
+    assert await _shared(roost, client, instance) == 0

@@ -1,10 +1,11 @@
 """Jobs on addresses of instances for the harness, over a simulated engine."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Address
 
+from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.jobs import Environment
 from roost.jobs.kinds import JobArgs
@@ -17,6 +18,10 @@ from roost.resources.networking.jobs import APPLY, start
 from tests.jobs.harness import Scenario
 from tests.support.drift import drift
 from tests.support.stage import REGION, Stage
+
+
+def _ignore(_line: str) -> None:
+    """What is found does not matter."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class AddressCase:
     async def check_failed(self) -> None:
         """Its rows say what is wanted, and fsck brings it to the engine."""
         await self._check_event("failed")
-        await drift(self.stage.roost, f"instance {self.compute_id}", repair=True)
+        await check_all(self.stage.roost, True, _ignore)
         await self._check_guest()
 
     async def _check_guest(self) -> None:
@@ -76,16 +81,8 @@ async def lose(stage: Stage, compute_id: int) -> None:
     row = (await held_by(store, compute_id))[-1]
     guest = (await engine.addresses.list())[compute_id]
     assert guest is not None
-    await engine.addresses.set(
-        type(guest)(
-            id=guest.id,
-            mac=guest.mac,
-            ipv4=guest.ipv4 | {IPv4Address(row.address)},
-            shared=guest.shared,
-            ipv6=guest.ipv6,
-            mail_restricted=guest.mail_restricted,
-        )
-    )
+    more = guest.ipv4 | {IPv4Address(row.address)}
+    await engine.addresses.set(replace(guest, ipv4=more))
     await share_queries.leave(store, compute_id, row.address)
     await release_one(store, row.address, stage.roost.clock.now())
     await show(stage, compute_id)

@@ -4,7 +4,6 @@ from roost.app.roost import Roost
 from tests.api.conftest import Account
 from tests.api.samples.sample import Sample, Samples, Value
 from tests.support.client import Client
-from tests.support.instances import made
 
 
 async def _second(client: Client, roost: Roost, account: Account, parent: str) -> Value:
@@ -13,12 +12,6 @@ async def _second(client: Client, roost: Roost, account: Account, parent: str) -
     return str(row["address"])
 
 
-async def _of_account(client: Client, roost: Roost, account: Account, parent: str) -> Value:
-    return str((await made(client))["ipv4"][0])
-
-
 SAMPLES = Samples(
     {"view_address_of_instance": Sample(_second, "192.0.2.254")},
-    rows={"list_addresses": _of_account},
-    queries={"list_addresses": "skip_ipv6_rdns=true"},
 )

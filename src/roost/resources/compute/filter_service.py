@@ -48,20 +48,21 @@ async def wanted(db: Queries, services: Services, facts: InstanceFacts) -> Wante
 async def bring(db: Queries, services: Services, facts: InstanceFacts) -> frozenset[int]:
     """The engine has what the rows say when it returns: the ids of what the guest let go of.
 
-    Called while no transaction is open. Raises EngineError.
+    Called while no transaction is open. What has changed meanwhile is brought once more. Raises
+    EngineError.
     """
-    found = await wanted(db, services, facts)
     engine = services.get(Engines).holding(INSTANCE_PLANE, facts).addresses
-    running = await engine.list()
-    if facts.id not in running:
+    done, found = None, await wanted(db, services, facts)
+    while found != done:
+        running = await engine.list()
+        held = running.get(facts.id)
+        attached = facts.id in running and (held is None or held.has_any)
+        if attached:
+            await engine.set(_common(found.addresses, held))
         await services.get(Neighbours).settle(db, services, facts.id)
-        return found.leaving
-    held = running[facts.id]
-    if held is not None and not held.has_any:
-        return found.leaving
-    await engine.set(_common(found.addresses, held))
-    await services.get(Neighbours).settle(db, services, facts.id)
-    await engine.set(found.addresses)
+        if attached:
+            await engine.set(found.addresses)
+        done, found = found, await wanted(db, services, facts)
     return found.leaving
 
 

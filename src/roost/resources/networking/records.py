@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
 
+from roost.core.formats import example
 from roost.resources.reverse_dns.records import AddressRow
 
 
@@ -56,6 +57,39 @@ class Ipv6OfInstance(_Global):
     """That which the guest has on the link."""
 
 
+_PUBLIC: dict[str, JsonValue] = {
+    "address": "192.0.2.10",
+    "gateway": "192.0.2.1",
+    "subnet_mask": "255.255.255.0",
+    "prefix": 24,
+    "type": "ipv4",
+    "public": True,
+    "rdns": "www.example.com",
+    "compute_id": 100001,
+    "region": "us-lake",
+    "vpc_nat_1_1": None,
+}
+_SLAAC: dict[str, JsonValue] = {
+    **_PUBLIC,
+    "address": "2001:db8:101:0:5000:ff:fe01:86a1",
+    "gateway": "fe80::1",
+    "subnet_mask": "ffff:ffff:ffff:ffff::",
+    "prefix": 64,
+    "type": "ipv6",
+    "rdns": None,
+}
+
+
+@example(
+    {
+        "ipv4": {"public": [_PUBLIC], "private": [], "shared": [], "reserved": [], "vpc": []},
+        "ipv6": {
+            "slaac": _SLAAC,
+            "link_local": {**_SLAAC, "address": "fe80::5000:ff:fe01:86a1", "public": False},
+            "global": [],
+        },
+    },
+)
 class AddressesRow(TypedDict):
     """All addresses of an instance."""
 

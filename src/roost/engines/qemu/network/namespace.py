@@ -33,6 +33,7 @@ _OF_BRIDGE = {
     f"ipv4/conf/{BRIDGE}/proxy_arp_pvlan": "1",
     f"ipv4/neigh/{BRIDGE}/proxy_delay": "0",
     f"ipv4/neigh/{BRIDGE}/locktime": "0",
+    f"ipv4/conf/{BRIDGE}/arp_accept": "1",
     f"ipv6/neigh/{BRIDGE}/proxy_delay": "0",
 }
 _WHERE_THEY_EXIST = {

@@ -78,7 +78,7 @@ class GuestNetwork:
         except OSError as error:
             raise failure("The network attachment could not be made", error) from error
         try:
-            await connect_port(self.name, tap_name(spec.id))
+            await connect_port(self.name, tap_name(spec.id), spec.mac)
         except BaseException:
             os.close(descriptor)
             raise
