@@ -156,7 +156,6 @@ async def test_the_view_of_an_instance(client: Client) -> None:
 
 @pytest.mark.spec(
     "B networking assign",
-    "B networking assign fields",
     "B networking 2",
     "B networking 2 owner",
 )
@@ -213,7 +212,6 @@ async def test_all_or_nothing(client: Client, account: Account) -> None:
 
 @pytest.mark.spec(
     "B networking share",
-    "B networking share fields",
     "B networking share none",
     "B networking 3",
 )
