@@ -123,7 +123,7 @@ async def test_the_list(client: Client, roost: Roost) -> None:
     skipped = (await client.get(f"{IPS}?skip_ipv6_rdns=true"))["data"]
     assert skipped == [rows[0], {**rows[1], "rdns": None}]
     assert (await client.get(f"{IPS}?skip_ipv6_rdns=false"))["data"] == rows
-    found = await client.get(IPS, filter={"address": public, "type": "ipv4", "prefix": 24})
+    found = await client.get(IPS, filter={"address": public, "type": "ipv4", "prefix": 16})
     assert found["data"] == rows[:1]
     answer = await client.send("GET", f"{IPS}?skip_ipv6_rdns=maybe")
     assert answer.problems == [("skip_ipv6_rdns", "Must be true or false")]
@@ -181,12 +181,10 @@ async def test_addresses_move(client: Client, roost: Roost, path: str) -> None:
 @pytest.mark.spec("B networking 2", "B networking assign region", "B networking 2 shared")
 async def test_all_or_nothing(client: Client, account: Account) -> None:
     one, two = await made(client, private_ip=True), await made(client, private_ip=True)
-    private, first = sorted(one["ipv4"], reverse=one["ipv4"][0] < one["ipv4"][1])
     public = (await client.post(path_of(one), PUBLIC))["address"]
     before = [await ipv4_of(client, each) for each in (one, two)]
     keep = next(a for a in one["ipv4"] if not a.startswith("192.168."))
     own = next(a for a in one["ipv4"] if a.startswith("192.168."))
-    assert {private, first} == {keep, own}
 
     async def refused(region: str, *moves: tuple[str, int]) -> tuple[str | None, str]:
         rows = [{"address": address, "compute_id": to} for address, to in moves]

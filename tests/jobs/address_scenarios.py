@@ -71,7 +71,7 @@ async def gain(stage: Stage, compute_id: int) -> None:
     async with stage.roost.store.transaction() as db:
         row = await stage.row(compute_id)
         await allocate(db, REGION, True, row.account_id, compute_id)
-        await show(stage, compute_id)
+    await show(stage, compute_id)
 
 
 async def lose(stage: Stage, compute_id: int) -> None:
