@@ -59,6 +59,10 @@ async def instance(roost: Roost, client: Client) -> Json:
     await in_force(client, await guarded(client, devices={"computes": [row["id"]]}))
     other = await made(client)
     await client.post("/networking/ips/share", {"compute_id": other["id"], "ips": row["ipv4"]})
+    await until(
+        lambda: client.get("/account/events", filter={"action": "ipaddress_update"}),
+        lambda found: all(event["status"] == "finished" for event in found["data"]),
+    )
     async with roost.store.transaction() as db:
         await reverse_names.set_name(db, row["ipv4"][0], row["id"], "host.example")
     return row
