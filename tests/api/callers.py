@@ -86,6 +86,8 @@ class Caller:
 
     def _is_granted(self, endpoint: Endpoint) -> bool:
         match endpoint.grant:
+            case Anyone() if endpoint.name in NAMING:
+                return self.held == "read_write"
             case Anyone() | Listed():
                 return True
             case Unrestricted():
@@ -138,7 +140,14 @@ CALLERS = (
 )
 """Beside these, a stranger: somebody who may everything in another account."""
 
+NAMING = (
+    *("allocate_address", "assign_addresses", "assign_ipv4"),
+    *("share_addresses", "share_ipv4"),
+)
+"""Their bodies name an instance, on which a grant is needed."""
+
 UNPREPARED = (
+    *NAMING,
     "confirm_tfa",
     "enroll_in_beta",
     "explain_request",

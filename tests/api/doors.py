@@ -16,9 +16,10 @@ from roost.web.bodies import Body
 from roost.web.grants import Global, Read, Write
 from roost.web.registry import Endpoint
 from roost.web.routing import path_params
-from tests.api.callers import Caller
+from tests.api.callers import NAMING, Caller
 from tests.api.conftest import Account
 from tests.api.samples.paths import SHOWN, missing_path
+from tests.api.samples.sample import NO_ID
 from tests.support.apps import let_in
 from tests.support.client import Answer, Client, Json
 from tests.support.families import adopt
@@ -27,6 +28,8 @@ from tests.support.pictures import picture
 
 _SPECIAL = ("company", "scopes", "tags")
 """Fields that need more of the caller than the declaration says."""
+
+_NOWHERE: Json = {"address": "192.0.2.10", "compute_id": NO_ID}
 
 
 class Doors:
@@ -153,6 +156,8 @@ def _body(endpoint: Endpoint) -> Json:
         body["domain"] = f"{uuid.uuid4().hex}.example"
     if endpoint.name == "create_bucket":
         body["label"] = f"b-{uuid.uuid4().hex}"
+    if endpoint.name in NAMING:
+        body |= {"compute_id": NO_ID} if "compute_id" in body else {"assignments": [_NOWHERE]}
     if endpoint.name == "update_profile":
         del body["email"]  # A proxy user's stays as it is.
     return {name: value for name, value in body.items() if name not in _SPECIAL}

@@ -29,6 +29,7 @@ ADD_DOMAINS = (("domains:read_write",), False, Global("add_domains"))
 # The grant is that of the instance which has the address.
 IPS_READ = (("ips:read_only",), False, Anyone())
 IPS_WRITE = (("ips:read_write",), False, Anyone())
+IPS_CHANGE = (("ips:read_write", "computes:read_write"), False, Anyone())
 EVENTS = (("events:read_only",), False, Anyone())  # The events themselves are limited by grants.
 ANY_TOKEN = ((), False, Anyone())
 OWN_READ = (("account:read_only",), False, Anyone())
@@ -220,6 +221,17 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /domains/{domainId:int}/zone-file": DOMAIN_READ,
     "GET /networking/ips/{address}": IPS_READ,
     "PUT /networking/ips/{address}": IPS_WRITE,
+    "GET /networking/ips": (("ips:read_only",), False, Listed("compute")),
+    "POST /networking/ips": IPS_CHANGE,
+    "POST /networking/ips/assign": IPS_CHANGE,
+    "POST /networking/ipv4/assign": IPS_CHANGE,
+    "POST /networking/ips/share": IPS_CHANGE,
+    "POST /networking/ipv4/share": IPS_CHANGE,
+    "GET /compute/instances/{computeId:int}/ips": COMPUTE_READ,
+    "POST /compute/instances/{computeId:int}/ips": COMPUTE_WRITE,
+    "GET /compute/instances/{computeId:int}/ips/{address}": COMPUTE_READ,
+    "PUT /compute/instances/{computeId:int}/ips/{address}": COMPUTE_WRITE,
+    "DELETE /compute/instances/{computeId:int}/ips/{address}": COMPUTE_WRITE,
     "GET /profile": ANY_TOKEN,
     "PUT /profile": OWN_WRITE,
     "GET /profile/apps": OWN_READ,

@@ -6,13 +6,15 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
+from roost.resources.addresses import share_queries
 from roost.resources.firewalls.neighbours import FirewallDevices
+from roost.resources.networking.neighbours import SharedAddresses
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
 from roost.resources.volumes.neighbours import VolumeAttachments
 from tests.support.client import Client, Json, until
 from tests.support.firewalls import filters, guarded, in_force
-from tests.support.instances import INSTANCES, settled
+from tests.support.instances import INSTANCES, made, settled
 from tests.support.volumes import VOLUMES, made_volume, plugged, powered, running_instance
 
 pytestmark = pytest.mark.spec("A volume freed", "B compute delete", "B networking 4")
@@ -36,7 +38,13 @@ async def _firewalls(roost: Roost, client: Client, instance: Json) -> object:
     return [(row["label"], await filters(roost, instance)) for row in found]
 
 
+async def _shared(roost: Roost, _client: Client, instance: Json) -> object:
+    """How many may take over an address of it."""
+    return len(await share_queries.sharers(roost.store, instance["ipv4"]))
+
+
 LOOKS: dict[type, Look] = {
+    SharedAddresses: _shared,
     FirewallDevices: _firewalls,
     VolumeAttachments: _volumes,
     NamesOfAddresses: _names,
@@ -49,6 +57,12 @@ async def instance(roost: Roost, client: Client) -> Json:
     row = await running_instance(client)
     await made_volume(client, compute_id=row["id"])
     await in_force(client, await guarded(client, devices={"computes": [row["id"]]}))
+    other = await made(client)
+    await client.post("/networking/ips/share", {"compute_id": other["id"], "ips": row["ipv4"]})
+    await until(
+        lambda: client.get("/account/events", filter={"action": "ipaddress_update"}),
+        lambda found: all(event["status"] == "finished" for event in found["data"]),
+    )
     async with roost.store.transaction() as db:
         await reverse_names.set_name(db, row["ipv4"][0], row["id"], "host.example")
     return row
@@ -64,7 +78,7 @@ def test_every_neighbour_is_here() -> None:
 
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
-    assert before == [[("guard", True)], [("data", instance["id"])], "host.example"]
+    assert before == [1, [("guard", True)], [("data", instance["id"])], "host.example"]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -81,7 +95,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [[], [], None]
+    assert await seen(roost, client, clone) == [0, [], [], None]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 
@@ -98,3 +112,4 @@ async def test_a_deleted_instance_lets_go_of_them(
     assert await plugged(roost, volume["id"]) is None
     assert await _names(roost, client, instance) is None
     assert await filters(roost, instance) is False
+    assert await _shared(roost, client, instance) == 0

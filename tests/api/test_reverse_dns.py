@@ -10,7 +10,7 @@ from pathlib import Path
 import dns.reversename
 import pytest
 
-from roost.resources.reverse_dns.endpoints import PRIVATE
+from roost.resources.reverse_dns.address_service import PRIVATE
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.api.dns_servers import Served, dns_roost, served_by
 from tests.support.client import Client, Json, until

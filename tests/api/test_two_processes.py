@@ -99,3 +99,20 @@ async def test_labels_are_unique_through_both(clients: tuple[Client, Client]) ->
     assert sorted(answer.status for answer in answers) == [200] + [400] * 15
     taken = [("label", "Label must be unique among your computes")]
     assert all(answer.problems == taken for answer in answers if answer.status == 400)
+
+
+async def test_no_address_is_given_twice(clients: tuple[Client, Client]) -> None:
+    """Each process has an instance, and both ask at once."""
+    made = [await client.post(INSTANCES, create_body()) for client in clients]
+    body = {"type": "ipv4", "public": True}
+    answers = await asyncio.gather(
+        *(
+            client.send("POST", f"{INSTANCES}/{row['id']}/ips", body)
+            for _ in range(6)
+            for client in clients
+            for row in made
+        )
+    )
+    given = [answer.body["address"] for answer in answers if answer.status == 200]
+    assert len(given) == len(set(given)) > len(made)
+    assert {answer.status for answer in answers} == {200, 400}

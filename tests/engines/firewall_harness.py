@@ -27,6 +27,8 @@ from tests.engines.qemu_host import output
 
 _HEADER_BYTES = 10
 """What the kernel puts before each frame of a device with offloads."""
+_PROTOCOL = _HEADER_BYTES + 23
+"""Where a frame of IPv4 says what it carries: not an error about what was sent."""
 _NUMBERS = {"TCP": 6, "UDP": 17, "IPENCAP": 4, "ICMP": 1, None: 112}
 _ICMPV6, _ECHO, _ECHO6 = 58, 8, 128
 _IPV4, _IPV6 = 0x0800, 0x86DD
@@ -128,14 +130,20 @@ class NftablesHarness:
     def reopen(self) -> NftablesFirewalls:
         return NftablesFirewalls(self._state_dir, self._config)
 
-    async def open(self) -> None:
-        """The gateway knows its neighbours, so that it asks nobody."""
+    @property
+    def specs(self) -> tuple[InstanceSpec, InstanceSpec]:
+        return self._specs
+
+    async def open(self, *, neighbours: bool = True) -> None:
+        """With neighbours the gateway knows all that the test may call the guests'."""
         for spec in self._specs:
             descriptor = await self.network.attach(spec)
             os.set_blocking(descriptor, False)
             port = _Port(spec, descriptor)
             for address in addresses(spec):
                 self._ports[address] = port
+                if not neighbours:
+                    continue
                 neighbour = (address, "lladdr", spec.mac, "dev", "br0", "nud", "permanent")
                 output("ip", "-n", self.network.name, "neigh", "replace", *neighbour)
 
@@ -158,6 +166,25 @@ class NftablesHarness:
         frame = _mac(bridge_mac(self._state_dir)) + _mac(sender.spec.mac)
         os.write(sender.descriptor, bytes(_HEADER_BYTES) + frame + struct.pack("!H", kind) + body)
         return any(tag in each for each in list(receiver.received()))
+
+    def write(self, compute_id: int, frame: bytes) -> None:
+        """What a guest sends, honest or not."""
+        port = next(each for each in self._ports.values() if each.spec.id == compute_id)
+        os.write(port.descriptor, bytes(_HEADER_BYTES) + frame)
+
+    async def delivered(self, compute_id: int, packet: Packet) -> int | None:
+        """Which of the guests gets what one sends: its index; None for nobody."""
+        await within(self.network.name, forget_connections)
+        tag = b"packet %d." % next(self._numbers)
+        kind, body = ip_packet(packet, tag, 1024 + next(self._numbers) % 60_000)
+        sender = next(spec for spec in self._specs if spec.id == compute_id)
+        frame = _mac(bridge_mac(self._state_dir)) + _mac(sender.mac)
+        self.write(compute_id, frame + struct.pack("!H", kind) + body)
+        for index, spec in enumerate(self._specs):
+            port = next(each for each in self._ports.values() if each.spec.id == spec.id)
+            if any(tag in each and each[_PROTOCOL] == 17 for each in list(port.received())):
+                return index
+        return None
 
     async def tamper(self, firewall_id: int) -> None:
         inside = f"--net=/run/netns/{self.network.name}"

@@ -73,6 +73,8 @@ class Region:
             "volume_plug": lambda: volumes.plug(ID, "label", ID),
             "volume_unplug": lambda: volumes.unplug(ID, ID),
             "volume_inspect": lambda: volumes.inspect(ID),
+            "addresses_set": lambda: engine.addresses.set(SPEC.addresses),
+            "addresses_list": engine.addresses.list,
             "firewall_apply": lambda: firewalls.apply(FIREWALL),
             "firewall_remove": lambda: firewalls.remove(ID),
             "firewall_list": firewalls.list,

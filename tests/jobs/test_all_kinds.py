@@ -13,6 +13,7 @@ from roost.resources.account.queries import first_account
 from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (
+    address_scenarios,
     backup_scenarios,
     billing_scenarios,
     compute_scenarios,
@@ -37,6 +38,7 @@ from tests.support.server import simulated
 from tests.support.stage import Stage
 
 SCENARIOS = (
+    *address_scenarios.SCENARIOS,
     *backup_scenarios.SCENARIOS,
     *billing_scenarios.SCENARIOS,
     *compute_scenarios.SCENARIOS,

@@ -36,6 +36,7 @@ _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count"),
+    "address_apply",
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""

@@ -201,7 +201,8 @@ class Api:
 
     def _select(self, exchange: Exchange, endpoint: Endpoint, call: Call) -> None:
         if isinstance(endpoint.returns, Page):
-            call.page, call.page_size = parse_page(exchange.query())
+            call.query = exchange.query()
+            call.page, call.page_size = parse_page(call.query)
             call.selection = parse_filter(exchange.header(b"x-filter"), endpoint.filters)
         elif exchange.scope["query_string"]:
             call.query = exchange.query()

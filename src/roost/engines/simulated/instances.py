@@ -10,6 +10,7 @@ from typing import get_args
 from roost.clock import Clock
 from roost.core.engine import Health
 from roost.engines.simulated import guests
+from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
 from roost.engines.simulated.plane import Operation, Plane
@@ -34,6 +35,7 @@ class SimulatedInstances:
         self.plan = self._plane.plan
         self.disks = SimulatedDisks(self._plane)
         self.backups = SimulatedBackups(self._plane)
+        self.addresses = SimulatedAddresses(self._plane)
         self._ended: asyncio.Queue[int] | None = None
 
     async def start(self, spec: InstanceSpec) -> None:

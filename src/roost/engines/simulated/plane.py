@@ -21,6 +21,8 @@ Operation = Literal[
     "backup_save",
     "backup_restore",
     "backup_delete",
+    "addresses_set",
+    "addresses_list",
     "firewall_apply",
     "firewall_remove",
     "firewall_list",

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from pydantic import TypeAdapter
 
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import Filesystem
+from roost.resources.compute.engine import Filesystem, GuestAddresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Guest:
     disks: tuple[int, ...] = ()
     volumes: tuple[int, ...] = ()
     interrupted: bool = False
+    addresses: GuestAddresses | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """SQL of IP addresses and their pools."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -36,6 +37,7 @@ async def take(
                 join ip_pool p on p.region = $1 and p.cidr >> f.address
             where f.region = $1 and f.public = $2 and f.compute_id is null
                 and p.gateway is distinct from f.address
+                and not exists (select from ip_leaving l where l.address = f.address)
             order by f.released nulls first, f.address limit 1 for update of f skip locked)
         update ip_address a set account_id = $3, compute_id = $4
         from free where a.address = free.address
@@ -102,6 +104,25 @@ async def release(db: Queries, compute_id: int, now: datetime) -> None:
     )
 
 
+async def release_one(db: Queries, address: str, now: datetime) -> None:
+    """Give back one address."""
+    await db.execute(
+        """
+        update ip_address set compute_id = null, account_id = null, released = $2
+        where address = $1::text::inet
+        """,
+        address,
+        now,
+    )
+
+
+async def move(db: Queries, address: str, compute_id: int) -> None:
+    """Another instance of the account has the address."""
+    await db.execute(
+        "update ip_address set compute_id = $2 where address = $1::text::inet", address, compute_id
+    )
+
+
 async def held_by(db: Queries, compute_id: int) -> list[AddressRow]:
     """The gateway is the catalogue's, or the last known of a pool that it no longer has."""
     rows = await db.fetch(
@@ -129,6 +150,23 @@ async def find_held(db: Queries, account_id: int, address: str) -> HeldAddress |
         address,
     )
     return None if row is None else HeldAddress(**row)
+
+
+async def find_all_held(
+    db: Queries, account_id: int, addresses: Collection[str]
+) -> dict[str, HeldAddress]:
+    """Those of the addresses that instances of the account have."""
+    rows = await db.fetch(
+        """
+        select host(a.address) as address, a.prefix,
+            host(coalesce(p.gateway, a.gateway)) as gateway, a.public, a.region, a.compute_id
+        from ip_address a left join ip_pool p on p.region = a.region and p.cidr >> a.address
+        where a.account_id = $1 and a.address = any($2::text[]::inet[])
+        """,
+        account_id,
+        list(addresses),
+    )
+    return {row["address"]: HeldAddress(**row) for row in rows}
 
 
 async def holders(db: Queries, addresses: list[str]) -> dict[str, int]:
@@ -170,9 +208,10 @@ async def take_back(db: Queries, address: str, account_id: int, compute_id: int)
     """
     taken = await db.fetchval(
         """
-        update ip_address set account_id = $2, compute_id = $3
+        update ip_address a set account_id = $2, compute_id = $3
         where address = $1::text::inet and compute_id is null
             and not exists (select from ip_pool p where p.gateway = address)
+            and not exists (select from ip_leaving l where l.address = a.address)
         returning true
         """,
         address,

@@ -9,7 +9,7 @@ backup outlives changes to its instance's disks.
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from typing import Literal, Protocol, get_args
 
 from roost.core.engine import EngineError, Health, Host
@@ -135,6 +135,35 @@ class GuestSetup:
     """Grows with each reset of the root password, which the next boot then applies again."""
 
 
+@dataclass(frozen=True, slots=True)
+class GuestAddresses:
+    """What a guest may send from, and what is brought to it."""
+
+    id: int
+    mac: str
+    ipv4: frozenset[IPv4Address]
+    """Its own."""
+    shared: frozenset[IPv4Address]
+    """Its own or others', each of several guests: the one that announced it last gets it."""
+    ipv6: IPv6Address | None
+    mail_restricted: bool
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the guest was started with an interface to the outside."""
+        return bool(self.ipv4 or self.shared or self.ipv6)
+
+
+class AddressEngine(Protocol):
+    """What running guests may send and get; nobody speaks for another."""
+
+    async def set(self, guest: GuestAddresses) -> None:
+        """Exactly this, from the next packet on. Nothing happens to a guest that is off."""
+
+    async def list(self) -> Mapping[int, GuestAddresses | None]:
+        """Of all running guests by id; None of one whose filter or routes somebody changed."""
+
+
 Slot = Literal["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]
 
 SLOTS: tuple[Slot, ...] = get_args(Slot)
@@ -176,12 +205,25 @@ class InstanceSpec:
     """The slot that the guest boots from."""
     rescue: bool = False
     """Whether it boots a rescue system instead, which mounts nothing."""
+    shared: tuple[IPv4Address, ...] = ()
+    """Addresses that several guests may use: of its own, and of others."""
     mail_restricted: bool = False
     """Whether the guest may not connect to the ports of mail (spec B compute 4)."""
 
     @property
     def name(self) -> str:
         return f"compute-{self.id}"
+
+    @property
+    def addresses(self) -> GuestAddresses:
+        return GuestAddresses(
+            id=self.id,
+            mac=self.mac,
+            ipv4=frozenset(each.interface.ip for each in self.ipv4),
+            shared=frozenset(self.shared),
+            ipv6=None if self.ipv6 is None else self.ipv6.ip,
+            mail_restricted=self.mail_restricted,
+        )
 
 
 Power = Literal["running", "offline"]
@@ -241,6 +283,9 @@ class InstanceEngine(Protocol):
 
     @property
     def backups(self) -> BackupEngine: ...
+
+    @property
+    def addresses(self) -> AddressEngine: ...
 
     async def start(self, spec: InstanceSpec) -> None:
         """Power the guest on; returns when it runs. A running guest is left alone.

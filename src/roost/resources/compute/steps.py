@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterable
 from dataclasses import replace
-from ipaddress import IPv6Interface
+from ipaddress import IPv4Address, IPv6Interface
 
 from roost.core.catalog import Catalog
 from roost.core.neighbours import Neighbours
@@ -12,6 +12,7 @@ from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.account import queries as accounts
 from roost.resources.addresses.queries import release
 from roost.resources.addresses.service import held_by
+from roost.resources.addresses.share_queries import shared_with
 from roost.resources.compute import queries, rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import BootConfig, SlotFacts
@@ -54,6 +55,7 @@ async def specify(
     disk = None if root_id is None else await disks.find(db, facts.id, root_id)
     public = not config.purposes or "public" in config.purposes
     held = await held_by(db, facts.id) if public else []
+    shared = await shared_with(db, facts.id) if public else []
     address = (facts.ipv6 or "").partition("/")[0] if public else ""
     opened = await accounts.created(db, facts.account_id)
     return InstanceSpec(
@@ -66,6 +68,7 @@ async def specify(
         setup=_setup(services.get(Box), facts, disk),
         devices=devices_of(config, attached, slotted),
         root=root,
+        shared=tuple(map(IPv4Address, shared)),
         mail_restricted=services.get(Catalog).restricts_mail(opened),
     )
 

@@ -63,6 +63,23 @@ async def names(db: Queries, networks: Sequence[str] | None) -> list[NameRow]:
     return [NameRow(**row) for row in rows]
 
 
+async def drop_name(db: Queries, address: str) -> bool:
+    """Whether the address had one."""
+    dropped = await db.fetchval(
+        "delete from reverse_name where address = $1::text::inet returning true", address
+    )
+    return bool(dropped)
+
+
+async def move_name(db: Queries, address: str, compute_id: int) -> None:
+    """The name counts while this instance has the address."""
+    await db.execute(
+        "update reverse_name set compute_id = $2 where address = $1::text::inet",
+        address,
+        compute_id,
+    )
+
+
 async def drop_names(db: Queries, compute_id: int) -> list[str]:
     """Of all addresses of an instance; the addresses that had any."""
     rows = await db.fetch(

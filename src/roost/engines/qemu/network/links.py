@@ -103,14 +103,20 @@ def _outside(state_dir: Path, config: NetworkConfig, cable: IPv4Network) -> str:
     )
 
 
-async def connect_port(name: str, device: str) -> None:
-    """Put a guest's device on the bridge, where it reaches nobody but the gateway."""
+async def connect_port(name: str, device: str, mac: str) -> None:
+    """Put a guest's device on the bridge, where it reaches nobody but the gateway.
+
+    It gets what is for its address and for all; what is for an address that the bridge has not
+    seen yet is some other guest's.
+    """
     lines = (
         f"link set {device} master {BRIDGE}",
-        f"link set {device} type bridge_slave isolated on",
+        f"link set {device} type bridge_slave isolated on flood off",
         f"link set {device} up",
     )
     await _batch("\n".join(lines), "-n", name)
+    entry = ("fdb", "replace", mac, "dev", device, "master", "static")
+    await run(_DOING, "bridge", "-n", name, *entry)
 
 
 async def _batch(commands: str, *options: str) -> None:

@@ -32,6 +32,8 @@ _OF_BRIDGE = {
     f"ipv4/conf/{BRIDGE}/send_redirects": "0",
     f"ipv4/conf/{BRIDGE}/proxy_arp_pvlan": "1",
     f"ipv4/neigh/{BRIDGE}/proxy_delay": "0",
+    f"ipv4/neigh/{BRIDGE}/locktime": "0",
+    f"ipv4/conf/{BRIDGE}/arp_accept": "1",
     f"ipv6/neigh/{BRIDGE}/proxy_delay": "0",
 }
 _WHERE_THEY_EXIST = {
@@ -89,3 +91,10 @@ def open_tap(compute_id: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def read_taps() -> set[int]:
+    """The guests that have a network device."""
+    lines = Path("/proc/thread-self/net/dev").read_text().splitlines()
+    names = (line.partition(":")[0].strip() for line in lines)
+    return {int(name[3:]) for name in names if name[:3] == "tap" and name[3:].isdecimal()}

@@ -5,10 +5,12 @@ It knows nothing that the kernel does not know, so that any process may take ove
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
+from roost.engines.qemu.network.addressing import Addressing
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
 from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
 from roost.engines.qemu.network.counting import (
@@ -27,12 +29,13 @@ from roost.engines.qemu.network.links import (
 from roost.engines.qemu.network.namespace import (
     namespace_path,
     open_tap,
+    read_taps,
     set_up_bridge,
     within,
 )
-from roost.engines.qemu.network.rules import BASE, FIREWALLS, guest_rules, no_guest_rules
+from roost.engines.qemu.network.rules import BASE, FIREWALLS
 from roost.engines.qemu.programs import failure, run
-from roost.resources.compute.engine import InstanceSpec, Traffic
+from roost.resources.compute.engine import GuestAddresses, InstanceSpec, Traffic
 from roost.threads import DISK
 
 _DOING = "The network could not be set up"
@@ -46,6 +49,7 @@ class GuestNetwork:
         self._directory = state_dir / "network"
         self._config = config
         self.name = network_name(state_dir)
+        self._addressing = Addressing(self.name, self._directory / "guests")
 
     async def ensure(self) -> None:
         """Make or mend everything but the guests' own devices (40 ms)."""
@@ -74,23 +78,38 @@ class GuestNetwork:
         The rules that hold the guest to its addresses apply before its first frame.
         """
         await self.ensure()
-        await self._apply(guest_rules(spec) + guest_counters(spec.id))
+        await self._addressing.write(spec.addresses)
+        await self._apply(guest_counters(spec.id))
         try:
             descriptor = await within(self.name, lambda: open_tap(spec.id))
         except OSError as error:
             raise failure("The network attachment could not be made", error) from error
         try:
-            await connect_port(self.name, tap_name(spec.id))
+            await connect_port(self.name, tap_name(spec.id), spec.mac)
         except BaseException:
             os.close(descriptor)
             raise
         return descriptor
 
     async def release(self, compute_id: int) -> None:
-        """Drop the guest's rules and counters."""
+        """Forget the guest."""
         if namespace_path(self.name).exists():
-            forgotten = no_guest_rules(compute_id) + no_guest_counters(compute_id)
-            await self._apply(BASE + counting(self._config.private) + forgotten)
+            await self._addressing.erase(compute_id)
+            await self._apply(counting(self._config.private) + no_guest_counters(compute_id))
+
+    async def readdress(self, guest: GuestAddresses) -> None:
+        """Let an attached guest send and get exactly this; another one is left alone."""
+        if not namespace_path(self.name).exists():
+            return
+        if guest.id in await within(self.name, read_taps):
+            await self.ensure()
+            await self._addressing.write(guest)
+
+    async def addresses(self) -> Mapping[int, GuestAddresses | None]:
+        """Of attached guests; None where the kernel has not what was written."""
+        if not namespace_path(self.name).exists():
+            return {}
+        return await self._addressing.read()
 
     async def traffic(self) -> dict[int, Traffic]:
         """To and from each guest, by id; of none where there is no network."""

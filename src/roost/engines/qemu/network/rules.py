@@ -5,20 +5,20 @@ without rules is dropped.
 """
 
 from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address, IPv6Interface
+from ipaddress import IPv4Address, IPv6Address
 
 from roost.engines.qemu.network.config import BRIDGE, UPLINK, tap_name
-from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.engine import GuestAddresses
 
-_TABLE = "bridge roost"
+TABLE = "bridge roost"
 
 BASE = f"""\
-add table {_TABLE}
-add map {_TABLE} guests {{ type ifname : verdict; }}
-add chain {_TABLE} from_guests {{ type filter hook prerouting priority 100; policy accept; }}
-flush chain {_TABLE} from_guests
-add rule {_TABLE} from_guests iifname vmap @guests
-add rule {_TABLE} from_guests iifname "tap*" drop
+add table {TABLE}
+add map {TABLE} guests {{ type ifname : verdict; }}
+add chain {TABLE} from_guests {{ type filter hook prerouting priority 100; policy accept; }}
+flush chain {TABLE} from_guests
+add rule {TABLE} from_guests iifname vmap @guests
+add rule {TABLE} from_guests iifname "tap*" drop
 """
 """Can be applied again at any time; the guests' rules stay."""
 
@@ -56,23 +56,23 @@ guest.
 """
 
 
-def guest_rules(spec: InstanceSpec) -> str:
+def guest_rules(guest: GuestAddresses) -> str:
     """The rules of one guest in place of those that it had. `BASE` must have been applied."""
-    chain = _chain(spec.id)
-    rules = "".join(f"add rule {_TABLE} {chain} {rule}\n" for rule in _rules(spec))
+    chain = chain_of(guest.id)
+    rules = "".join(f"add rule {TABLE} {chain} {rule}\n" for rule in _rules(guest))
     return (
-        f"add chain {_TABLE} {chain}\nflush chain {_TABLE} {chain}\n{rules}"
-        f'add element {_TABLE} guests {{ "{tap_name(spec.id)}" : jump {chain} }}\n'
+        f"add chain {TABLE} {chain}\nflush chain {TABLE} {chain}\n{rules}"
+        f'add element {TABLE} guests {{ "{tap_name(guest.id)}" : jump {chain} }}\n'
     )
 
 
 def no_guest_rules(compute_id: int) -> str:
     """Forget a guest that has rules or not."""
-    chain = _chain(compute_id)
-    element = f'{_TABLE} guests {{ "{tap_name(compute_id)}" : jump {chain} }}'
+    chain = chain_of(compute_id)
+    element = f'{TABLE} guests {{ "{tap_name(compute_id)}" : jump {chain} }}'
     return (
-        f"add chain {_TABLE} {chain}\nadd element {element}\n"
-        f"delete element {element}\ndelete chain {_TABLE} {chain}\n"
+        f"add chain {TABLE} {chain}\nadd element {element}\n"
+        f"delete element {element}\ndelete chain {TABLE} {chain}\n"
     )
 
 
@@ -83,17 +83,17 @@ def link_local(mac: str) -> IPv6Address:
     return IPv6Address(b"\xfe\x80" + bytes(6) + suffix)
 
 
-def _rules(spec: InstanceSpec) -> Iterable[str]:
-    ipv4 = [address.interface.ip for address in spec.ipv4]
-    ipv6 = _own_ipv6(spec.mac, spec.ipv6)
-    yield f"ether saddr != {spec.mac} drop"
-    yield f"arp saddr ether != {spec.mac} drop"
+def _rules(guest: GuestAddresses) -> Iterable[str]:
+    ipv4 = sorted(guest.ipv4 | guest.shared)
+    ipv6 = _own_ipv6(guest.mac, guest.ipv6)
+    yield f"ether saddr != {guest.mac} drop"
+    yield f"arp saddr ether != {guest.mac} drop"
     yield f"arp saddr ip {_set([IPv4Address(0), *ipv4])} accept"
     yield "ether type arp drop"
     yield "udp sport { 67, 547 } drop"
     yield "icmpv6 type { nd-router-advert, nd-redirect } drop"
     yield f"icmpv6 type nd-neighbor-advert @th,64,128 != {_set(map(_number, ipv6))} drop"
-    if spec.mail_restricted:
+    if guest.mail_restricted:
         yield "tcp dport { 25, 465, 587 } drop"
     if ipv4:
         yield f"ip saddr {_set(ipv4)} accept"
@@ -101,8 +101,8 @@ def _rules(spec: InstanceSpec) -> Iterable[str]:
     yield "drop"
 
 
-def _own_ipv6(mac: str, slaac: IPv6Interface | None) -> list[IPv6Address]:
-    return [link_local(mac)] if slaac is None else [link_local(mac), slaac.ip]
+def _own_ipv6(mac: str, slaac: IPv6Address | None) -> list[IPv6Address]:
+    return [link_local(mac)] if slaac is None else [link_local(mac), slaac]
 
 
 def _number(address: IPv6Address) -> str:
@@ -114,5 +114,6 @@ def _set(elements: Iterable[object]) -> str:
     return "{ " + ", ".join(map(str, elements)) + " }"
 
 
-def _chain(compute_id: int) -> str:
+def chain_of(compute_id: int) -> str:
+    """The guest's rules."""
     return f"guest_{compute_id}"

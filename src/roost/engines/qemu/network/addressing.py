@@ -1,0 +1,151 @@
+"""What one guest may send and what is brought to it: its filter, and the gateway's neighbours.
+
+The kernel has the truth. A file for each guest says what was written, and what the kernel made of
+it, by which a change behind our back shows.
+"""
+
+import hashlib
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+from pydantic import BaseModel, TypeAdapter
+
+from roost.core.engine import EngineError
+from roost.engines.locks import locked
+from roost.engines.qemu.network.config import BRIDGE
+from roost.engines.qemu.network.namespace import namespace_path, read_taps, within
+from roost.engines.qemu.network.rules import BASE, TABLE, chain_of, guest_rules, no_guest_rules
+from roost.engines.qemu.programs import run
+from roost.resources.compute.engine import GuestAddresses
+from roost.threads import DISK
+
+_DOING = "The addresses of the guest could not be changed"
+_SEEING = "The addresses of guests cannot be seen"
+_CHAIN = re.compile(r"^\tchain (guest_\d+) \{\n(.*?)^\t\}", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """What was written for a guest, and the digest of the rules that the kernel has of it."""
+
+    guest: GuestAddresses
+    digest: str
+
+
+class _Neighbour(BaseModel):
+    dst: IPv4Address | IPv6Address
+    lladdr: str = ""
+
+
+_NOTE = TypeAdapter(_Note)
+_NEIGHBOURS = TypeAdapter(list[_Neighbour])
+
+
+class Addressing:
+    """Of the guests of one region's namespace, `name`; notes are kept in `directory`."""
+
+    def __init__(self, name: str, directory: Path) -> None:
+        self._name = name
+        self._directory = directory
+
+    async def write(self, guest: GuestAddresses) -> None:
+        """Its rules in one transaction, then the gateway's neighbours."""
+        async with self._locked():
+            await self._nft(guest_rules(guest))
+            await self._settle(guest.mac, _neighbours(guest))
+            text = await self._list("chain", TABLE, chain_of(guest.id))
+            note = _Note(guest, _digests(text)[chain_of(guest.id)])
+            await DISK.run(_write_note, self._directory / str(guest.id), note)
+
+    async def erase(self, compute_id: int) -> None:
+        """Also of a guest that has nothing."""
+        async with self._locked():
+            path = self._directory / str(compute_id)
+            if path.exists():
+                note = _NOTE.validate_json(await DISK.run(path.read_bytes))
+                await self._settle(note.guest.mac, frozenset())
+            await self._nft(BASE + no_guest_rules(compute_id))
+            path.unlink(missing_ok=True)
+
+    async def read(self) -> Mapping[int, GuestAddresses | None]:
+        """Of all guests that are attached; None of one with anything else than was written."""
+        async with self._locked():
+            taps = await within(self._name, read_taps)
+            try:
+                text = await self._list("table", TABLE)
+            except EngineError:
+                text = ""  # The table is gone, and all filters with it.
+            neighbours = await self._neighbours()
+            notes = await DISK.run(_read_notes, self._directory)
+        digests = _digests(text)
+        found = dict[int, GuestAddresses | None]()
+        for compute_id in taps:
+            note, chain = notes.get(compute_id), chain_of(compute_id)
+            held = note is not None and (
+                digests.get(chain) == note.digest
+                and f'"tap{compute_id}" : jump {chain}' in text
+                and _of(neighbours, note.guest.mac) == _neighbours(note.guest)
+            )
+            found[compute_id] = note.guest if note is not None and held else None
+        return found
+
+    async def _settle(self, mac: str, wanted: frozenset[IPv4Address | IPv6Address]) -> None:
+        """Permanent entries: nobody asks the guest, and nobody else can answer."""
+        held = _of(await self._neighbours(), mac)
+        lines = [f"neigh delete {address} dev {BRIDGE}" for address in held - wanted]
+        for address in wanted - held:
+            lines.append(f"neigh replace {address} lladdr {mac} dev {BRIDGE} nud permanent")
+        if lines:
+            feed = "\n".join(lines) + "\n"
+            await run(_DOING, "ip", "-n", self._name, "-batch", "-", feed=feed)
+
+    async def _neighbours(self) -> list[_Neighbour]:
+        inside = ("ip", "-n", self._name, "-json", "neigh", "show", "dev", BRIDGE)
+        text = await run(_SEEING, *inside, "nud", "permanent")
+        return _NEIGHBOURS.validate_json(text or "[]")
+
+    async def _nft(self, rules: str) -> None:
+        inside = f"--net={namespace_path(self._name)}"
+        await run(_DOING, "nsenter", inside, "nft", "-f", "-", feed=rules)
+
+    async def _list(self, *what: str) -> str:
+        inside = f"--net={namespace_path(self._name)}"
+        words = " ".join(what).split()
+        return await run(_SEEING, "nsenter", inside, "nft", "list", *words)
+
+    @asynccontextmanager
+    async def _locked(self) -> AsyncIterator[None]:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        async with locked(self._directory):
+            yield
+
+
+def _neighbours(guest: GuestAddresses) -> frozenset[IPv4Address | IPv6Address]:
+    """Where a shared address is, its guests announce."""
+    slaac = frozenset() if guest.ipv6 is None else frozenset({guest.ipv6})
+    return guest.ipv4 - guest.shared | slaac
+
+
+def _of(neighbours: list[_Neighbour], mac: str) -> frozenset[IPv4Address | IPv6Address]:
+    return frozenset(each.dst for each in neighbours if each.lladdr == mac)
+
+
+def _digests(text: str) -> dict[str, str]:
+    """Of the chains of guests in what nft lists."""
+    return {name: hashlib.sha256(body.encode()).hexdigest() for name, body in _CHAIN.findall(text)}
+
+
+def _write_note(path: Path, note: _Note) -> None:
+    """Whole or not at all."""
+    new = path.with_suffix(".new")
+    new.write_bytes(_NOTE.dump_json(note))
+    new.replace(path)
+
+
+def _read_notes(directory: Path) -> dict[int, _Note]:
+    paths = (path for path in directory.iterdir() if path.name.isdecimal())
+    return {int(path.name): _NOTE.validate_json(path.read_bytes()) for path in paths}

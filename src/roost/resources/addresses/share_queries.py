@@ -1,0 +1,111 @@
+"""SQL of addresses that move between instances: who shares them, and who has yet to let go."""
+
+from collections.abc import Collection
+
+from roost.store import Queries
+
+
+async def shared_with(db: Queries, compute_id: int) -> list[str]:
+    """What several guests may use of which this is one: addresses of its own, and of others."""
+    rows = await db.fetch(
+        """
+        select host(address) as address from ip_share where compute_id = $1
+        union
+        select host(s.address) from ip_share s join ip_address a on a.address = s.address
+        where a.compute_id = $1 order by 1
+        """,
+        compute_id,
+    )
+    return [row["address"] for row in rows]
+
+
+async def sharers(db: Queries, addresses: Collection[str]) -> dict[str, list[int]]:
+    """By address the instances that may take it over; what nobody shares is left out."""
+    rows = await db.fetch(
+        """
+        select host(address) as address, array_agg(compute_id order by compute_id) as ids
+        from ip_share where address = any($1::text[]::inet[]) group by address
+        """,
+        list(addresses),
+    )
+    return {row["address"]: row["ids"] for row in rows}
+
+
+async def shared_to(db: Queries, compute_id: int) -> list[str]:
+    """The addresses of others that the instance may take over."""
+    rows = await db.fetch(
+        "select host(address) as address from ip_share where compute_id = $1 order by address",
+        compute_id,
+    )
+    return [row["address"] for row in rows]
+
+
+async def share(db: Queries, compute_id: int, addresses: Collection[str]) -> None:
+    """Exactly these from now on; what it could take over before, it leaves."""
+    await db.execute(
+        """
+        with ended as (
+            delete from ip_share where compute_id = $1 and address <> all($2::text[]::inet[])
+            returning address)
+        insert into ip_leaving (address, compute_id) select address, $1 from ended
+        """,
+        compute_id,
+        list(addresses),
+    )
+    await db.execute(
+        """
+        insert into ip_share (address, compute_id)
+        select address::inet, $1 from unnest($2::text[]) as address on conflict do nothing
+        """,
+        compute_id,
+        list(addresses),
+    )
+
+
+async def stop_sharing(db: Queries, compute_id: int) -> list[int]:
+    """Of what the instance has itself; the instances that could take something over."""
+    rows = await db.fetch(
+        """
+        with ended as (
+            delete from ip_share s using ip_address a
+            where a.address = s.address and a.compute_id = $1 returning s.address, s.compute_id),
+        left_over as (
+            insert into ip_leaving (address, compute_id) select address, compute_id from ended)
+        select distinct compute_id from ended order by compute_id
+        """,
+        compute_id,
+    )
+    return [row["compute_id"] for row in rows]
+
+
+async def leave(db: Queries, compute_id: int, address: str) -> None:
+    """The address is not free before the engine of the instance has let go of it."""
+    await db.execute(
+        "insert into ip_leaving (address, compute_id) values ($1::text::inet, $2)",
+        address,
+        compute_id,
+    )
+
+
+async def leaving(db: Queries, compute_id: int) -> list[int]:
+    """What the instance is to let go of, by ids of rows."""
+    rows = await db.fetch("select id from ip_leaving where compute_id = $1", compute_id)
+    return [row["id"] for row in rows]
+
+
+async def all_leaving(db: Queries, after: int, last: int | None) -> set[int]:
+    """The instances of those with ids `after` to `last` that are to let go of something."""
+    rows = await db.fetch(
+        """
+        select distinct compute_id from ip_leaving
+        where compute_id > $1 and ($2::bigint is null or compute_id <= $2)
+        """,
+        after,
+        last,
+    )
+    return {row["compute_id"] for row in rows}
+
+
+async def has_left(db: Queries, ids: Collection[int]) -> None:
+    """Engines have let go."""
+    await db.execute("delete from ip_leaving where id = any($1::bigint[])", list(ids))

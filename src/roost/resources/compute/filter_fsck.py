@@ -1,0 +1,109 @@
+"""`roost fsck` of what running guests may send and get, against what their instances have."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from roost.core.fsck import Finding, Installation
+from roost.core.planes import Engines
+from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
+from roost.resources.addresses import share_queries
+from roost.resources.compute import filter_service, queries
+from roost.resources.compute.engine import INSTANCE_PLANE, GuestAddresses, InstanceEngine
+from roost.resources.compute.filter_service import Wanted
+from roost.resources.compute.locks import resource_of
+from roost.resources.compute.queries import InstanceFacts
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    facts: InstanceFacts
+    wanted: Wanted
+
+
+_Case: TypeAlias = Case[int, _Rows | None, GuestAddresses, str]
+
+
+async def check_filters(installation: Installation) -> AsyncIterator[Finding]:
+    """Those of all regions."""
+    async for finding in check_regions(reconcilers(installation), "filters of guests", ()):
+        yield finding
+
+
+def reconcilers(installation: Installation) -> "dict[str, Filters]":
+    engines = installation.get(Engines).by_region(INSTANCE_PLANE)
+    return {region: Filters(installation, region, each) for region, each in engines.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters(Reconciler[int, _Rows | None, GuestAddresses, str]):
+    """Those of one region. Guests without an instance are compute's own check's."""
+
+    region: str
+    engine: InstanceEngine
+
+    async def held(self) -> Mapping[int, GuestAddresses | None]:
+        return await self.engine.addresses.list()
+
+    async def page(
+        self, held: Mapping[int, GuestAddresses | None], after: int | None, limit: int
+    ) -> Mapping[int, bool]:
+        store, first = self.installation.store, after or 0
+        rows = await queries.in_region(store, self.region, first, limit)
+        late = await share_queries.all_leaving(store, first, rows[-1].id if rows else None)
+        return {
+            row.id: row.id in late or (row.id in held and await self._differs(row, held[row.id]))
+            for row in rows
+        }
+
+    async def _differs(self, row: InstanceFacts, held: GuestAddresses | None) -> bool:
+        rows = await self._read(self.installation.store, row)
+        return _difference(rows, {row.id: held}) is not None
+
+    async def read(self, db: Queries, key: int) -> _Rows | None:
+        facts = await queries.lock_any(db, key)
+        if facts is None or facts.status == "deleting":
+            return None
+        if await self.queue.busy(db, resource_of(key)):
+            raise ChangedError
+        return await self._read(db, facts)
+
+    async def _read(self, db: Queries, facts: InstanceFacts) -> _Rows:
+        return _Rows(facts, await filter_service.wanted(db, self.installation.services, facts))
+
+    async def look(self, key: int, rows: _Rows | None) -> _Case | None:
+        running = await self.engine.addresses.list()
+        text = None if rows is None else _difference(rows, running)
+        return None if text is None else Case(key, rows, running.get(key), text)
+
+    def describe(self, case: _Case) -> str:
+        return f"instance {case.key} in region {self.region} {case.drift}"
+
+    async def mend(self, case: _Case) -> str:
+        """Whoever changes the rows meanwhile brings what they say to the engine once more."""
+        if case.rows is None:
+            raise ChangedError
+        store, services = self.installation.store, self.installation.services
+        left = await filter_service.bring(store, services, case.rows.facts)
+        await share_queries.has_left(store, left)
+        return "brought it what the database says"
+
+
+def _difference(rows: _Rows, running: Mapping[int, GuestAddresses | None]) -> str | None:
+    wanted, key = rows.wanted.addresses, rows.facts.id
+    if rows.wanted.leaving:
+        return "may still use addresses that it has lost"
+    if key not in running:
+        return None
+    held = running[key]
+    if held is None:
+        return "has lost its filter, or a route to it"
+    if held == wanted or not held.has_any:
+        return None
+    return f"uses {_words(held)} instead of {_words(wanted)}"
+
+
+def _words(guest: GuestAddresses) -> str:
+    found = [*sorted(guest.ipv4 | guest.shared), *([guest.ipv6] if guest.ipv6 else [])]
+    return ", ".join(map(str, found)) or "no addresses"

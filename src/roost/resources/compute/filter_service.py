@@ -1,0 +1,74 @@
+"""Bringing a running guest the addresses that its instance has by now.
+
+What it loses is gone before anything else has it, and what it gets is behind its firewalls before
+a packet passes. Jobs of the instance do it, one at a time.
+"""
+
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv6Interface
+
+from roost.core.catalog import Catalog
+from roost.core.neighbours import Neighbours
+from roost.core.planes import Engines
+from roost.resources.account import queries as accounts
+from roost.resources.addresses import share_queries
+from roost.resources.addresses.queries import held_by
+from roost.resources.compute import rules
+from roost.resources.compute.engine import INSTANCE_PLANE, GuestAddresses
+from roost.resources.compute.queries import InstanceFacts
+from roost.services import Services
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a guest is to have, and the ids of the rows that say what it has to let go of."""
+
+    addresses: GuestAddresses
+    leaving: frozenset[int]
+
+
+async def wanted(db: Queries, services: Services, facts: InstanceFacts) -> Wanted:
+    """By the rows; what is leaving is read first, as it was lost before the rest is read."""
+    leaving = await share_queries.leaving(db, facts.id)
+    held = await held_by(db, facts.id)
+    shared = await share_queries.shared_with(db, facts.id)
+    opened = await accounts.created(db, facts.account_id)
+    addresses = GuestAddresses(
+        id=facts.id,
+        mac=rules.mac_address(facts.id),
+        ipv4=frozenset(IPv4Address(each.address) for each in held),
+        shared=frozenset(map(IPv4Address, shared)),
+        ipv6=IPv6Interface(facts.ipv6).ip if facts.ipv6 else None,
+        mail_restricted=services.get(Catalog).restricts_mail(opened),
+    )
+    return Wanted(addresses, frozenset(leaving))
+
+
+async def bring(db: Queries, services: Services, facts: InstanceFacts) -> frozenset[int]:
+    """The engine has what the rows say when it returns: the ids of what the guest let go of.
+
+    Called while no transaction is open. What has changed meanwhile is brought once more. Raises
+    EngineError.
+    """
+    engine = services.get(Engines).holding(INSTANCE_PLANE, facts).addresses
+    done, found = None, await wanted(db, services, facts)
+    while found != done:
+        running = await engine.list()
+        held = running.get(facts.id)
+        attached = facts.id in running and (held is None or held.has_any)
+        if attached:
+            await engine.set(_common(found.addresses, held))
+        await services.get(Neighbours).settle(db, services, facts.id)
+        if attached:
+            await engine.set(found.addresses)
+        done, found = found, await wanted(db, services, facts)
+    return found.leaving
+
+
+def _common(addresses: GuestAddresses, held: GuestAddresses | None) -> GuestAddresses:
+    """What the guest keeps of all that it has."""
+    if held is None:
+        return replace(addresses, ipv4=frozenset(), shared=frozenset())
+    usable = held.ipv4 | held.shared
+    return replace(addresses, ipv4=addresses.ipv4 & usable, shared=addresses.shared & usable)

@@ -1,0 +1,12 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.networking import endpoints, jobs, queries
+from roost.resources.networking.neighbours import SharedAddresses
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    jobs=(jobs.APPLY,),
+    limits=(queries.LIMIT,),
+    neighbours=(SharedAddresses(),),
+)

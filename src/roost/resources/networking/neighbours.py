@@ -1,0 +1,21 @@
+"""What shared addresses are to the instances that have them."""
+
+from roost.core.neighbours import Neighbour
+from roost.resources.addresses import share_queries
+from roost.resources.compute import queries as compute
+from roost.resources.compute.filter_service import bring
+from roost.services import Services
+from roost.store import Queries
+
+
+class SharedAddresses(Neighbour):
+    """Of an instance that goes, its addresses are nobody's before the next one gets them."""
+
+    async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
+        facts = await compute.find(db, compute_id)
+        if facts is None or facts.status != "deleting":
+            return
+        for other in await share_queries.stop_sharing(db, compute_id):
+            found = await compute.find(db, other)
+            if found is not None and found.status != "deleting":
+                await share_queries.has_left(db, await bring(db, services, found))

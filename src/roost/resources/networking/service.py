@@ -1,0 +1,185 @@
+"""Allocating, moving, sharing and giving back addresses of instances (spec B networking)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from ipaddress import IPv6Address
+
+from roost.core.access import require_all
+from roost.core.context import Context
+from roost.core.limits.check import check_limits
+from roost.core.limits.queries import hold
+from roost.errors import invalid, not_found
+from roost.resources.addresses import queries as addresses
+from roost.resources.addresses import share_queries
+from roost.resources.addresses.queries import AddressRow, HeldAddress
+from roost.resources.addresses.service import PoolExhaustedError, allocate
+from roost.resources.compute import queries as compute
+from roost.resources.compute.locks import check_open, lock_turn
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.networking import jobs, queries, rules
+from roost.resources.networking.bodies import Assignment
+from roost.resources.networking.queries import LIMIT
+from roost.resources.networking.records import AddressesRow
+from roost.resources.networking.rules import Holding
+from roost.resources.reverse_dns import address_service as names
+from roost.resources.reverse_dns.settings import ReverseDns
+
+EXHAUSTED = "The region has no free IPv4 address"
+_LINK_LOCAL = 0xFE80 << 112
+_ORDER = "addresses"
+
+
+async def give(context: Context, compute_id: int, public: bool) -> str:
+    """Another address for an instance (spec B networking ips allocate)."""
+    facts = await _lock(context, compute_id)
+    try:
+        held = await allocate(context.db, facts.region, public, context.account_id, facts.id)
+    except PoolExhaustedError:
+        raise invalid(EXHAUSTED) from None
+    address = str(held.interface.ip)
+    await _check(context, facts, await addresses.held_by(context.db, facts.id))
+    await jobs.start(context, "compute_addip", facts.id, facts.label, address)
+    await check_limits(context, LIMIT)
+    return address
+
+
+async def take_away(context: Context, compute_id: int, address: str) -> None:
+    """Free when its event is finished; never the last public one."""
+    facts = await _lock(context, compute_id)
+    found = await addresses.find_held(context.db, context.account_id, address)
+    if found is None or found.compute_id != facts.id:
+        raise not_found()
+    if await share_queries.sharers(context.db, [address]):
+        raise invalid(rules.SHARED)
+    await share_queries.leave(context.db, facts.id, address)
+    await addresses.release_one(context.db, address, context.clock.now())
+    await names.drop_name(context.db, context.services, address)
+    await _check(context, facts, await addresses.held_by(context.db, facts.id))
+    await jobs.start(context, "compute_deleteip", facts.id, facts.label, address)
+
+
+async def assign(context: Context, region: str, assignments: Sequence[Assignment]) -> None:
+    """Addresses go to other instances, all of them or none (spec B networking 2)."""
+    await hold(context.db, _ORDER, context.account_id)
+    targets = {each.address: each.compute_id for each in assignments}
+    found = await addresses.find_all_held(context.db, context.account_id, targets)
+    for index, each in enumerate(assignments):
+        row = found.get(each.address)
+        if row is None or row.region != region or each.address in _names(assignments[:index]):
+            raise invalid("address is not valid", f"assignments[{index}].address")
+    if await share_queries.sharers(context.db, targets):
+        raise invalid(rules.SHARED, "assignments")
+    owners = {row.compute_id for row in found.values()}
+    await require_all(context, COMPUTE.name, owners, "read_write")
+    involved = await _lock_all(context, owners | set(targets.values()))
+    for index, each in enumerate(assignments):
+        if involved[each.compute_id].region != region:
+            raise invalid("compute_id is not valid", f"assignments[{index}].compute_id")
+    held = {key: await addresses.held_by(context.db, key) for key in involved}
+    for compute_id, rows in rules.moved(held, targets).items():
+        await _check(context, involved[compute_id], rows, "assignments")
+    await _move(context, found, targets, involved)
+
+
+async def _move(
+    context: Context,
+    found: Mapping[str, HeldAddress],
+    targets: Mapping[str, int],
+    involved: Mapping[int, InstanceFacts],
+) -> None:
+    for address, row in found.items():
+        if targets[address] != row.compute_id:
+            await addresses.move(context.db, address, targets[address])
+            await share_queries.leave(context.db, row.compute_id, address)
+            await names.move_name(context.db, address, targets[address])
+    for compute_id, facts in sorted(involved.items()):
+        lost = [a for a, r in found.items() if r.compute_id == compute_id != targets[a]]
+        gained = [a for a, r in found.items() if targets[a] == compute_id != r.compute_id]
+        if lost or gained:
+            await _show(context, compute_id, await addresses.held_by(context.db, compute_id))
+            action = "compute_addip" if gained else "compute_deleteip"
+            await jobs.start(context, action, facts.id, facts.label, (gained or lost)[0])
+
+
+async def share(context: Context, compute_id: int, ips: Collection[str]) -> None:
+    """Let an instance take over addresses of others, and no more than these (spec B networking 3).
+
+    All are of its region, and in public.
+    """
+    await hold(context.db, _ORDER, context.account_id)
+    found = await addresses.find_all_held(context.db, context.account_id, ips)
+    for index, address in enumerate(ips):
+        row = found.get(address)
+        if row is None or not row.public or row.compute_id == compute_id:
+            raise invalid("ips is not valid", f"ips[{index}]")
+    before = await share_queries.shared_to(context.db, compute_id)
+    changed = set(before) ^ set(ips)
+    owners = await addresses.find_all_held(context.db, context.account_id, changed)
+    ids = {row.compute_id for row in (*found.values(), *owners.values())}
+    await require_all(context, COMPUTE.name, ids, "read_write")
+    involved = await _lock_all(context, ids | {compute_id})
+    for index, address in enumerate(ips):
+        if found[address].region != involved[compute_id].region:
+            raise invalid("ips is not valid", f"ips[{index}]")
+    await share_queries.share(context.db, compute_id, ips)
+    told = {compute_id} | {row.compute_id for row in owners.values()} if changed else set()
+    for each in sorted(told):
+        await jobs.start(context, "ipaddress_update", each, involved[each].label)
+
+
+async def _lock(context: Context, compute_id: int) -> InstanceFacts:
+    """404; 400 while it is being made anew or deleted."""
+    await hold(context.db, _ORDER, context.account_id)
+    facts, _ = await lock_turn(context, compute_id)
+    check_open(facts)
+    return facts
+
+
+async def _lock_all(context: Context, ids: Collection[int]) -> dict[int, InstanceFacts]:
+    """In one order, as others might lock some of them too."""
+    found = {}
+    for compute_id in sorted(ids):
+        facts, _ = await lock_turn(context, compute_id)
+        check_open(facts)
+        found[compute_id] = facts
+    return found
+
+
+async def _check(
+    context: Context, facts: InstanceFacts, rows: Sequence[AddressRow], field: str | None = None
+) -> None:
+    """400 for what an instance cannot have; else it shows that from now on."""
+    reason = rules.objection(Holding(facts.vcpus, tuple(rows)))
+    if reason is not None:
+        raise invalid(reason, field)
+    await _show(context, facts.id, rows)
+
+
+async def _show(context: Context, compute_id: int, rows: Sequence[AddressRow]) -> None:
+    await compute.set_ipv4(context.db, compute_id, [row.address for row in rows])
+
+
+def _names(assignments: Sequence[Assignment]) -> set[str]:
+    return {each.address for each in assignments}
+
+
+async def addresses_of(context: Context, compute_id: int) -> AddressesRow:
+    """All addresses of an instance, by kind."""
+    suffix = context.get(ReverseDns).suffix
+    rows = await queries.of_instance(context.db, compute_id, suffix)
+    slaac = next(row for row in rows if row["type"] == "ipv6")
+    host = int(IPv6Address(slaac["address"])) & (1 << 64) - 1
+    link_local = str(IPv6Address(_LINK_LOCAL | host))
+    return {
+        "ipv4": {
+            "public": [row for row in rows if row["type"] == "ipv4" and row["public"]],
+            "private": [row for row in rows if not row["public"]],
+            "shared": await queries.shared_to(context.db, compute_id, suffix),
+            "reserved": [],
+            "vpc": [],
+        },
+        "ipv6": {
+            "slaac": slaac,
+            "link_local": {**slaac, "address": link_local, "public": False, "rdns": None},
+            "global": [],
+        },
+    }
