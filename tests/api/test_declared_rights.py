@@ -228,6 +228,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "PUT /profile/tokens/{tokenId:int}": OWN_WRITE,
     "DELETE /profile/tokens/{tokenId:int}": OWN_WRITE,
     "GET /compute/instances/{computeId:int}/firewalls": COMPUTE_READ,
+    "GET /networking/vlans": (("computes:read_only",), False, Anyone()),
     "GET /networking/firewalls": (("firewall:read_only",), False, Listed("firewall")),
     "POST /networking/firewalls": (("firewall:read_write",), False, Global("add_firewalls")),
     f"GET {FIREWALL}": FIREWALL_READ,

@@ -131,7 +131,7 @@ class NftablesHarness:
     async def open(self) -> None:
         """The gateway knows its neighbours, so that it asks nobody."""
         for spec in self._specs:
-            descriptor = await self.network.attach(spec)
+            (descriptor,) = await self.network.attach(spec)
             os.set_blocking(descriptor, False)
             port = _Port(spec, descriptor)
             for address in addresses(spec):

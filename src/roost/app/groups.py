@@ -35,6 +35,7 @@ from roost.resources.tokens.group import GROUP as TOKENS
 from roost.resources.transfer.group import GROUP as TRANSFER
 from roost.resources.two_factor.group import GROUP as TWO_FACTOR
 from roost.resources.users.group import GROUP as USERS
+from roost.resources.vlans.group import GROUP as VLANS
 from roost.resources.volumes.group import GROUP as VOLUMES
 from roost.web import queries as web
 
@@ -83,5 +84,6 @@ GROUPS = Groups(
     TRANSFER,
     TWO_FACTOR,
     USERS,
+    VLANS,
     VOLUMES,
 )

@@ -65,6 +65,7 @@ def power_on(documents: Documents, spec: InstanceSpec, now: datetime) -> None:
         console=((before.console if before else "") + _boot_text(spec))[-_CONSOLE_LIMIT:],
         disks=tuple(d.disk_id for d in spec.devices if isinstance(d, DiskDevice)),
         volumes=volumes,
+        links=spec.links,
     )
     GUESTS.put(documents, guest)
     for volume_id in volumes:

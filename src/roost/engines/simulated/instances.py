@@ -13,6 +13,7 @@ from roost.engines.simulated import guests
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
 from roost.engines.simulated.plane import Operation, Plane
+from roost.engines.simulated.segments import Port, hearers
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
 from roost.engines.simulated.state import Documents
 from roost.resources.compute.engine import Counters, InstanceSpec, InstanceState
@@ -102,6 +103,11 @@ class SimulatedInstances:
     async def crash(self, compute_id: int) -> None:
         """The guest goes off by itself and without a word, as a killed process would."""
         await self._end(compute_id, partial(guests.power_off, last_output=""))
+
+    async def hearers(self, sender: Port, mac: str) -> set[Port]:
+        """Who gets what a guest's interface to a VLAN sends to everybody."""
+        found = await self._plane.transact(GUESTS.all)
+        return hearers(found, sender, mac)
 
     async def snapshot(self) -> bytes:
         """Guests, disks, backups, volumes, faults and latencies, for `restore`."""

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import Filesystem
+from roost.resources.compute.engine import Filesystem, Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class Guest:
     disks: tuple[int, ...] = ()
     volumes: tuple[int, ...] = ()
     interrupted: bool = False
+    links: tuple[Annotated[Link, Field(discriminator="purpose")], ...] = ()
+    """Of the last start."""
 
 
 @dataclass(frozen=True, slots=True)

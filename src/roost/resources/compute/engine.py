@@ -10,7 +10,7 @@ backup outlives changes to its instance's disks.
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
-from typing import Literal, Protocol, get_args
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from roost.core.engine import EngineError, Health, Host
 from roost.core.planes import Plane
@@ -135,6 +135,27 @@ class GuestSetup:
     """Grows with each reset of the root password, which the next boot then applies again."""
 
 
+@dataclass(frozen=True, slots=True)
+class PublicLink:
+    """The interface with the MAC address and the public and private addresses of the instance."""
+
+    purpose: Literal["public"] = "public"
+
+
+@dataclass(frozen=True, slots=True)
+class VlanLink:
+    """An interface in a layer 2 segment that nobody else sees: no gateway, no filter."""
+
+    vlan_id: int
+    mac: str
+    interface: IPv4Interface | IPv6Interface | None
+    """The address that the guest gives itself at boot."""
+    purpose: Literal["vlan"] = "vlan"
+
+
+Link: TypeAlias = PublicLink | VlanLink
+
+
 Slot = Literal["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]
 
 SLOTS: tuple[Slot, ...] = get_args(Slot)
@@ -166,7 +187,9 @@ class InstanceSpec:
     memory: int
     """MB"""
     mac: str
+    """Of the public interface."""
     ipv4: tuple[GuestAddress, ...]
+    """Of the public interface."""
     ipv6: IPv6Interface | None
     """The SLAAC address that the guest gives itself from its MAC address."""
     setup: GuestSetup
@@ -178,6 +201,8 @@ class InstanceSpec:
     """Whether it boots a rescue system instead, which mounts nothing."""
     mail_restricted: bool = False
     """Whether the guest may not connect to the ports of mail (spec B compute 4)."""
+    links: tuple[Link, ...] = (PublicLink(),)
+    """Its network interfaces as the guest finds them, eth0 first; one is public at most."""
 
     @property
     def name(self) -> str:

@@ -42,9 +42,19 @@ def network_name(state_dir: Path) -> str:
     return f"roost-{_digest(state_dir).hex()[:8]}"
 
 
+def vlans_name(state_dir: Path) -> str:
+    """Name of the namespace of the region's VLANs."""
+    return f"{network_name(state_dir)}-vlans"
+
+
 def tap_name(compute_id: int) -> str:
     """Name of a guest's network device inside the namespace."""
     return f"tap{compute_id}"
+
+
+def side_tap_name(compute_id: int, number: int) -> str:
+    """Name of its device for eth`number` when that is not the public one; 15 characters at most."""
+    return f"tap{compute_id}.{number}"
 
 
 def bridge_mac(state_dir: Path) -> str:

@@ -28,6 +28,12 @@ _SYSCTLS = {
     "ipv4/conf/default/send_redirects": "0",
 }
 
+_SILENT = {
+    "ipv4/ip_forward": "0",
+    "ipv6/conf/all/disable_ipv6": "1",
+    "ipv6/conf/default/disable_ipv6": "1",
+}
+
 _OF_BRIDGE = {
     f"ipv4/conf/{BRIDGE}/send_redirects": "0",
     f"ipv4/conf/{BRIDGE}/proxy_arp_pvlan": "1",
@@ -70,19 +76,30 @@ def set_up_forwarding() -> None:
         _SYSCTL.joinpath(key).write_text(value)
 
 
+def set_up_silence() -> None:
+    """Keep the namespace itself from saying or forwarding anything."""
+    for key, value in _SILENT.items():
+        _SYSCTL.joinpath(key).write_text(value)
+    _keep_bridges_apart()
+
+
 def set_up_bridge() -> None:
     """Let the gateway answer for guests to each other, as all that they send goes through it."""
     for key, value in _OF_BRIDGE.items():
         _SYSCTL.joinpath(key).write_text(value)
+    _keep_bridges_apart()
+
+
+def _keep_bridges_apart() -> None:
     for key, value in _WHERE_THEY_EXIST.items():
         if _SYSCTL.joinpath(key).exists():
             _SYSCTL.joinpath(key).write_text(value)
 
 
-def open_tap(compute_id: int) -> int:
-    """A descriptor that keeps the guest's network device alive for as long as it is open."""
+def open_tap(name: str) -> int:
+    """A descriptor that keeps a guest's network device alive for as long as it is open."""
     descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
-    request = struct.pack("16sH22x", tap_name(compute_id).encode(), _TAP_WITHOUT_INFO_WITH_OFFLOADS)
+    request = struct.pack("16sH22x", name.encode(), _TAP_WITHOUT_INFO_WITH_OFFLOADS)
     try:
         fcntl.ioctl(descriptor, _TUNSETIFF, request)
     except OSError:

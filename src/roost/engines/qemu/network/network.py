@@ -10,24 +10,30 @@ from pathlib import Path
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
-from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
+from roost.engines.qemu.network.config import (
+    BRIDGE,
+    NetworkConfig,
+    network_name,
+    tap_name,
+)
 from roost.engines.qemu.network.host import overlap
 from roost.engines.qemu.network.links import (
-    connect_port,
     ensure_links,
     ensure_namespace,
     remove_links,
+    take_tap,
 )
 from roost.engines.qemu.network.namespace import (
     namespace_path,
-    open_tap,
     read_traffic,
     set_up_bridge,
+    set_up_forwarding,
     within,
 )
-from roost.engines.qemu.network.rules import BASE, FIREWALLS, guest_rules, no_guest_rules
+from roost.engines.qemu.network.rules import BASE, FIREWALLS, guest_rules, no_port_rules
+from roost.engines.qemu.network.vlans import VlanSegments
 from roost.engines.qemu.programs import failure, run
-from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.engine import InstanceSpec, Link, PublicLink, VlanLink
 from roost.threads import DISK
 
 _DOING = "The network could not be set up"
@@ -41,6 +47,7 @@ class GuestNetwork:
         self._directory = state_dir / "network"
         self._config = config
         self.name = network_name(state_dir)
+        self._vlans = VlanSegments(state_dir)
 
     async def ensure(self) -> None:
         """Make or mend everything but the guests' own devices (40 ms)."""
@@ -49,7 +56,7 @@ class GuestNetwork:
             if problem := await self.problem():
                 raise EngineError(f"{_DOING}: {problem}")
             try:
-                await ensure_namespace(self.name)
+                await ensure_namespace(self.name, set_up_forwarding)
             except OSError as error:
                 raise failure(_DOING, error) from error
             await ensure_links(self._state_dir, self._config)
@@ -62,28 +69,39 @@ class GuestNetwork:
         """Why the network cannot be set up on this host, or None."""
         return await overlap(self._config.pools, self.name)
 
-    async def attach(self, spec: InstanceSpec) -> int:
-        """The descriptor of the guest's network device, which ends with it.
+    async def attach(self, spec: InstanceSpec) -> list[int]:
+        """The descriptors of the guest's network devices, eth0 first, which end with it.
 
         The rules that hold the guest to its addresses apply before its first frame.
         """
         await self.ensure()
-        await self._apply(guest_rules(spec))
+        taps: list[int] = []
         try:
-            descriptor = await within(self.name, lambda: open_tap(spec.id))
-        except OSError as error:
-            raise failure("The network attachment could not be made", error) from error
-        try:
-            await connect_port(self.name, tap_name(spec.id))
+            for number, link in enumerate(spec.links):
+                taps.append(await self._attach(spec, number, link))
         except BaseException:
-            os.close(descriptor)
+            for tap in taps:
+                os.close(tap)
             raise
-        return descriptor
+        return taps
+
+    async def _attach(self, spec: InstanceSpec, number: int, link: Link) -> int:
+        match link:
+            case PublicLink():
+                await self._apply(guest_rules(spec))
+                settings = (f"master {BRIDGE}", "type bridge_slave isolated on")
+                return await take_tap(self.name, tap_name(spec.id), settings)
+            case VlanLink():
+                async with locked(self._directory):
+                    return await self._vlans.attach(spec.id, number, link)
 
     async def release(self, compute_id: int) -> None:
         """Drop the guest's rules."""
         if namespace_path(self.name).exists():
-            await self._apply(BASE + no_guest_rules(compute_id))
+            await self._apply(BASE + no_port_rules(tap_name(compute_id)))
+        if self._directory.exists():
+            async with locked(self._directory):
+                await self._vlans.release(compute_id)
 
     async def traffic(self, compute_id: int) -> tuple[int, int] | None:
         """Bytes to and from the guest; None when it is not attached."""
@@ -98,6 +116,7 @@ class GuestNetwork:
             self._directory.mkdir(parents=True, exist_ok=True)
             async with locked(self._directory):
                 await stop_advertiser(self._directory)
+                await self._vlans.tear_down()
                 await remove_links(self.name)
                 await DISK.run(shutil.rmtree, self._directory)
 

@@ -57,19 +57,24 @@ guest.
 
 
 def guest_rules(spec: InstanceSpec) -> str:
-    """The rules of one guest in place of those that it had. `BASE` must have been applied."""
-    chain = _chain(spec.id)
-    rules = "".join(f"add rule {_TABLE} {chain} {rule}\n" for rule in _rules(spec))
+    """The rules of one guest's public interface in place of those that it had."""
+    return port_rules(tap_name(spec.id), _rules(spec))
+
+
+def port_rules(device: str, rules: Iterable[str]) -> str:
+    """The rules of one device in place of those that it had. `BASE` must have been applied."""
+    chain = _chain(device)
+    lines = "".join(f"add rule {_TABLE} {chain} {rule}\n" for rule in rules)
     return (
-        f"add chain {_TABLE} {chain}\nflush chain {_TABLE} {chain}\n{rules}"
-        f'add element {_TABLE} guests {{ "{tap_name(spec.id)}" : jump {chain} }}\n'
+        f"add chain {_TABLE} {chain}\nflush chain {_TABLE} {chain}\n{lines}"
+        f'add element {_TABLE} guests {{ "{device}" : jump {chain} }}\n'
     )
 
 
-def no_guest_rules(compute_id: int) -> str:
-    """Forget a guest that has rules or not."""
-    chain = _chain(compute_id)
-    element = f'{_TABLE} guests {{ "{tap_name(compute_id)}" : jump {chain} }}'
+def no_port_rules(device: str) -> str:
+    """Forget a device that has rules or not."""
+    chain = _chain(device)
+    element = f'{_TABLE} guests {{ "{device}" : jump {chain} }}'
     return (
         f"add chain {_TABLE} {chain}\nadd element {element}\n"
         f"delete element {element}\ndelete chain {_TABLE} {chain}\n"
@@ -114,5 +119,5 @@ def _set(elements: Iterable[object]) -> str:
     return "{ " + ", ".join(map(str, elements)) + " }"
 
 
-def _chain(compute_id: int) -> str:
-    return f"guest_{compute_id}"
+def _chain(device: str) -> str:
+    return f"guest_{device.removeprefix('tap').replace('.', '_')}"

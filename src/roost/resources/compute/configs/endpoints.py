@@ -164,8 +164,8 @@ async def add_interface(call: Call, body: AddInterface) -> bytes:
     problem = adding_problem(others, body)
     if problem is not None:
         raise invalid_fields([problem])
-    interface_id = await interface_queries.add(call.db, config.id, body)
     await _changed(call, instance, config)
+    interface_id = await interface_queries.add(call.db, config.id, body)
     await limits.check_vlans(call, instance.region, (body,), "label")
     return await _view_interface(call, interface_id)
 

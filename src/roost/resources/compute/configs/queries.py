@@ -10,6 +10,7 @@ from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.resources.compute.configs.records import Helpers, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot
+from roost.resources.compute.interface_bodies import Purpose
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.store.statement import Statement
@@ -84,6 +85,16 @@ class SlotFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class BootInterface:
+    """What a guest's network device is made from."""
+
+    purpose: Purpose
+    primary: bool
+    ipam_address: str | None
+    vlan_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class BootConfig:
     """What a guest is started from."""
 
@@ -91,8 +102,8 @@ class BootConfig:
     memory_limit: int
     """MB; 0: all that the plan has."""
     root_device: str
-    purposes: tuple[str, ...]
-    """Of its interfaces; none means a public one."""
+    interfaces: tuple[BootInterface, ...]
+    """In their order; none means a public one."""
     slots: tuple[SlotFacts, ...]
 
 
@@ -108,8 +119,9 @@ async def find_boot(db: Queries, config_id: int) -> BootConfig | None:
     row = await db.fetchrow(
         """
         select c.id, c.memory_limit, c.root_device,
-            array(select f.purpose from compute_interface f where f.config_id = c.id
-                order by f.position) as purposes,
+            array(select (f.purpose, f."primary", f.ipam_address, f.vlan_id)
+                from compute_interface f where f.config_id = c.id
+                order by f.position) as interfaces,
             array(select (d.slot, d.disk_id, d.volume_id) from compute_config_device d
                 where d.config_id = c.id order by d.slot) as slots
         from compute_config c where c.id = $1
@@ -122,7 +134,7 @@ async def find_boot(db: Queries, config_id: int) -> BootConfig | None:
         id=row["id"],
         memory_limit=row["memory_limit"],
         root_device=row["root_device"],
-        purposes=tuple(row["purposes"]),
+        interfaces=tuple(BootInterface(*each) for each in row["interfaces"]),
         slots=tuple(SlotFacts(*slot) for slot in row["slots"]),
     )
 
