@@ -7,24 +7,30 @@ the gateway and of the host.
 import itertools
 import os
 import socket
+import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
 from pathlib import Path
 from typing import Protocol
 
 from roost.clock import Clock
-from roost.engines.qemu.network.config import NetworkConfig, vlans_name
+from roost.engines.qemu.network.config import NetworkConfig, bridge_mac, vlans_name, vpc_name
 from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
+from roost.engines.simulated.firewalls import Packet
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
-from roost.resources.compute.engine import InstanceSpec, Link, PublicLink, VlanLink
+from roost.resources.compute.engine import InstanceSpec, Link, PublicLink, VlanLink, VpcLink
 from roost.resources.compute.rules import side_mac_address
+from tests.engines.firewall_harness import ip_packet
 from tests.engines.frames import Sender
 from tests.engines.harness import Pools, claim_pools
 from tests.engines.qemu_host import output
 
 _HEADER_BYTES = 10
+_UDP = 17
 _ALL_PROTOCOLS = 3
 _ANY = IPv4Address("198.51.100.7")
 
@@ -44,7 +50,47 @@ class SegmentHarness(Protocol):
     async def hearers(self, sender: Port, mac: str | None = None) -> set[Port]:
         """Who gets a frame to everybody; from the interface's own MAC address, if none is given."""
 
+    def place(self, spec: InstanceSpec, *places: "Place | None") -> InstanceSpec:
+        """The guest with interfaces in subnets instead, None for the public one."""
+
+    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
+        """What becomes of an IPv4 packet; whoever gets it answers, and the answer comes back."""
+
+    def public(self, number: int) -> str:
+        """An address of the pool that no guest has."""
+
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an interface is: a subnet's id, of the VPC of its hundreds, and its network."""
+
+    subnet_id: int
+    address: str
+    public: str | None = None
+    ranges: tuple[str, ...] = ()
+
+    def link(self, compute_id: int, number: int) -> VpcLink:
+        return VpcLink(
+            vpc_id=self.subnet_id // 100,
+            subnet_id=self.subnet_id,
+            mac=side_mac_address(compute_id, number),
+            interface=IPv4Interface(self.address),
+            public=None if self.public is None else IPv4Address(self.public),
+            ranges=tuple(map(IPv4Network, self.ranges)),
+            routes=(),
+            primary=True,
+        )
+
+
+def _placed(spec: InstanceSpec, places: tuple[Place | None, ...]) -> InstanceSpec:
+    links = (
+        PublicLink() if place is None else place.link(spec.id, number)
+        for number, place in enumerate(places)
+    )
+    held = spec.ipv4 if None in places else ()
+    return replace(spec, links=tuple(links), ipv4=held)
 
 
 def _guest(pools: Pools, compute_id: int, vlans: tuple[int | None, ...]) -> InstanceSpec:
@@ -81,6 +127,15 @@ class SimulatedSegments:
         own = mac_of(self._specs[sender.compute_id], sender.number)
         return await self._engine.hearers(sender, mac or own)
 
+    def place(self, spec: InstanceSpec, *places: Place | None) -> InstanceSpec:
+        return _placed(spec, places)
+
+    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
+        return await self._engine.arrival(sender, source, target)
+
+    def public(self, number: int) -> str:
+        return str(Pools(0).ipv4.network[number])
+
     async def close(self) -> None:
         await self._engine.close()
 
@@ -108,6 +163,13 @@ class RealSegments:
         for descriptor in descriptors:
             os.set_blocking(descriptor, False)
         self._devices[spec.id] = _Device(spec, descriptors)
+        for held in spec.ipv4 if PublicLink() in spec.links else ():
+            address = held.interface.ip
+            place = (str(address), "lladdr", spec.mac, "dev", "br0", "nud", "permanent")
+            output("ip", "-n", self.network.name, "neigh", "replace", *place)
+            hello = Sender(spec.mac, address, IPv6Address("fe80::7")).arp(b"hello")
+            at = spec.links.index(PublicLink())
+            os.write(descriptors[at], bytes(_HEADER_BYTES) + hello)
 
     async def detach(self, compute_id: int) -> None:
         device = self._devices.pop(compute_id, None)
@@ -137,6 +199,59 @@ class RealSegments:
             gateway.close()
             host.close()
 
+    def place(self, spec: InstanceSpec, *places: Place | None) -> InstanceSpec:
+        return _placed(spec, places)
+
+    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
+        """The tag comes back with the answer, to the address that sent it first."""
+        tag = b"packet %d." % next(self._numbers)
+        seen = self._send(sender, Packet(source, target, "UDP", 4000), tag, 5000)
+        if seen is None:
+            return None
+        port, packet = seen
+        came_from, went_to = (str(IPv4Address(packet[at : at + 4])) for at in (12, 16))
+        back = self._send(port, Packet(went_to, came_from, "UDP", 5000), tag + b"!", 4000)
+        assert back is not None, "the answer was lost"
+        assert back[0] == sender
+        assert str(IPv4Address(back[1][12:16])) == target
+        return Arrival(port, came_from)
+
+    def _send(
+        self, sender: Port, packet: Packet, tag: bytes, port: int
+    ) -> tuple[Port, bytes] | None:
+        device = self._devices[sender.compute_id]
+        kind, body = ip_packet(packet, tag, port)
+        frame = _mac(self._gateway(device.spec, sender.number))
+        frame += _mac(mac_of(device.spec, sender.number)) + struct.pack("!H", kind) + body
+        os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + frame)
+        heard = [
+            (Port(each.spec.id, number), packet)
+            for each in self._devices.values()
+            for number, descriptor in enumerate(each.descriptors)
+            for packet in list(_packets(descriptor))
+            if tag in packet and packet[9] == _UDP
+        ]
+        assert len(heard) <= 1, "somebody else heard it too"
+        return heard[0] if heard else None
+
+    def _gateway(self, spec: InstanceSpec, number: int) -> str:
+        """Its MAC address."""
+        link = spec.links[number]
+        assert not isinstance(link, VlanLink)
+        if isinstance(link, PublicLink):
+            return bridge_mac(self._state_dir)
+        name = vpc_name(self._state_dir, link.vpc_id)
+        text = output("ip", "-n", name, "-brief", "link", "show", f"sub{link.subnet_id}")
+        return text.split()[2]
+
+    def public(self, number: int) -> str:
+        return str(self._pools.ipv4.network[number])
+
+    def crash(self, compute_id: int) -> None:
+        """The guest's QEMU is gone, and nobody was told."""
+        for descriptor in self._devices.pop(compute_id).descriptors:
+            os.close(descriptor)
+
     def bridges(self) -> set[str]:
         """Of VLANs."""
         links = output("ip", "-n", vlans_name(self._state_dir), "-brief", "link").split()
@@ -146,6 +261,21 @@ class RealSegments:
         for compute_id in list(self._devices):
             await self.detach(compute_id)
         await self.network.tear_down()
+
+
+def _packets(descriptor: int) -> Iterator[bytes]:
+    """IPv4 packets that came since the last call."""
+    while True:
+        try:
+            frame = os.read(descriptor, 65_536)[_HEADER_BYTES:]
+        except BlockingIOError:
+            return
+        if frame[12:14] == b"\x08\x00":
+            yield frame[14:]
+
+
+def _mac(text: str) -> bytes:
+    return bytes.fromhex(text.replace(":", ""))
 
 
 def received(descriptor: int) -> bytes:

@@ -12,6 +12,7 @@ from roost.core.engine import Health
 from roost.engines.simulated import guests
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
+from roost.engines.simulated.packets import Arrival, arrival
 from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.segments import Port, hearers
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
@@ -108,6 +109,11 @@ class SimulatedInstances:
         """Who gets what a guest's interface to a VLAN sends to everybody."""
         found = await self._plane.transact(GUESTS.all)
         return hearers(found, sender, mac)
+
+    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
+        """What becomes of an IPv4 packet from a guest's public interface or one in a VPC."""
+        found = await self._plane.transact(GUESTS.all)
+        return arrival(found, sender, source, target)
 
     async def snapshot(self) -> bytes:
         """Guests, disks, backups, volumes, faults and latencies, for `restore`."""

@@ -23,7 +23,8 @@ class Guest:
     volumes: tuple[int, ...] = ()
     interrupted: bool = False
     links: tuple[Annotated[Link, Field(discriminator="purpose")], ...] = ()
-    """Of the last start."""
+    ipv4: tuple[str, ...] = ()
+    """Both of the last start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ backup outlives changes to its instance's disks.
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface
 from typing import Literal, Protocol, TypeAlias, get_args
 
 from roost.core.engine import EngineError, Health, Host
@@ -153,7 +153,31 @@ class VlanLink:
     purpose: Literal["vlan"] = "vlan"
 
 
-Link: TypeAlias = PublicLink | VlanLink
+@dataclass(frozen=True, slots=True)
+class VpcLink:
+    """An interface in a subnet of a VPC, behind the subnet's gateway."""
+
+    vpc_id: int
+    subnet_id: int
+    mac: str
+    interface: IPv4Interface
+    """The guest's address, with the prefix length of the subnet."""
+    public: IPv4Address | None
+    """A public address that stands for it outside (1:1 NAT)."""
+    ranges: tuple[IPv4Network, ...]
+    """What is routed to the guest besides."""
+    routes: tuple[IPv4Network, ...]
+    """The other subnets of the VPC."""
+    primary: bool
+    """Whether the guest's default route is here."""
+    purpose: Literal["vpc"] = "vpc"
+
+    @property
+    def gateway(self) -> IPv4Address:
+        return self.interface.network[1]
+
+
+Link: TypeAlias = PublicLink | VlanLink | VpcLink
 
 
 Slot = Literal["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]

@@ -12,7 +12,14 @@ from ipaddress import IPv4Address, IPv6Address
 from roost.engines.qemu.images.documents import Value, document
 from roost.engines.qemu.images.setup import SWAP_LABEL
 from roost.engines.qemu.images.user_data import combined
-from roost.resources.compute.engine import GuestSetup, InstanceSpec, Link, PublicLink, VlanLink
+from roost.resources.compute.engine import (
+    GuestSetup,
+    InstanceSpec,
+    Link,
+    PublicLink,
+    VlanLink,
+    VpcLink,
+)
 
 _LABEL = "CIDATA"
 _SSHD_CONFIG = "/etc/ssh/sshd_config.d/50-cloud-init.conf"
@@ -84,6 +91,8 @@ def _card(spec: InstanceSpec, link: Link) -> dict[str, Value]:
             return _public_card(spec)
         case VlanLink(mac=mac, interface=interface):
             return _quiet_card(mac, [] if interface is None else [str(interface)])
+        case VpcLink():
+            return _vpc_card(link)
 
 
 def _public_card(spec: InstanceSpec) -> dict[str, Value]:
@@ -96,6 +105,16 @@ def _public_card(spec: InstanceSpec) -> dict[str, Value]:
     }
     gateway = next((a.gateway for a in spec.ipv4 if a.gateway is not None), None)
     return card if gateway is None else {**card, "gateway4": str(gateway)}
+
+
+def _vpc_card(link: VpcLink) -> dict[str, Value]:
+    card = _quiet_card(link.mac, [str(link.interface)])
+    if link.primary:
+        return {**card, "gateway4": str(link.gateway)}
+    return {
+        **card,
+        "routes": [{"to": str(network), "via": str(link.gateway)} for network in link.routes],
+    }
 
 
 def _quiet_card(mac: str, addresses: Sequence[str]) -> dict[str, Value]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from itertools import islice
 
-from roost.resources.compute.engine import InstanceSpec, PublicLink, VlanLink
+from roost.resources.compute.engine import InstanceSpec, PublicLink, VlanLink, VpcLink
 
 PREFIX = "opt/roost/"
 HOSTNAME = PREFIX + "hostname"
@@ -62,6 +62,10 @@ def _network(spec: InstanceSpec) -> Iterator[str]:
                     yield from (f"eth{number} route default {each}" for each in islice(gateways, 1))
             case VlanLink(interface=interface):
                 yield from _interface(number, () if interface is None else (interface,))
+            case VpcLink(interface=own):
+                yield from _interface(number, (own,))
+                routes = ("default",) if link.primary else link.routes
+                yield from (f"eth{number} route {each} {link.gateway}" for each in routes)
 
 
 def _interface(number: int, addresses: Iterable[IPv4Interface | IPv6Interface]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 from pathlib import Path
 
+NAMESPACES = Path("/run/netns")
 BRIDGE = "br0"
 UPLINK = "uplink"
 """The namespace's end of the cable to the host; the host's end is named as the namespace."""
@@ -45,6 +46,21 @@ def network_name(state_dir: Path) -> str:
 def vlans_name(state_dir: Path) -> str:
     """Name of the namespace of the region's VLANs."""
     return f"{network_name(state_dir)}-vlans"
+
+
+def vpc_name(state_dir: Path, vpc_id: int) -> str:
+    """Name of the namespace of a VPC."""
+    return f"{network_name(state_dir)}-vpc{vpc_id}"
+
+
+def vpc_names(state_dir: Path) -> list[str]:
+    """Those that there are."""
+    return sorted(path.name for path in NAMESPACES.glob(f"{network_name(state_dir)}-vpc*"))
+
+
+def vpc_cable_name(vpc_id: int) -> str:
+    """Name of the region's end of the cable to a VPC."""
+    return f"vpc{vpc_id}"
 
 
 def tap_name(compute_id: int) -> str:

@@ -32,8 +32,9 @@ from roost.engines.qemu.network.namespace import (
 )
 from roost.engines.qemu.network.rules import BASE, FIREWALLS, guest_rules, no_port_rules
 from roost.engines.qemu.network.vlans import VlanSegments
+from roost.engines.qemu.network.vpcs import VpcNetworks
 from roost.engines.qemu.programs import failure, run
-from roost.resources.compute.engine import InstanceSpec, Link, PublicLink, VlanLink
+from roost.resources.compute.engine import InstanceSpec, Link, PublicLink, VlanLink, VpcLink
 from roost.threads import DISK
 
 _DOING = "The network could not be set up"
@@ -48,6 +49,7 @@ class GuestNetwork:
         self._config = config
         self.name = network_name(state_dir)
         self._vlans = VlanSegments(state_dir)
+        self._vpcs = VpcNetworks(state_dir)
 
     async def ensure(self) -> None:
         """Make or mend everything but the guests' own devices (40 ms)."""
@@ -75,6 +77,8 @@ class GuestNetwork:
         The rules that hold the guest to its addresses apply before its first frame.
         """
         await self.ensure()
+        async with locked(self._directory):
+            await self._vpcs.make_room(spec)
         taps: list[int] = []
         try:
             for number, link in enumerate(spec.links):
@@ -94,6 +98,9 @@ class GuestNetwork:
             case VlanLink():
                 async with locked(self._directory):
                     return await self._vlans.attach(spec.id, number, link)
+            case VpcLink():
+                async with locked(self._directory):
+                    return await self._vpcs.attach(spec, number, link)
 
     async def release(self, compute_id: int) -> None:
         """Drop the guest's rules."""
@@ -102,6 +109,7 @@ class GuestNetwork:
         if self._directory.exists():
             async with locked(self._directory):
                 await self._vlans.release(compute_id)
+                await self._vpcs.release(compute_id)
 
     async def traffic(self, compute_id: int) -> tuple[int, int] | None:
         """Bytes to and from the guest; None when it is not attached."""
@@ -117,6 +125,7 @@ class GuestNetwork:
             async with locked(self._directory):
                 await stop_advertiser(self._directory)
                 await self._vlans.tear_down()
+                await self._vpcs.tear_down()
                 await remove_links(self.name)
                 await DISK.run(shutil.rmtree, self._directory)
 

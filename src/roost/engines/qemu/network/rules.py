@@ -12,6 +12,8 @@ from roost.resources.compute.engine import InstanceSpec
 
 _TABLE = "bridge roost"
 
+MAIL = "tcp dport { 25, 465, 587 } drop"
+
 BASE = f"""\
 add table {_TABLE}
 add map {_TABLE} guests {{ type ifname : verdict; }}
@@ -99,7 +101,7 @@ def _rules(spec: InstanceSpec) -> Iterable[str]:
     yield "icmpv6 type { nd-router-advert, nd-redirect } drop"
     yield f"icmpv6 type nd-neighbor-advert @th,64,128 != {_set(map(_number, ipv6))} drop"
     if spec.mail_restricted:
-        yield "tcp dport { 25, 465, 587 } drop"
+        yield MAIL
     if ipv4:
         yield f"ip saddr {_set(ipv4)} accept"
     yield f"ip6 saddr {_set([IPv6Address(0), *ipv6])} accept"
