@@ -37,6 +37,7 @@ from roost.resources.two_factor.group import GROUP as TWO_FACTOR
 from roost.resources.users.group import GROUP as USERS
 from roost.resources.vlans.group import GROUP as VLANS
 from roost.resources.volumes.group import GROUP as VOLUMES
+from roost.resources.vpcs.group import GROUP as VPCS
 from roost.web import queries as web
 
 IDEMPOTENCY = Group(
@@ -86,4 +87,5 @@ GROUPS = Groups(
     USERS,
     VLANS,
     VOLUMES,
+    VPCS,
 )

@@ -30,10 +30,11 @@ from roost.resources.compute.engine import (
     NoDisksError,
     Slot,
     VolumeDevice,
+    VpcLink,
 )
 from roost.resources.compute.link_rules import WITHOUT_INTERFACES, links_of, public_address
 from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of
-from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
+from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes, InstanceVpcs
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box
 from roost.services import Services
@@ -55,7 +56,14 @@ async def specify(
     disk = None if root_id is None else await disks.find(db, facts.id, root_id)
     interfaces = config.interfaces or WITHOUT_INTERFACES
     public = any(each.purpose == "public" for each in interfaces)
-    held = await held_by(db, facts.id) if public else []
+    everything = await held_by(db, facts.id)
+    vpcs = {each.vpc_id for each in interfaces if each.vpc_id is not None}
+    subnets = await services.get(InstanceVpcs).routes(db, vpcs) if vpcs else {}
+    links = links_of(
+        facts.id, interfaces, {str(a.interface.ip) for a in everything if a.public}, subnets
+    )
+    natted = {link.public for link in links if isinstance(link, VpcLink)}
+    held = [each for each in everything if public and each.interface.ip not in natted]
     address = (facts.ipv6 or "").partition("/")[0] if public else ""
     opened = await accounts.created(db, facts.account_id)
     return InstanceSpec(
@@ -71,7 +79,7 @@ async def specify(
         devices=devices_of(config, attached, slotted),
         root=root,
         mail_restricted=services.get(Catalog).restricts_mail(opened),
-        links=links_of(facts.id, interfaces),
+        links=links,
     )
 
 

@@ -16,7 +16,8 @@ from roost.store.paging import Column, Listing
 from roost.store.statement import Statement
 
 _RUNS = "i.status in ('running', 'rebooting', 'shutting_down') and not i.rescued"
-_ACTIVE = f"i.config_id = c.id and {_RUNS}"
+ACTIVE = f"i.config_id = c.id and {_RUNS}"
+"""SQL of whether the guest of the instance `i` runs with its config `c`."""
 
 _PRIMARY = """
     (f."primary" or f.purpose <> 'vlan' and not exists (
@@ -25,9 +26,12 @@ _PRIMARY = """
     """
 
 _INTERFACE = f"""
-    f.id, f.label, f.ipam_address, f.purpose, {_ACTIVE} as active, {_PRIMARY} as "primary",
-    null as vpc_id, null as subnet_id, null as ipv4, json '[]' as ip_ranges
-    """
+    f.id, f.label, f.ipam_address, f.purpose, {ACTIVE} as active, {_PRIMARY} as "primary",
+    f.vpc_id, f.subnet_id,
+    case when f.purpose = 'vpc' then (select row_to_json(ipv4) from (select
+        host(f.address) as vpc, host(f.nat_1_1) as nat_1_1) ipv4) end as ipv4,
+    to_json(f.ip_ranges) as ip_ranges
+    """  # noqa: S608 - constants
 
 _SLOTS = ", ".join(
     f"(array_agg(device) filter (where slot = 'sd{n}'))[1] as sd{n}" for n in "abcdefgh"
@@ -91,7 +95,13 @@ class BootInterface:
     purpose: Purpose
     primary: bool
     ipam_address: str | None
-    vlan_id: int | None
+    vlan_id: int | None = None
+    vpc_id: int | None = None
+    subnet_id: int | None = None
+    address: str | None = None
+    """With the prefix length of the subnet."""
+    nat_1_1: str | None = None
+    ip_ranges: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +129,8 @@ async def find_boot(db: Queries, config_id: int) -> BootConfig | None:
     row = await db.fetchrow(
         """
         select c.id, c.memory_limit, c.root_device,
-            array(select (f.purpose, f."primary", f.ipam_address, f.vlan_id)
+            array(select (f.purpose, f."primary", f.ipam_address, f.vlan_id, f.vpc_id,
+                    f.subnet_id, f.address::text, host(f.nat_1_1), f.ip_ranges)
                 from compute_interface f where f.config_id = c.id
                 order by f.position) as interfaces,
             array(select (d.slot, d.disk_id, d.volume_id) from compute_config_device d
