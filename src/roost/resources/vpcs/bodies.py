@@ -1,6 +1,5 @@
 """Request bodies of VPCs and subnets (reference: operations, VPC)."""
 
-from ipaddress import IPv4Network
 from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, JsonValue, ValidationInfo, field_validator
@@ -62,21 +61,6 @@ class CreateVpc(Body):
         region = catalog_of(info).find_region(value)
         if region is not None and "VPCs" not in region.capabilities:
             raise refuse("The region does not offer VPCs")
-        return value
-
-    @field_validator("subnets")
-    @classmethod
-    def _check_subnets(cls, value: list[CreateSubnet]) -> list[CreateSubnet]:
-        seen, labels = list[IPv4Network](), set[str]()
-        for at, subnet in enumerate(value):
-            network = IPv4Network(subnet.ipv4)
-            other = rules.overlapping(network, seen)
-            if subnet.label in labels:
-                raise refuse(rules.SUBNET_LABEL_TAKEN, f"[{at}].label")
-            if other is not None:
-                raise refuse(rules.OVERLAPS.format(other), f"[{at}].ipv4")
-            seen.append(network)
-            labels.add(subnet.label)
         return value
 
 

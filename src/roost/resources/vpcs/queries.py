@@ -12,7 +12,7 @@ from roost.core.entities.records import Entity
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.compute.configs.queries import ACTIVE
 from roost.store import Queries
-from roost.store.paging import Column, Counted, Listing
+from roost.store.paging import Column, Listing
 
 _COMPUTES = f"""
     (select coalesce(json_agg(row_to_json(one) order by one.id), '[]') from (
@@ -35,7 +35,6 @@ VPCS = Listing(
     scope="v.account_id = $1",
     key="v.id",
     granted=("'vpc'", "v.id"),
-    counted=Counted("'vpc'"),
     columns={
         "id": Column("v.id", "int"),
         "label": Column("v.label", "text", folds=True),

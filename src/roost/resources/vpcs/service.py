@@ -1,5 +1,6 @@
 """Making and changing VPCs and subnets."""
 
+from collections.abc import Sequence
 from ipaddress import IPv4Network
 
 from asyncpg import UniqueViolationError
@@ -22,6 +23,7 @@ SUBNET_USED = "The subnet has interfaces of Computes: delete these first."
 
 async def create(context: Context, body: CreateVpc) -> int:
     """The id of a new VPC."""
+    _check_together(body.subnets)
     now = context.clock.seconds()
     values = {"label": body.label, "description": body.description, "region": body.region}
     vpc_id = await queries.insert(context.db, context.account_id, values, now)
@@ -33,6 +35,19 @@ async def create(context: Context, body: CreateVpc) -> int:
     await log.notify(context, "vpc_create", VPC.entity(vpc_id, body.label))
     await check_limits(context, queries.LIMIT)
     return vpc_id
+
+
+def _check_together(subnets: Sequence[CreateSubnet]) -> None:
+    """400 when labels or networks of new subnets do not differ."""
+    seen, labels = list[IPv4Network](), set[str]()
+    for at, subnet in enumerate(subnets):
+        if subnet.label in labels:
+            raise invalid(rules.SUBNET_LABEL_TAKEN, f"subnets[{at}].label")
+        other = rules.overlapping(IPv4Network(subnet.ipv4), seen)
+        if other is not None:
+            raise invalid(rules.OVERLAPS.format(other), f"subnets[{at}].ipv4")
+        seen.append(IPv4Network(subnet.ipv4))
+        labels.add(subnet.label)
 
 
 async def update(context: Context, vpc_id: int, body: UpdateVpc) -> None:

@@ -28,8 +28,8 @@ _PRIMARY = """
 _INTERFACE = f"""
     f.id, f.label, f.ipam_address, f.purpose, {ACTIVE} as active, {_PRIMARY} as "primary",
     f.vpc_id, f.subnet_id,
-    case when f.purpose = 'vpc' then (select row_to_json(ipv4) from (select
-        host(f.address) as vpc, host(f.nat_1_1) as nat_1_1) ipv4) end as ipv4,
+    case when f.purpose = 'vpc' then (select row_to_json(place) from (select
+        host(f.address) as vpc, host(f.nat_1_1) as nat_1_1) place) end as ipv4,
     to_json(f.ip_ranges) as ip_ranges
     """  # noqa: S608 - constants
 

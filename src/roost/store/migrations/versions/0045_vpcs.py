@@ -64,10 +64,6 @@ create table vpc (
     unique (account_id, label)
 );
 create index on vpc (account_id, id);
-create trigger count_row after insert or delete on vpc
-    for each row execute function count_row('vpc');
-create trigger count_truncated after truncate on vpc
-    for each statement execute function count_row('vpc');
 create trigger drop_grants after delete on vpc for each row execute function drop_grants('vpc');
 
 create table vpc_subnet (
@@ -101,7 +97,6 @@ alter table compute_interface drop column vpc_id, drop column subnet_id, drop co
     drop column nat_1_1, drop column ip_ranges;
 drop table vpc_subnet;
 drop table vpc;
-delete from row_count where kind = 'vpc';
 drop trigger use_vlan on compute_interface;
 drop trigger drop_vlan on compute_interface;
 drop function use_vlan;
