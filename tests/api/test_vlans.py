@@ -133,7 +133,7 @@ async def test_restricted_users_see_what_is_granted(
     assert await seen(restricted) == [("a", "us-lake", [first["id"]])]
 
 
-@pytest.mark.spec("B interface purpose")
+@pytest.mark.spec("B interface purpose", "B interface order")
 async def test_the_guest_finds_them_in_their_order(client: Client, roost: Roost) -> None:
     """eth0 first, each with a MAC address of its own and the address that was given."""
     interfaces = [vlan("a", ipam_address="10.0.0.1/24"), PUBLIC, vlan("b")]

@@ -254,8 +254,9 @@ async def test_packets_find_their_way(client: Client, roost: Roost) -> None:
     assert found == Arrival(first, source)
 
 
+@pytest.mark.spec("B interface ip_ranges", "B interface subnet_id fixed")
 async def test_interfaces_are_changed_one_by_one(client: Client) -> None:
-    vpc = await made_vpc(client)
+    vpc = await made_vpc(client, subnets=[subnet(1), subnet(2)])
     instance = await made(client, private_ip=True)
     config = await config_of(client, instance)
     public = await client.post(f"{config}/interfaces", PUBLIC)
@@ -263,6 +264,8 @@ async def test_interfaces_are_changed_one_by_one(client: Client) -> None:
     assert (public["primary"], row["primary"]) == (True, False)
     path = f"{config}/interfaces/{row['id']}"
     assert row["ipv4"] == {"vpc": "10.0.1.9", "nat_1_1": None}
+    await client.send("PUT", path, {"subnet_id": vpc["subnets"][1]["id"]})
+    assert await client.get(path) == row
     address = instance["ipv4"][0]
     for body, ipv4, ranges in (
         ({"ipv4": {"nat_1_1": address}}, ("10.0.1.9", address), []),
