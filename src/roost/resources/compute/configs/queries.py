@@ -16,7 +16,7 @@ from roost.store.paging import Column, Listing
 from roost.store.statement import Statement
 
 _RUNS = "i.status in ('running', 'rebooting', 'shutting_down') and not i.rescued"
-ACTIVE = f"i.config_id = c.id and {_RUNS}"
+ACTIVE = f"coalesce(i.config_id = c.id and {_RUNS}, false)"
 """SQL of whether the guest of the instance `i` runs with its config `c`."""
 
 _PRIMARY = """
