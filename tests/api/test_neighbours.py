@@ -10,6 +10,7 @@ from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
 from roost.resources.volumes.neighbours import VolumeAttachments
+from roost.resources.vpcs.neighbours import VpcInterfaces
 from tests.support.client import Client, Json, until
 from tests.support.firewalls import filters, guarded, in_force
 from tests.support.instances import INSTANCES, settled
@@ -36,10 +37,17 @@ async def _firewalls(roost: Roost, client: Client, instance: Json) -> object:
     return [(row["label"], await filters(roost, instance)) for row in found]
 
 
+async def _vpcs(_roost: Roost, client: Client, instance: Json) -> object:
+    """The addresses that it has in VPCs."""
+    found = await client.get("/vpcs/ips", filter={"compute_id": instance["id"]})
+    return [row["address"] for row in found["data"]]
+
+
 LOOKS: dict[type, Look] = {
     FirewallDevices: _firewalls,
     VolumeAttachments: _volumes,
     NamesOfAddresses: _names,
+    VpcInterfaces: _vpcs,
 }
 
 
@@ -64,7 +72,7 @@ def test_every_neighbour_is_here() -> None:
 
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
-    assert before == [[("guard", True)], [("data", instance["id"])], "host.example"]
+    assert before == [[("guard", True)], [("data", instance["id"])], "host.example", []]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -81,7 +89,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [[], [], None]
+    assert await seen(roost, client, clone) == [[], [], None, []]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 
