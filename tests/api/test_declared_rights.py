@@ -62,6 +62,9 @@ BUCKET = "/object-storage/buckets/{clusterId}/{bucket}"
 FIREWALL_READ = (("firewall:read_only",), False, Read("firewall"))
 FIREWALL_WRITE = (("firewall:read_write",), False, Write("firewall"))
 
+VPC = "/vpcs/{vpcId:int}"
+VPC_READ = ((), False, Read("vpc"))
+VPC_WRITE = (("vpc:read_write",), False, Write("vpc"))
 FIREWALL = "/networking/firewalls/{firewallId:int}"
 INTERFACES = "/compute/instances/{computeId:int}/configs/{configId:int}/interfaces"
 
@@ -268,6 +271,19 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /account/invoices/{invoiceId:int}": ACCOUNT_READ,
     "GET /account/invoices/{invoiceId:int}/items": ACCOUNT_READ,
     "GET /compute/instances/{computeId:int}/firewalls": COMPUTE_READ,
+    "GET /vpcs": ((), False, Listed("vpc")),
+    "POST /vpcs": (("vpc:read_write",), False, Global("add_vpcs")),
+    "GET /vpcs/ips": (("ips:read_only",), False, Listed("vpc")),
+    f"GET {VPC}": VPC_READ,
+    f"PUT {VPC}": VPC_WRITE,
+    f"DELETE {VPC}": VPC_WRITE,
+    f"GET {VPC}/ips": (("ips:read_only",), False, Read("vpc")),
+    f"GET {VPC}/subnets": VPC_READ,
+    f"POST {VPC}/subnets": VPC_WRITE,
+    f"GET {VPC}/subnets/{{vpcSubnetId:int}}": VPC_READ,
+    f"PUT {VPC}/subnets/{{vpcSubnetId:int}}": VPC_WRITE,
+    f"DELETE {VPC}/subnets/{{vpcSubnetId:int}}": VPC_WRITE,
+    "GET /networking/vlans": (("computes:read_only",), False, Anyone()),
     "GET /networking/firewalls": (("firewall:read_only",), False, Listed("firewall")),
     "POST /networking/firewalls": (("firewall:read_write",), False, Global("add_firewalls")),
     f"GET {FIREWALL}": FIREWALL_READ,

@@ -12,6 +12,7 @@ from roost.resources.networking.neighbours import SharedAddresses
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
 from roost.resources.volumes.neighbours import VolumeAttachments
+from roost.resources.vpcs.neighbours import VpcInterfaces
 from tests.support.client import Client, Json, until
 from tests.support.firewalls import filters, guarded, in_force
 from tests.support.instances import INSTANCES, made, settled
@@ -43,11 +44,18 @@ async def _shared(roost: Roost, _client: Client, instance: Json) -> object:
     return len(await share_queries.sharers(roost.store, instance["ipv4"]))
 
 
+async def _vpcs(_roost: Roost, client: Client, instance: Json) -> object:
+    """The addresses that it has in VPCs."""
+    found = await client.get("/vpcs/ips", filter={"compute_id": instance["id"]})
+    return [row["address"] for row in found["data"]]
+
+
 LOOKS: dict[type, Look] = {
     SharedAddresses: _shared,
     FirewallDevices: _firewalls,
     VolumeAttachments: _volumes,
     NamesOfAddresses: _names,
+    VpcInterfaces: _vpcs,
 }
 
 
@@ -78,7 +86,7 @@ def test_every_neighbour_is_here() -> None:
 
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
-    assert before == [1, [("guard", True)], [("data", instance["id"])], "host.example"]
+    assert before == [1, [("guard", True)], [("data", instance["id"])], "host.example", []]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -95,7 +103,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [0, [], [], None]
+    assert await seen(roost, client, clone) == [0, [], [], None, []]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 

@@ -137,7 +137,7 @@ class NftablesHarness:
     async def open(self, *, neighbours: bool = True) -> None:
         """With neighbours the gateway knows all that the test may call the guests'."""
         for spec in self._specs:
-            descriptor = await self.network.attach(spec)
+            (descriptor,) = await self.network.attach(spec)
             os.set_blocking(descriptor, False)
             port = _Port(spec, descriptor)
             for address in addresses(spec):

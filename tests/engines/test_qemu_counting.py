@@ -53,7 +53,7 @@ async def counted(network: GuestNetwork, spec: InstanceSpec, out: int) -> Traffi
 
 
 async def test_what_a_guest_sends(network: GuestNetwork, spec: InstanceSpec) -> None:
-    device = await network.attach(spec)
+    [device] = await network.attach(spec)
     os.write(device, _HEADER + sender(spec).udp(bytes(100)))
     seen = await counted(network, spec, _OUT)
     assert (seen.ipv4_out, seen.private_out, seen.ipv6_out) == (_OUT, 0, 0)
@@ -61,7 +61,8 @@ async def test_what_a_guest_sends(network: GuestNetwork, spec: InstanceSpec) -> 
 
 
 async def test_a_spoofed_packet_is_not_counted(network: GuestNetwork, spec: InstanceSpec) -> None:
-    device, other = await network.attach(spec), claim_pools().spec(100_002)
+    [device] = await network.attach(spec)
+    other = claim_pools().spec(100_002)
     os.write(device, _HEADER + sender(other).udp(bytes(300)))
     os.write(device, _HEADER + sender(spec).udp(bytes(100)))
     await counted(network, spec, _OUT)
@@ -72,7 +73,7 @@ async def test_private_traffic_is_apart(tmp_path: Path, spec: InstanceSpec) -> N
     pools = claim_pools()
     config = NetworkConfig((pools.ipv4,), pools.ipv6, (IPv4Network("255.255.255.0/24"),))
     network = GuestNetwork(tmp_path, config)
-    device = await network.attach(spec)
+    [device] = await network.attach(spec)
     os.write(device, _HEADER + sender(spec).udp(bytes(100)))
     seen = await counted(network, spec, _OUT)
     assert (seen.ipv4_out, seen.private_out) == (0, _OUT)
@@ -83,7 +84,7 @@ async def test_private_traffic_is_apart(tmp_path: Path, spec: InstanceSpec) -> N
 async def test_counters_outlive_the_device(network: GuestNetwork, spec: InstanceSpec) -> None:
     """What was sent before a reboot is not lost, and only a deleted guest is forgotten."""
     for sent in (1, 2):
-        device = await network.attach(spec)
+        [device] = await network.attach(spec)
         os.write(device, _HEADER + sender(spec).udp(bytes(100)))
         await counted(network, spec, sent * _OUT)
         os.close(device)
@@ -96,7 +97,8 @@ async def test_counters_outlive_the_device(network: GuestNetwork, spec: Instance
 async def test_another_network_is_another_epoch(network: GuestNetwork, spec: InstanceSpec) -> None:
     epochs = set[str]()
     for _ in range(2):
-        os.close(await network.attach(spec))
+        [device] = await network.attach(spec)
+        os.close(device)
         epochs.add((await network.traffic())[spec.id].epoch)
         await network.tear_down()
         assert await network.traffic() == {}

@@ -97,7 +97,7 @@ def _listen() -> socket.socket:
 
 
 async def plug_in(setting: Setting, bridge: socket.socket, *specs: InstanceSpec) -> list[Port]:
-    return [Port(spec, await setting.network.attach(spec), bridge) for spec in specs]
+    return [Port(spec, (await setting.network.attach(spec))[0], bridge) for spec in specs]
 
 
 @pytest_asyncio.fixture

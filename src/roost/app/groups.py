@@ -38,7 +38,9 @@ from roost.resources.tokens.group import GROUP as TOKENS
 from roost.resources.two_factor.group import GROUP as TWO_FACTOR
 from roost.resources.usage.group import GROUP as USAGE
 from roost.resources.users.group import GROUP as USERS
+from roost.resources.vlans.group import GROUP as VLANS
 from roost.resources.volumes.group import GROUP as VOLUMES
+from roost.resources.vpcs.group import GROUP as VPCS
 from roost.web import queries as web
 
 IDEMPOTENCY = Group(
@@ -89,5 +91,7 @@ GROUPS = Groups(
     TWO_FACTOR,
     USAGE,
     USERS,
+    VLANS,
     VOLUMES,
+    VPCS,
 )

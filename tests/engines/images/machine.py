@@ -12,7 +12,7 @@ from pathlib import Path
 
 from roost.engines.qemu.images.setup import SWAP_LABEL, fw_cfg_files
 from roost.engines.qemu.images.store import GuestImage
-from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.engine import InstanceSpec, PublicLink
 
 BOOT_SECONDS = 120.0
 """For a busy host; an idle one needs 4."""
@@ -99,8 +99,7 @@ class Machine:
             *("-device", "scsi-hd,drive=root,bus=scsi0.0,lun=0"),
             *("-drive", f"{drive}=raw,id=swap,file={self.work}/swap"),
             *("-device", "scsi-hd,drive=swap,bus=scsi0.0,lun=1,device_id=one-two_3"),
-            *("-netdev", f"user,id=net0,hostfwd=tcp:127.0.0.1:0-{ADDRESS}:22"),
-            *("-device", f"virtio-net-pci,netdev=net0,romfile=,mac={spec.mac}"),
+            *_cards(spec),
             *self._items(spec),
         ]
 
@@ -109,6 +108,16 @@ class Machine:
             path = self.work / name.replace("/", "-")
             path.write_bytes(content)
             yield from ("-fw_cfg", f"name={name},file={path}")
+
+
+def _cards(spec: InstanceSpec) -> Iterator[str]:
+    """The public one leads to us, the others to nobody."""
+    for number, link in enumerate(spec.links):
+        public = isinstance(link, PublicLink)
+        net = f"user,hostfwd=tcp:127.0.0.1:0-{ADDRESS}:22" if public else "hubport,hubid=1"
+        mac = spec.mac if isinstance(link, PublicLink) else link.mac
+        yield from ("-netdev", f"{net},id=net{number}")
+        yield from ("-device", f"virtio-net-pci,netdev=net{number},romfile=,mac={mac}")
 
 
 def _exchange(lines: socket.SocketIO, request: object) -> str:

@@ -2,13 +2,19 @@
 
 import shutil
 from dataclasses import replace
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 
 import pytest
 
 from roost.engines.qemu.images.store import GuestImage
-from roost.resources.compute.engine import GuestAddress, InstanceSpec
+from roost.resources.compute.engine import (
+    GuestAddress,
+    InstanceSpec,
+    PublicLink,
+    VlanLink,
+    VpcLink,
+)
 from roost.secrets import hash_guest_password
 from tests.engines.images.machine import ADDRESS, Machine, new_machine
 from tests.engines.images.specs import spec_with
@@ -32,6 +38,34 @@ def spec_for(machine: Machine, hostname: str, password_hash: str) -> InstanceSpe
     spec = spec_with(hostname, password_hash, (key,), SCRIPT)
     interface = IPv4Interface(f"{ADDRESS}/24")
     return replace(spec, ipv4=(GuestAddress(interface, IPv4Address("10.0.2.2")),))
+
+
+@pytest.mark.spec("B interface order")
+def test_interfaces_are_in_the_order_of_their_config(machine: Machine) -> None:
+    vlan = VlanLink(7, "5a:00:00:00:00:07", IPv4Interface("10.7.0.1/24"))
+    vpc = VpcLink(
+        vpc_id=1,
+        subnet_id=2,
+        mac="5e:00:00:00:00:07",
+        interface=IPv4Interface("10.8.0.2/24"),
+        public=None,
+        ranges=(),
+        routes=(IPv4Network("10.9.0.0/24"),),
+        primary=False,
+    )
+    plain = spec_for(machine, "web1", hash_guest_password("Correct-horse-7"))
+    with machine.running(replace(plain, links=(vlan, PublicLink(), vpc))) as guest:
+        assert "inet 10.7.0.1/24 " in guest.run("ip address show eth0")
+        assert f"inet {ADDRESS}/24 " in guest.run("ip address show eth1")
+        assert "inet 10.8.0.2/24 " in guest.run("ip address show eth2")
+        assert [guest.run(f"cat /sys/class/net/eth{n}/address").strip() for n in range(3)] == [
+            vlan.mac,
+            plain.mac.lower(),
+            vpc.mac,
+        ]
+        routes = guest.run("ip route")
+        assert "default via 10.0.2.2 dev eth1" in routes
+        assert "10.9.0.0/24 via 10.8.0.1 dev eth2" in routes
 
 
 def test_a_guest_applies_its_set_up_and_keeps_its_disk(machine: Machine) -> None:

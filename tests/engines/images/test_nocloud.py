@@ -6,7 +6,7 @@ import io
 import json
 from dataclasses import replace
 from email.message import Message
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Interface
 
 import pytest
 from pycdlib import PyCdlib
@@ -14,6 +14,7 @@ from pycdlib import PyCdlib
 from roost.engines.qemu.images.documents import Value, document
 from roost.engines.qemu.images.nocloud import cloud_config, meta_data, network_config, nocloud_iso
 from roost.engines.qemu.images.user_data import combined
+from roost.resources.compute.engine import PublicLink, VlanLink
 from tests.engines.images.specs import HASH, KEY, PRIVATE, SPEC, spec_with
 
 CONFIG = b'#cloud-config\n{"a": 1}\n'
@@ -64,6 +65,28 @@ def test_the_network_card_is_found_by_its_address() -> None:
         "gateway4": "192.0.2.1",
     }
     assert b"gateway4" not in network_config(replace(SPEC, ipv4=(PRIVATE,)), [])
+
+
+def test_every_interface_is_found_at_its_place() -> None:
+    links = (
+        VlanLink(7, "52:54:00:00:00:07", IPv4Interface("10.0.0.1/24")),
+        PublicLink(),
+        VlanLink(8, "52:54:00:00:00:08", None),
+    )
+    spec = replace(SPEC, links=links)
+    cards = json.loads(network_config(spec, [IPv4Address("192.0.2.53")]))["ethernets"]
+    assert list(cards) == ["eth0", "eth1", "eth2"]
+    assert cards["eth0"] == {
+        "match": {"macaddress": "52:54:00:00:00:07"},
+        "set-name": "eth0",
+        "dhcp4": False,
+        "accept-ra": False,
+        "addresses": ["10.0.0.1/24"],
+    }
+    assert cards["eth1"]["match"] == {"macaddress": "52:54:00:ab:cd:ef"}
+    assert cards["eth1"]["gateway4"] == "192.0.2.1"
+    assert cards["eth1"]["nameservers"] == {"addresses": ["192.0.2.53"]}
+    assert cards["eth2"]["addresses"] == []
 
 
 def test_the_password_reaches_the_guest_only_as_an_argument() -> None:

@@ -1,12 +1,13 @@
 """What a guest of `roost/mini` is told."""
 
 from dataclasses import replace
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address
 
 import pytest
 
 from roost.engines.qemu.images import setup
 from roost.engines.qemu.images.setup import fw_cfg_files
+from roost.resources.compute.engine import PublicLink, VlanLink
 from tests.engines.images.specs import HASH, KEY, PRIVATE, SPEC, spec_with
 
 
@@ -32,6 +33,24 @@ def test_empty_items_are_left_out() -> None:
 
 def test_private_addresses_alone_have_no_gateway() -> None:
     assert setup.GATEWAY not in fw_cfg_files(replace(SPEC, ipv4=(PRIVATE,)))
+
+
+def test_interfaces_but_a_public_eth0_are_lines() -> None:
+    vlan = VlanLink(7, "52:54:00:00:00:07", IPv4Interface("10.0.0.1/24"))
+    items = fw_cfg_files(replace(SPEC, links=(vlan, PublicLink())))
+    assert setup.ADDRESSES not in items
+    assert setup.GATEWAY not in items
+    assert items[setup.NETWORK].decode().splitlines() == [
+        "eth0 up",
+        "eth0 address 10.0.0.1/24",
+        "eth1 up",
+        "eth1 address 192.0.2.10/24",
+        "eth1 address 192.168.128.5/17",
+        "eth1 route default 192.0.2.1",
+    ]
+    items = fw_cfg_files(replace(SPEC, links=(PublicLink(), replace(vlan, interface=None))))
+    assert setup.GATEWAY in items
+    assert items[setup.NETWORK] == b"eth1 up\n"
 
 
 @pytest.mark.parametrize(

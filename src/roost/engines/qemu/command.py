@@ -1,12 +1,13 @@
 """The command line of a guest's QEMU. Paths are relative to the guest's directory."""
 
 import os
+from collections.abc import Sequence
 from typing import Literal
 
 from roost.engines.qemu.boots import Boot
 from roost.engines.qemu.devices import SCSI_BUS, SEED_LUN
 from roost.engines.qemu.guests import CONSOLE, FIRMWARE, SEED, Guest
-from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.engine import InstanceSpec, PublicLink
 
 PROGRAM = "qemu-system-x86_64"
 Accelerator = Literal["kvm", "tcg"]
@@ -21,10 +22,10 @@ def command(
     spec: InstanceSpec,
     accelerator: Accelerator,
     boot: Boot,
-    tap: int,
+    taps: Sequence[int],
     monitor: int,
 ) -> list[str]:
-    """The descriptors: `tap` of the guest's network device, `monitor` of a socket that listens."""
+    """The descriptors: `taps` of the network devices, `monitor` of a socket that listens."""
     return [
         PROGRAM,
         *("-name", guest.marker),
@@ -36,8 +37,7 @@ def command(
         *("-mon", "chardev=monitor,mode=control"),
         *("-chardev", f"file,id=console,path={CONSOLE},append=on", "-serial", "chardev:console"),
         *("-device", "virtio-rng-pci"),
-        *("-netdev", f"tap,id=net0,fd={tap}"),
-        *("-device", f"virtio-net-pci,netdev=net0,mac={spec.mac},romfile="),
+        *_cards(spec, taps),
         *("-device", "virtio-scsi-pci,id=scsi0"),
         *_disks(boot),
         *_seed(guest),
@@ -56,6 +56,16 @@ def _processor(spec: InstanceSpec, accelerator: Accelerator) -> list[str]:
     translator = f"tcg,thread=multi,tb-size={_CODE_BUFFER_MB}"
     processors = min(spec.vcpus, os.cpu_count() or 1)
     return ["-accel", translator, "-machine", "q35", "-cpu", "Nehalem", "-smp", str(processors)]
+
+
+def _cards(spec: InstanceSpec, taps: Sequence[int]) -> list[str]:
+    """The guest counts them in this order."""
+    arguments: list[str] = []
+    for number, (link, tap) in enumerate(zip(spec.links, taps, strict=True)):
+        mac = spec.mac if isinstance(link, PublicLink) else link.mac
+        arguments += ["-netdev", f"tap,id=net{number},fd={tap}"]
+        arguments += ["-device", f"virtio-net-pci,netdev=net{number},mac={mac},romfile="]
+    return arguments
 
 
 def _disks(boot: Boot) -> list[str]:

@@ -7,7 +7,7 @@ us. So another process, or the next one after a crash, sees and controls the sam
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -188,21 +188,27 @@ class QemuInstances:
 
     async def _launch(self, guest: Guest, spec: InstanceSpec, boot: Boot) -> None:
         """Where the host's KVM is broken after all, the guest runs without it."""
-        tap = await self._network.attach(spec)
+        taps = await self._network.attach(spec)
         try:
-            await self._launch_on(self._accelerator, guest, spec, boot, tap)
+            await self._launch_on(self._accelerator, guest, spec, boot, taps)
         except KvmError:
             _log.warning("kvm_failed", guest=guest.id, instead="tcg")
-            await self._launch_on("tcg", guest, spec, boot, tap)
+            await self._launch_on("tcg", guest, spec, boot, taps)
         finally:
-            os.close(tap)
+            for tap in taps:
+                os.close(tap)
 
     async def _launch_on(
-        self, accelerator: Accelerator, guest: Guest, spec: InstanceSpec, boot: Boot, tap: int
+        self,
+        accelerator: Accelerator,
+        guest: Guest,
+        spec: InstanceSpec,
+        boot: Boot,
+        taps: Sequence[int],
     ) -> None:
         with listening(guest.directory) as monitor:
-            arguments = command(guest, spec, accelerator, boot, tap, monitor)
-            await launch(guest, arguments, (tap, monitor, *boot.files.values()))
+            arguments = command(guest, spec, accelerator, boot, taps, monitor)
+            await launch(guest, arguments, (*taps, monitor, *boot.files.values()))
 
 
 def _all_states(state_dir: Path) -> list[InstanceState]:

@@ -66,6 +66,8 @@ def power_on(documents: Documents, spec: InstanceSpec, now: datetime) -> None:
         disks=tuple(d.disk_id for d in spec.devices if isinstance(d, DiskDevice)),
         volumes=volumes,
         addresses=spec.addresses,
+        links=spec.links,
+        ipv4=tuple(str(each.interface.ip) for each in spec.ipv4),
     )
     GUESTS.put(documents, guest)
     for volume_id in volumes:

@@ -13,7 +13,9 @@ from roost.engines.simulated import guests
 from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
+from roost.engines.simulated.packets import Arrival, arrival
 from roost.engines.simulated.plane import Operation, Plane
+from roost.engines.simulated.segments import Port, hearers
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
 from roost.engines.simulated.state import Documents
 from roost.resources.compute.engine import Counters, InstanceSpec, InstanceState
@@ -110,6 +112,16 @@ class SimulatedInstances:
     async def crash(self, compute_id: int) -> None:
         """The guest goes off by itself and without a word, as a killed process would."""
         await self._end(compute_id, partial(guests.power_off, last_output=""))
+
+    async def hearers(self, sender: Port, mac: str) -> set[Port]:
+        """Who gets what a guest's interface to a VLAN sends to everybody."""
+        found = await self._plane.transact(GUESTS.all)
+        return hearers(found, sender, mac)
+
+    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
+        """What becomes of an IPv4 packet from a guest's public interface or one in a VPC."""
+        found = await self._plane.transact(GUESTS.all)
+        return arrival(found, sender, source, target)
 
     async def snapshot(self) -> bytes:
         """Guests, disks, backups, volumes, faults and latencies, for `restore`."""

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import Filesystem, GuestAddresses
+from roost.resources.compute.engine import Filesystem, GuestAddresses, Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,9 @@ class Guest:
     volumes: tuple[int, ...] = ()
     interrupted: bool = False
     addresses: GuestAddresses | None = None
+    links: tuple[Annotated[Link, Field(discriminator="purpose")], ...] = ()
+    ipv4: tuple[str, ...] = ()
+    """With `links`, those of the last start."""
 
 
 @dataclass(frozen=True, slots=True)

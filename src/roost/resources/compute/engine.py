@@ -9,8 +9,8 @@ backup outlives changes to its instance's disks.
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
-from typing import Literal, Protocol, get_args
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from roost.core.engine import EngineError, Health, Host
 from roost.core.planes import Plane
@@ -164,6 +164,51 @@ class AddressEngine(Protocol):
         """Of all running guests by id; None of one whose filter or routes somebody changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class PublicLink:
+    """The interface with the MAC address and the public and private addresses of the instance."""
+
+    purpose: Literal["public"] = "public"
+
+
+@dataclass(frozen=True, slots=True)
+class VlanLink:
+    """An interface in a layer 2 segment that nobody else sees: no gateway, no filter."""
+
+    vlan_id: int
+    mac: str
+    interface: IPv4Interface | IPv6Interface | None
+    """The address that the guest gives itself at boot."""
+    purpose: Literal["vlan"] = "vlan"
+
+
+@dataclass(frozen=True, slots=True)
+class VpcLink:
+    """An interface in a subnet of a VPC, behind the subnet's gateway."""
+
+    vpc_id: int
+    subnet_id: int
+    mac: str
+    interface: IPv4Interface
+    """The guest's address, with the prefix length of the subnet."""
+    public: IPv4Address | None
+    """A public address that stands for it outside (1:1 NAT)."""
+    ranges: tuple[IPv4Network, ...]
+    """What is routed to the guest besides."""
+    routes: tuple[IPv4Network, ...]
+    """The other subnets of the VPC."""
+    primary: bool
+    """Whether the guest's default route is here."""
+    purpose: Literal["vpc"] = "vpc"
+
+    @property
+    def gateway(self) -> IPv4Address:
+        return self.interface.network[1]
+
+
+Link: TypeAlias = PublicLink | VlanLink | VpcLink
+
+
 Slot = Literal["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]
 
 SLOTS: tuple[Slot, ...] = get_args(Slot)
@@ -195,7 +240,9 @@ class InstanceSpec:
     memory: int
     """MB"""
     mac: str
+    """Of the public interface."""
     ipv4: tuple[GuestAddress, ...]
+    """Of the public interface."""
     ipv6: IPv6Interface | None
     """The SLAAC address that the guest gives itself from its MAC address."""
     setup: GuestSetup
@@ -209,6 +256,8 @@ class InstanceSpec:
     """Addresses that several guests may use: of its own, and of others."""
     mail_restricted: bool = False
     """Whether the guest may not connect to the ports of mail (spec B compute 4)."""
+    links: tuple[Link, ...] = (PublicLink(),)
+    """Its network interfaces as the guest finds them, eth0 first; one is public at most."""
 
     @property
     def name(self) -> str:

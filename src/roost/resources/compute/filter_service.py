@@ -15,6 +15,7 @@ from roost.resources.addresses import share_queries
 from roost.resources.addresses.queries import held_by
 from roost.resources.compute import rules
 from roost.resources.compute.engine import INSTANCE_PLANE, GuestAddresses
+from roost.resources.compute.neighbours import InstanceVpcs
 from roost.resources.compute.queries import InstanceFacts
 from roost.services import Services
 from roost.store import Queries
@@ -31,7 +32,12 @@ class Wanted:
 async def wanted(db: Queries, services: Services, facts: InstanceFacts) -> Wanted:
     """By the rows; what is leaving is read first, as it was lost before the rest is read."""
     leaving = await share_queries.leaving(db, facts.id)
-    held = await held_by(db, facts.id)
+    vpcs = services.get(InstanceVpcs)
+    held = [
+        each
+        for each in await held_by(db, facts.id)
+        if await vpcs.nat_of(db, facts.id, each.address) is None
+    ]
     shared = await share_queries.shared_with(db, facts.id)
     opened = await accounts.created(db, facts.account_id)
     addresses = GuestAddresses(

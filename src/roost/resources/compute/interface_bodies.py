@@ -7,8 +7,10 @@ from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from roost.resources.compute.references import SUBNET
 from roost.resources.compute.rules import VLAN_LABEL_PATTERN, VLAN_LABEL_REASON
 from roost.web.bodies import Body
+from roost.web.checks import checks_of
 from roost.web.fields import Between, Length, ShortText, refuse
 
 T = TypeVar("T")
@@ -56,7 +58,8 @@ class Interface(Body):
     subnet_id: Annotated[int, Between(1, 2**63 - 1)] | None = Field(
         default=None, validate_default=True
     )
-    """The subnet of a VPC. There are none yet, so it is refused."""
+    """The subnet of a VPC, for this purpose only, which needs it; users need to be able to change
+    the VPC."""
     ipv4: InterfaceIpv4 | None = None
     """Addresses in a VPC; for this purpose only."""
     ip_ranges: Ranges | None = None
@@ -98,8 +101,10 @@ class Interface(Body):
             return _only_for("vpc", value, info)
         if value is None:
             raise refuse("subnet_id is required")
-        # There are no VPCs yet, so no subnet can be named.
-        raise refuse("subnet_id is not valid")
+        found = checks_of(info).references.find(SUBNET, (value,))
+        if found is not None and value not in found:
+            raise refuse("subnet_id is not valid")
+        return value
 
     @field_validator("ipv4")
     @classmethod

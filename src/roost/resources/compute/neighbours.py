@@ -1,7 +1,7 @@
-"""What compute asks of volumes and firewalls: their packages rest on this one, and it never imports
-them."""
+"""What compute asks of volumes, firewalls and VPCs: their packages rest on this one, which never
+imports them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from roost.core.context import Context
@@ -37,6 +37,83 @@ class InstanceVolumes:
         """
         for volume_id in volume_ids:
             raise invalid(f"Volume {volume_id} does not exist", "devices")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """An instance that is to have interfaces in VPCs."""
+
+    id: int
+    region: str
+    new: bool = False
+    """Whether it is being made: nobody can know its public address yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPlace:
+    """What somebody asks for an interface."""
+
+    field: str
+    """Of the body, with a dot behind it unless it is the body itself."""
+    subnet_id: int
+    address: str | None
+    """None: any."""
+    nat_1_1: str | None
+    """A public address, or `any`."""
+    ip_ranges: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an interface is."""
+
+    vpc_id: int
+    subnet_id: int
+    address: str
+    """With the prefix length of the subnet."""
+    nat_1_1: str | None
+    ip_ranges: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Nat:
+    """The address in a VPC that a public one stands for."""
+
+    address: str
+    subnet_id: int
+    vpc_id: int
+
+
+class InstanceVpcs:
+    """That there are none."""
+
+    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, str]:
+        """The labels of those subnets whose VPCs the account has and the caller may change.
+
+        Raises 403, as `Reference.find` does.
+        """
+        return {}
+
+    async def place(
+        self,
+        context: Context,
+        host: Host,
+        wanted: Sequence[WantedPlace],
+        without: int | None = None,
+    ) -> list[Place]:
+        """Addresses for interfaces of one config, which nobody else gets before they are written.
+
+        `without` is an interface that is being changed. Raises 400 with all that cannot be.
+        """
+        return []
+
+    async def routes(self, db: Queries, vpc_ids: Collection[int]) -> Mapping[int, Sequence[str]]:
+        """The networks of the subnets of VPCs."""
+        return {}
+
+    async def nat_of(self, db: Queries, compute_id: int, address: str) -> Nat | None:
+        """What one of an instance's public addresses stands for."""
+        return None
 
 
 class InstanceFirewalls:

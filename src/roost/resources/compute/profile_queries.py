@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from roost.resources.compute.configs.interface_rules import INTERFACE_COLUMNS, INTERFACE_TYPES
 from roost.store import Queries
 from roost.store.statement import Statement
 
@@ -28,7 +29,7 @@ class Profile:
 
 
 _INSERT = Statement(
-    """
+    f"""
     with config as (
         insert into compute_config (compute_id, label, kernel, helpers, created, updated)
         values (:compute_id, :config_label, :kernel, :helpers, :now, :now) returning id
@@ -48,16 +49,13 @@ _INSERT = Statement(
         union all
         select config.id, 'sdb', swap.id from config, swap
     ), interfaces as (
-        insert into compute_interface (config_id, position, purpose, label, ipam_address,
-            "primary")
-        select config.id, given.position, given.purpose, given.label, given.ipam_address,
-            given."primary"
-        from config, rows from (json_to_recordset(:interfaces) as
-                (purpose text, label text, ipam_address text, "primary" boolean))
-            with ordinality as given (purpose, label, ipam_address, "primary", position)
+        insert into compute_interface (config_id, position, {INTERFACE_COLUMNS})
+        select config.id, position, {INTERFACE_COLUMNS}
+        from config, rows from (json_to_recordset(:interfaces) as ({INTERFACE_TYPES}))
+            with ordinality as given ({INTERFACE_COLUMNS}, position)
     )
     select id from config
-    """
+    """  # noqa: S608 - constants
 )
 
 

@@ -86,6 +86,12 @@ def mac_address(compute_id: int) -> str:
     return ":".join(f"{octet:02x}" for octet in octets)
 
 
+def side_mac_address(compute_id: int, number: int) -> str:
+    """The same for eth`number` when that is not the public interface."""
+    octets = bytes([0x56 + 4 * number]) + compute_id.to_bytes(5, "big")
+    return ":".join(f"{octet:02x}" for octet in octets)
+
+
 def slaac_address(network: IPv6Network, mac: str) -> IPv6Address:
     """What the guest calls itself in a /64: the modified EUI-64 of its MAC (RFC 4291)."""
     octets = bytearray.fromhex(mac.replace(":", ""))

@@ -19,6 +19,7 @@ from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
 from roost.resources.compute.backups.service import place_in_new
 from roost.resources.compute.bodies import CreateInstance
+from roost.resources.compute.configs.interface_rules import interface_rows, place_all
 from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers, profile_label
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.disks.rules import image_label
@@ -27,7 +28,7 @@ from roost.resources.compute.interface_bodies import Interface
 from roost.resources.compute.jobs import CREATE
 from roost.resources.compute.limits import check_new, check_vlans
 from roost.resources.compute.locks import CreateArgs
-from roost.resources.compute.neighbours import InstanceFirewalls
+from roost.resources.compute.neighbours import Host, InstanceFirewalls, Place
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
@@ -47,7 +48,9 @@ async def create(context: Context, body: CreateInstance) -> str:
     compute_id = new["id"]
     if body.image is not None:
         setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
-        wanted = Wanted(body.image, new["disk"], body.swap_size, setup, body.interfaces)
+        host = Host(compute_id, body.region, new=True)
+        places = await place_all(context, host, body.interfaces)
+        wanted = Wanted(body.image, new["disk"], body.swap_size, setup, body.interfaces, places)
         await give_profile(context, compute_id, wanted)
         await check_vlans(context, body.region, body.interfaces)
     booted = body.booted is not False and (body.image or body.backup_id) is not None
@@ -187,6 +190,8 @@ class Wanted:
     swap_size: int
     setup: SealedSetup
     interfaces: Sequence[Interface]
+    places: Sequence[Place | None]
+    """Where each of the interfaces is in a VPC."""
 
 
 async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int:
@@ -206,6 +211,6 @@ async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int
         config_label=profile_label(label),
         kernel=DEFAULT_KERNEL,
         helpers=orjson.dumps(helpers).decode(),
-        interfaces=orjson.dumps([each.model_dump() for each in wanted.interfaces]).decode(),
+        interfaces=interface_rows(wanted.interfaces, wanted.places),
     )
     return await profile_queries.insert(context.db, profile)

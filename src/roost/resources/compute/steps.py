@@ -31,9 +31,11 @@ from roost.resources.compute.engine import (
     NoDisksError,
     Slot,
     VolumeDevice,
+    VpcLink,
 )
+from roost.resources.compute.link_rules import WITHOUT_INTERFACES, links_of, public_address
 from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of
-from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
+from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes, InstanceVpcs
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box
 from roost.services import Services
@@ -53,8 +55,16 @@ async def specify(
     root = _slot(config.root_device)
     root_id = next((each.disk_id for each in config.slots if each.slot == root), None)
     disk = None if root_id is None else await disks.find(db, facts.id, root_id)
-    public = not config.purposes or "public" in config.purposes
-    held = await held_by(db, facts.id) if public else []
+    interfaces = config.interfaces or WITHOUT_INTERFACES
+    public = any(each.purpose == "public" for each in interfaces)
+    everything = await held_by(db, facts.id)
+    vpcs = {each.vpc_id for each in interfaces if each.vpc_id is not None}
+    subnets = await services.get(InstanceVpcs).routes(db, vpcs) if vpcs else {}
+    links = links_of(
+        facts.id, interfaces, {str(a.interface.ip) for a in everything if a.public}, subnets
+    )
+    natted = {link.public for link in links if isinstance(link, VpcLink)}
+    held = [each for each in everything if public and each.interface.ip not in natted]
     shared = await shared_with(db, facts.id) if public else []
     address = (facts.ipv6 or "").partition("/")[0] if public else ""
     opened = await accounts.created(db, facts.account_id)
@@ -63,13 +73,16 @@ async def specify(
         vcpus=facts.vcpus,
         memory=rules.limited(facts.memory, config.memory_limit),
         mac=rules.mac_address(facts.id),
-        ipv4=tuple(GuestAddress(a.interface, a.gateway) for a in held),
+        ipv4=tuple(
+            public_address(GuestAddress(each.interface, each.gateway), interfaces) for each in held
+        ),
         ipv6=IPv6Interface(f"{address}/{_IPV6_PREFIX}") if address else None,
         setup=_setup(services.get(Box), facts, disk),
         devices=devices_of(config, attached, slotted),
         root=root,
         shared=tuple(map(IPv4Address, shared)),
         mail_restricted=services.get(Catalog).restricts_mail(opened),
+        links=links,
     )
 
 
@@ -80,7 +93,7 @@ async def specify_rescue(
 
     Its root password and keys are those of the first disk that has any.
     """
-    config = BootConfig(0, memory_limit=0, root_device=DEFAULT_ROOT, purposes=(), slots=slots)
+    config = BootConfig(0, memory_limit=0, root_device=DEFAULT_ROOT, interfaces=(), slots=slots)
     spec = await specify(db, services, facts, config)
     attached = await services.get(InstanceVolumes).attached(db, facts.id)
     slotted = {each.volume_id for each in slots if each.volume_id is not None}

@@ -2,6 +2,10 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
+from collections.abc import Iterable
+
+import orjson
+from asyncpg import Record
 from pydantic import TypeAdapter
 
 from roost.core.limits.kinds import LimitGroup, LimitKind
@@ -36,13 +40,22 @@ _IPV6 = f"""
     """
 _RECORD = """
     f.address, f.gateway, f.subnet_mask, f.prefix, f.type, f.public, {rdns} as rdns,
-    f.compute_id, f.region, null as vpc_nat_1_1
+    f.compute_id, f.region, {nat} as vpc_nat_1_1
     """
+_NAT = """
+    (select json_build_object('address', host(n.address), 'subnet_id', n.subnet_id,
+            'vpc_id', n.vpc_id)
+        from compute_interface n join compute_config c on c.id = n.config_id
+        join compute_instance i on i.id = c.compute_id
+        where i.id = f.compute_id and n.nat_1_1 = f.address::inet
+        order by i.config_id is not distinct from c.id desc, c.id limit 1)
+    """
+"""As `InstanceVpcs.nat_of` says it of one address."""
 
 
 def _listing(rdns: str) -> Listing:
     return Listing(
-        record=_RECORD.format(rdns=rdns),
+        record=_RECORD.format(rdns=rdns, nat=_NAT),
         source=f"({_IPV4} and a.public union all {_IPV6}) f",
         scope="f.account_id = $1 and $2::text is not null",
         key="f.address::inet",
@@ -73,24 +86,30 @@ async def of_instance(db: Queries, compute_id: int, suffix: str) -> list[Address
     """Those of IPv4, and the address that the guest gives itself; public ones first."""
     rows = await db.fetch(
         f"""
-        select {_RECORD.format(rdns="f.rdns")} from ({_IPV4} union all {_IPV6}) f
+        select {_RECORD.format(rdns="f.rdns", nat=_NAT)} from ({_IPV4} union all {_IPV6}) f
         where f.compute_id = $1 order by f.public desc, f.address::inet
         """,
         compute_id,
         suffix,
     )
-    return _ROWS.validate_python([dict(row) for row in rows])
+    return _read(rows)
 
 
 async def shared_to(db: Queries, compute_id: int, suffix: str) -> list[AddressRow]:
     """Those of others that the instance may take over."""
     rows = await db.fetch(
         f"""
-        select {_RECORD.format(rdns="f.rdns")} from ({_IPV4}) f
+        select {_RECORD.format(rdns="f.rdns", nat=_NAT)} from ({_IPV4}) f
         where f.address::inet in (select s.address from ip_share s where s.compute_id = $1)
         order by f.address::inet
         """,
         compute_id,
         suffix,
     )
-    return _ROWS.validate_python([dict(row) for row in rows])
+    return _read(rows)
+
+
+def _read(rows: Iterable[Record]) -> list[AddressRow]:
+    return _ROWS.validate_python(
+        [{**row, "vpc_nat_1_1": orjson.loads(row["vpc_nat_1_1"] or "null")} for row in rows]
+    )

@@ -15,6 +15,7 @@ MAX_PRIVATE = 1
 
 NO_PUBLIC = "An instance must keep at least one public IPv4 address"
 MANY_PRIVATE = "An instance can have one private IPv4 address at most"
+NATTED = "An address with a 1:1 NAT to an interface of a VPC is not shared"
 SHARED = "A shared address cannot be assigned or deleted; end its sharing first"
 
 

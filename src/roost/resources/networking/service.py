@@ -14,6 +14,7 @@ from roost.resources.addresses.queries import AddressRow, HeldAddress
 from roost.resources.addresses.service import PoolExhaustedError, allocate
 from roost.resources.compute import queries as compute
 from roost.resources.compute.locks import check_open, lock_turn
+from roost.resources.compute.neighbours import InstanceVpcs
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.networking import jobs, queries, rules
 from roost.resources.networking.bodies import Assignment
@@ -111,6 +112,8 @@ async def share(context: Context, compute_id: int, ips: Collection[str]) -> None
         row = found.get(address)
         if row is None or not row.public or row.compute_id == compute_id:
             raise invalid("ips is not valid", f"ips[{index}]")
+        if await context.get(InstanceVpcs).nat_of(context.db, row.compute_id, address):
+            raise invalid(rules.NATTED, f"ips[{index}]")
     before = await share_queries.shared_to(context.db, compute_id)
     changed = set(before) ^ set(ips)
     owners = await addresses.find_all_held(context.db, context.account_id, changed)

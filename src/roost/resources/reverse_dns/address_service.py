@@ -12,11 +12,12 @@ from roost.errors import forbidden, invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
+from roost.resources.compute.neighbours import InstanceVpcs, Nat
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE, ReverseArgs
 from roost.resources.reverse_dns.queries import IP_ADDRESS
-from roost.resources.reverse_dns.records import AddressRow
+from roost.resources.reverse_dns.records import AddressNat, AddressRow
 from roost.resources.reverse_dns.rules import default_name, zone_of
 from roost.resources.reverse_dns.settings import ReverseDns
 from roost.services import Services
@@ -110,6 +111,7 @@ async def _ipv4(context: Context, address: str) -> AddressRow | None:
     if held is None:
         return None
     suffix = context.get(ReverseDns).suffix
+    nat = await context.get(InstanceVpcs).nat_of(context.db, held.compute_id, held.address)
     return {
         "address": held.address,
         "gateway": held.gateway if held.public else None,
@@ -120,8 +122,12 @@ async def _ipv4(context: Context, address: str) -> AddressRow | None:
         "rdns": default_name(held.address, suffix) if held.public else None,
         "compute_id": held.compute_id,
         "region": held.region,
-        "vpc_nat_1_1": None,
+        "vpc_nat_1_1": None if nat is None else _nat_row(nat),
     }
+
+
+def _nat_row(nat: Nat) -> AddressNat:
+    return {"address": nat.address, "subnet_id": nat.subnet_id, "vpc_id": nat.vpc_id}
 
 
 async def _ipv6(context: Context, address: str) -> AddressRow | None:

@@ -12,7 +12,14 @@ from ipaddress import IPv4Address, IPv6Address
 from roost.engines.qemu.images.documents import Value, document
 from roost.engines.qemu.images.setup import SWAP_LABEL
 from roost.engines.qemu.images.user_data import combined
-from roost.resources.compute.engine import GuestSetup, InstanceSpec
+from roost.resources.compute.engine import (
+    GuestSetup,
+    InstanceSpec,
+    Link,
+    PublicLink,
+    VlanLink,
+    VpcLink,
+)
 
 _LABEL = "CIDATA"
 _SSHD_CONFIG = "/etc/ssh/sshd_config.d/50-cloud-init.conf"
@@ -69,19 +76,55 @@ def cloud_config(spec: InstanceSpec) -> bytes:
 
 
 def network_config(spec: InstanceSpec, dns: Sequence[IPv4Address | IPv6Address]) -> bytes:
+    servers: Value = {"addresses": [str(server) for server in dns]}
+    cards = {f"eth{number}": _card(spec, link) for number, link in enumerate(spec.links)}
+    for name, card in cards.items():
+        card["set-name"] = name
+        if "gateway4" in card or len(cards) == 1:
+            card["nameservers"] = servers
+    return document({"version": 2, "ethernets": cards})
+
+
+def _card(spec: InstanceSpec, link: Link) -> dict[str, Value]:
+    match link:
+        case PublicLink():
+            return _public_card(spec)
+        case VlanLink(mac=mac, interface=interface):
+            return _quiet_card(mac, [] if interface is None else [str(interface)])
+        case VpcLink():
+            return _vpc_card(link)
+
+
+def _public_card(spec: InstanceSpec) -> dict[str, Value]:
     card: dict[str, Value] = {
         "match": {"macaddress": spec.mac.lower()},
-        "set-name": "eth0",
         "dhcp4": False,
         "accept-ra": True,
         "ipv6-address-generation": "eui64",
         "addresses": [str(address.interface) for address in spec.ipv4],
-        "nameservers": {"addresses": [str(server) for server in dns]},
     }
     gateway = next((a.gateway for a in spec.ipv4 if a.gateway is not None), None)
-    if gateway is not None:
-        card["gateway4"] = str(gateway)
-    return document({"version": 2, "ethernets": {"eth0": card}})
+    return card if gateway is None else {**card, "gateway4": str(gateway)}
+
+
+def _vpc_card(link: VpcLink) -> dict[str, Value]:
+    card = _quiet_card(link.mac, [str(link.interface)])
+    if link.primary:
+        return {**card, "gateway4": str(link.gateway)}
+    return {
+        **card,
+        "routes": [{"to": str(network), "via": str(link.gateway)} for network in link.routes],
+    }
+
+
+def _quiet_card(mac: str, addresses: Sequence[str]) -> dict[str, Value]:
+    """Nobody but us says what its addresses are."""
+    return {
+        "match": {"macaddress": mac.lower()},
+        "dhcp4": False,
+        "accept-ra": False,
+        "addresses": addresses,
+    }
 
 
 def _password_commands(setup: GuestSetup) -> Sequence[Value]:

@@ -6,10 +6,11 @@ also when it was reset to what it was. Addresses are applied at every boot; user
 with `#!` runs once.
 """
 
-from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Address, IPv6Address
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
+from itertools import islice
 
-from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.engine import InstanceSpec, PublicLink, VlanLink, VpcLink
 
 PREFIX = "opt/roost/"
 HOSTNAME = PREFIX + "hostname"
@@ -17,6 +18,8 @@ PASSWORD = PREFIX + "password"
 AUTHORIZED_KEYS = PREFIX + "authorized_keys"
 ADDRESSES = PREFIX + "addresses"
 GATEWAY = PREFIX + "gateway"
+NETWORK = PREFIX + "network"
+"""Of interfaces but a public eth0: lines `eth1 up`, `eth1 address 10.0.0.1/24`."""
 NAMESERVERS = PREFIX + "nameservers"
 USER_DATA = PREFIX + "user_data"
 PASSWORD_REVISION = PREFIX + "password_revision"
@@ -32,19 +35,42 @@ def fw_cfg_files(
 ) -> dict[str, bytes]:
     """The items to pass as `-fw_cfg name=...,file=...`; an empty one is left out."""
     setup = spec.setup
-    gateway = next((a.gateway for a in spec.ipv4 if a.gateway is not None), None)
+    first = spec.ipv4 if spec.links and isinstance(spec.links[0], PublicLink) else ()
+    gateway = next((a.gateway for a in first if a.gateway is not None), None)
     password = setup.root_password_hash
     items = {
         HOSTNAME: _lines([setup.hostname]),
         PASSWORD: _lines([password] if password else []),
         PASSWORD_REVISION: _lines([str(setup.password_revision)] if password else []),
         AUTHORIZED_KEYS: _lines(setup.authorized_keys),
-        ADDRESSES: _lines(str(a.interface) for a in spec.ipv4),
+        ADDRESSES: _lines(str(a.interface) for a in first),
         GATEWAY: _lines([str(gateway)] if gateway is not None else []),
+        NETWORK: _lines(_network(spec)),
         NAMESERVERS: _lines(str(server) for server in dns),
         USER_DATA: setup.user_data or b"",
     }
     return {name: text for name, text in items.items() if text}
+
+
+def _network(spec: InstanceSpec) -> Iterator[str]:
+    for number, link in enumerate(spec.links):
+        match link:
+            case PublicLink():
+                if number > 0:
+                    yield from _interface(number, (a.interface for a in spec.ipv4))
+                    gateways = (a.gateway for a in spec.ipv4 if a.gateway is not None)
+                    yield from (f"eth{number} route default {each}" for each in islice(gateways, 1))
+            case VlanLink(interface=interface):
+                yield from _interface(number, () if interface is None else (interface,))
+            case VpcLink(interface=own):
+                yield from _interface(number, (own,))
+                routes = ("default",) if link.primary else link.routes
+                yield from (f"eth{number} route {each} {link.gateway}" for each in routes)
+
+
+def _interface(number: int, addresses: Iterable[IPv4Interface | IPv6Interface]) -> Iterator[str]:
+    yield f"eth{number} up"
+    yield from (f"eth{number} address {each}" for each in addresses)
 
 
 def _lines(values: Iterable[str]) -> bytes:

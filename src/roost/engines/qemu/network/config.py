@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 from pathlib import Path
 
+NAMESPACES = Path("/run/netns")
 BRIDGE = "br0"
 UPLINK = "uplink"
 """The namespace's end of the cable to the host; the host's end is named as the namespace."""
@@ -42,9 +43,34 @@ def network_name(state_dir: Path) -> str:
     return f"roost-{_digest(state_dir).hex()[:8]}"
 
 
+def vlans_name(state_dir: Path) -> str:
+    """Name of the namespace of the region's VLANs."""
+    return f"{network_name(state_dir)}-vlans"
+
+
+def vpc_name(state_dir: Path, vpc_id: int) -> str:
+    """Name of the namespace of a VPC."""
+    return f"{network_name(state_dir)}-vpc{vpc_id}"
+
+
+def vpc_names(state_dir: Path) -> list[str]:
+    """Those that there are."""
+    return sorted(path.name for path in NAMESPACES.glob(f"{network_name(state_dir)}-vpc*"))
+
+
+def vpc_cable_name(vpc_id: int) -> str:
+    """Name of the region's end of the cable to a VPC."""
+    return f"vpc{vpc_id}"
+
+
 def tap_name(compute_id: int) -> str:
     """Name of a guest's network device inside the namespace."""
     return f"tap{compute_id}"
+
+
+def side_tap_name(compute_id: int, number: int) -> str:
+    """Name of its device for eth`number` when that is not the public one; 15 characters at most."""
+    return f"tap{compute_id}.{number}"
 
 
 def bridge_mac(state_dir: Path) -> str:

@@ -19,12 +19,18 @@ class _Device(BaseModel):
     addr_info: list[_Address] = []
 
 
+class _Link(BaseModel):
+    ifname: str
+    master: str | None = None
+
+
 class _Route(BaseModel):
     dst: str
     dev: str = ""
 
 
 _DEVICES = TypeAdapter(list[_Device])
+_LINKS = TypeAdapter(list[_Link])
 _ROUTES = TypeAdapter(list[_Route])
 _DOING = "The network could not be examined"
 
@@ -41,6 +47,12 @@ async def devices(namespace: str | None = None) -> dict[str, list[Network]]:
         for device in _DEVICES.validate_json(text)
         if device.ifname
     }
+
+
+async def masters(namespace: str) -> dict[str, str | None]:
+    """Devices of a namespace, and the bridges that they are ports of."""
+    text = await run(_DOING, "ip", "-n", namespace, "-json", "link")
+    return {link.ifname: link.master for link in _LINKS.validate_json(text)}
 
 
 async def overlap(pools: tuple[Network, ...], own_device: str) -> str | None:

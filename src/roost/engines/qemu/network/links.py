@@ -1,5 +1,7 @@
 """The namespace, its bridge, and the cable between it and the host, as `ip -batch` commands."""
 
+import os
+from collections.abc import Callable, Sequence
 from ipaddress import IPv4Network
 from pathlib import Path
 
@@ -15,22 +17,22 @@ from roost.engines.qemu.network.config import (
     network_name,
 )
 from roost.engines.qemu.network.host import Network, devices
-from roost.engines.qemu.network.namespace import namespace_path, set_up_forwarding, within
-from roost.engines.qemu.programs import run
+from roost.engines.qemu.network.namespace import namespace_path, open_tap, within
+from roost.engines.qemu.programs import failure, run
 
 _DOING = "The network could not be set up"
 
 
-async def ensure_namespace(name: str) -> None:
+async def ensure_namespace(name: str, set_up: Callable[[], None]) -> None:
     """Make the namespace, also in place of one that a crash left unusable."""
     if namespace_path(name).exists():
         try:
-            await within(name, set_up_forwarding)
+            await within(name, set_up)
             return
         except OSError:
             await run(_DOING, "ip", "netns", "delete", name)
     await run(_DOING, "ip", "netns", "add", name)
-    await within(name, set_up_forwarding)
+    await within(name, set_up)
 
 
 async def ensure_links(state_dir: Path, config: NetworkConfig) -> None:
@@ -40,8 +42,8 @@ async def ensure_links(state_dir: Path, config: NetworkConfig) -> None:
     cable = _cable(state_dir, outside)
     if name not in outside or UPLINK not in inside:
         await _plug_in(name, left_over=name in outside)
-    await _batch(_inside(state_dir, config, cable, BRIDGE in inside), "-n", name)
-    await _batch(_outside(state_dir, config, cable))
+    await batch(_inside(state_dir, config, cable, BRIDGE in inside), name)
+    await batch(_outside(state_dir, config, cable))
 
 
 async def remove_links(name: str) -> None:
@@ -103,21 +105,32 @@ def _outside(state_dir: Path, config: NetworkConfig, cable: IPv4Network) -> str:
     )
 
 
-async def connect_port(name: str, device: str, mac: str) -> None:
-    """Put a guest's device on the bridge, where it reaches nobody but the gateway.
-
-    It gets what is for its address and for all; what is for an address that the bridge has not
-    seen yet is some other guest's.
-    """
-    lines = (
-        f"link set {device} master {BRIDGE}",
-        f"link set {device} type bridge_slave isolated on flood off",
-        f"link set {device} up",
-    )
-    await _batch("\n".join(lines), "-n", name)
+async def bring_to(name: str, device: str, mac: str) -> None:
+    """Let the bridge know a guest's address before its first frame: what is for an address that it
+    has not seen yet is some other guest's."""
     entry = ("fdb", "replace", mac, "dev", device, "master", "static")
     await run(_DOING, "bridge", "-n", name, *entry)
 
 
-async def _batch(commands: str, *options: str) -> None:
-    await run(_DOING, "ip", *options, "-batch", "-", feed=commands + "\n")
+async def take_tap(name: str, device: str, settings: Sequence[str]) -> int:
+    """The descriptor of a guest's device, which ends with it, with these settings before it is up.
+
+    Rules that hold the guest to its addresses must be there before.
+    """
+    try:
+        descriptor = await within(name, lambda: open_tap(device))
+    except OSError as error:
+        raise failure("The network attachment could not be made", error) from error
+    try:
+        lines = (f"link set {device} {setting}" for setting in (*settings, "up"))
+        await batch("\n".join(lines), name)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+async def batch(commands: str, name: str | None = None) -> None:
+    """Commands of `ip`, in a namespace or on the host."""
+    inside = () if name is None else ("-n", name)
+    await run(_DOING, "ip", *inside, "-batch", "-", feed=commands + "\n")

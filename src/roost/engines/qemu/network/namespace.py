@@ -10,10 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from roost.engines.qemu.network.config import BRIDGE, tap_name
+from roost.engines.qemu.network.config import BRIDGE, NAMESPACES
 
 _Result = TypeVar("_Result")
-_DIRECTORY = Path("/run/netns")
 _SYSCTL = Path("/proc/sys/net")
 _CLONE_NEWNET = 0x40000000
 _TUNSETIFF = 0x400454CA
@@ -28,14 +27,19 @@ _SYSCTLS = {
     "ipv4/conf/default/send_redirects": "0",
 }
 
-_OF_BRIDGE = {
-    f"ipv4/conf/{BRIDGE}/send_redirects": "0",
-    f"ipv4/conf/{BRIDGE}/proxy_arp_pvlan": "1",
-    f"ipv4/neigh/{BRIDGE}/proxy_delay": "0",
-    f"ipv4/neigh/{BRIDGE}/locktime": "0",
-    f"ipv4/conf/{BRIDGE}/arp_accept": "1",
-    f"ipv6/neigh/{BRIDGE}/proxy_delay": "0",
+_SILENT = {
+    "ipv4/ip_forward": "0",
+    "ipv6/conf/all/disable_ipv6": "1",
+    "ipv6/conf/default/disable_ipv6": "1",
 }
+
+_ROUTER = {
+    **_SILENT,
+    "ipv4/ip_forward": "1",
+    "ipv4/conf/all/send_redirects": "0",
+    "ipv4/conf/default/send_redirects": "0",
+}
+
 _WHERE_THEY_EXIST = {
     "bridge/bridge-nf-call-iptables": "0",
     "bridge/bridge-nf-call-ip6tables": "0",
@@ -45,8 +49,16 @@ _WHERE_THEY_EXIST = {
 """Of modules that another program of the host may load at any time."""
 
 
+def _of_bridge(bridge: str) -> dict[str, str]:
+    return {
+        f"ipv4/conf/{bridge}/send_redirects": "0",
+        f"ipv4/conf/{bridge}/proxy_arp_pvlan": "1",
+        f"ipv4/neigh/{bridge}/proxy_delay": "0",
+    }
+
+
 def namespace_path(name: str) -> Path:
-    return _DIRECTORY / name
+    return NAMESPACES / name
 
 
 async def within(name: str, work: Callable[[], _Result]) -> _Result:
@@ -72,19 +84,50 @@ def set_up_forwarding() -> None:
         _SYSCTL.joinpath(key).write_text(value)
 
 
-def set_up_bridge() -> None:
-    """Let the gateway answer for guests to each other, as all that they send goes through it."""
-    for key, value in _OF_BRIDGE.items():
+def set_up_silence() -> None:
+    """Keep the namespace itself from saying or forwarding anything."""
+    for key, value in _SILENT.items():
         _SYSCTL.joinpath(key).write_text(value)
+    _keep_bridges_apart()
+
+
+def set_up_router() -> None:
+    """Let the namespace route IPv4, and nothing else."""
+    for key, value in _ROUTER.items():
+        _SYSCTL.joinpath(key).write_text(value)
+    _keep_bridges_apart()
+
+
+def set_up_subnet(bridge: str) -> None:
+    """Let the router answer for guests of a subnet to each other."""
+    for key, value in _of_bridge(bridge).items():
+        _SYSCTL.joinpath(key).write_text(value)
+
+
+def set_up_bridge() -> None:
+    """Let the gateway answer for guests to each other, as all that they send goes through it, and
+    for public addresses that are behind the router of a VPC."""
+    more = {
+        f"ipv4/conf/{BRIDGE}/proxy_arp": "1",
+        f"ipv4/conf/{BRIDGE}/arp_accept": "1",
+        f"ipv4/neigh/{BRIDGE}/locktime": "0",
+        f"ipv6/neigh/{BRIDGE}/proxy_delay": "0",
+    }
+    for key, value in (_of_bridge(BRIDGE) | more).items():
+        _SYSCTL.joinpath(key).write_text(value)
+    _keep_bridges_apart()
+
+
+def _keep_bridges_apart() -> None:
     for key, value in _WHERE_THEY_EXIST.items():
         if _SYSCTL.joinpath(key).exists():
             _SYSCTL.joinpath(key).write_text(value)
 
 
-def open_tap(compute_id: int) -> int:
-    """A descriptor that keeps the guest's network device alive for as long as it is open."""
+def open_tap(name: str) -> int:
+    """A descriptor that keeps a guest's network device alive for as long as it is open."""
     descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
-    request = struct.pack("16sH22x", tap_name(compute_id).encode(), _TAP_WITHOUT_INFO_WITH_OFFLOADS)
+    request = struct.pack("16sH22x", name.encode(), _TAP_WITHOUT_INFO_WITH_OFFLOADS)
     try:
         fcntl.ioctl(descriptor, _TUNSETIFF, request)
     except OSError:

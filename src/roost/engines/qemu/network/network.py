@@ -12,7 +12,7 @@ from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.addressing import Addressing
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
-from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
+from roost.engines.qemu.network.config import BRIDGE, NetworkConfig, network_name, tap_name
 from roost.engines.qemu.network.counting import (
     counting,
     guest_counters,
@@ -21,21 +21,32 @@ from roost.engines.qemu.network.counting import (
 )
 from roost.engines.qemu.network.host import overlap
 from roost.engines.qemu.network.links import (
-    connect_port,
+    bring_to,
     ensure_links,
     ensure_namespace,
     remove_links,
+    take_tap,
 )
 from roost.engines.qemu.network.namespace import (
     namespace_path,
-    open_tap,
     read_taps,
     set_up_bridge,
+    set_up_forwarding,
     within,
 )
 from roost.engines.qemu.network.rules import BASE, FIREWALLS
+from roost.engines.qemu.network.vlans import VlanSegments
+from roost.engines.qemu.network.vpcs import VpcNetworks
 from roost.engines.qemu.programs import failure, run
-from roost.resources.compute.engine import GuestAddresses, InstanceSpec, Traffic
+from roost.resources.compute.engine import (
+    GuestAddresses,
+    InstanceSpec,
+    Link,
+    PublicLink,
+    Traffic,
+    VlanLink,
+    VpcLink,
+)
 from roost.threads import DISK
 
 _DOING = "The network could not be set up"
@@ -50,6 +61,8 @@ class GuestNetwork:
         self._config = config
         self.name = network_name(state_dir)
         self._addressing = Addressing(self.name, self._directory / "guests")
+        self._vlans = VlanSegments(state_dir)
+        self._vpcs = VpcNetworks(state_dir)
 
     async def ensure(self) -> None:
         """Make or mend everything but the guests' own devices (40 ms)."""
@@ -58,7 +71,7 @@ class GuestNetwork:
             if problem := await self.problem():
                 raise EngineError(f"{_DOING}: {problem}")
             try:
-                await ensure_namespace(self.name)
+                await ensure_namespace(self.name, set_up_forwarding)
             except OSError as error:
                 raise failure(_DOING, error) from error
             await ensure_links(self._state_dir, self._config)
@@ -72,20 +85,44 @@ class GuestNetwork:
         """Why the network cannot be set up on this host, or None."""
         return await overlap(self._config.pools, self.name)
 
-    async def attach(self, spec: InstanceSpec) -> int:
-        """The descriptor of the guest's network device, which ends with it.
+    async def attach(self, spec: InstanceSpec) -> list[int]:
+        """The descriptors of the guest's network devices, eth0 first, which end with it.
 
         The rules that hold the guest to its addresses apply before its first frame.
         """
         await self.ensure()
+        async with locked(self._directory):
+            await self._vpcs.make_room(spec)
+        taps: list[int] = []
+        try:
+            for number, link in enumerate(spec.links):
+                taps.append(await self._attach(spec, number, link))
+        except BaseException:
+            for tap in taps:
+                os.close(tap)
+            raise
+        return taps
+
+    async def _attach(self, spec: InstanceSpec, number: int, link: Link) -> int:
+        match link:
+            case PublicLink():
+                return await self._attach_public(spec)
+            case VlanLink():
+                async with locked(self._directory):
+                    return await self._vlans.attach(spec.id, number, link)
+            case VpcLink():
+                async with locked(self._directory):
+                    return await self._vpcs.attach(spec, number, link)
+
+    async def _attach_public(self, spec: InstanceSpec) -> int:
+        """It reaches nobody but the gateway, and gets what is for its address and for all."""
         await self._addressing.write(spec.addresses)
         await self._apply(guest_counters(spec.id))
+        device = tap_name(spec.id)
+        settings = (f"master {BRIDGE}", "type bridge_slave isolated on flood off")
+        descriptor = await take_tap(self.name, device, settings)
         try:
-            descriptor = await within(self.name, lambda: open_tap(spec.id))
-        except OSError as error:
-            raise failure("The network attachment could not be made", error) from error
-        try:
-            await connect_port(self.name, tap_name(spec.id), spec.mac)
+            await bring_to(self.name, device, spec.mac)
         except BaseException:
             os.close(descriptor)
             raise
@@ -96,6 +133,10 @@ class GuestNetwork:
         if namespace_path(self.name).exists():
             await self._addressing.erase(compute_id)
             await self._apply(counting(self._config.private) + no_guest_counters(compute_id))
+        if self._directory.exists():
+            async with locked(self._directory):
+                await self._vlans.release(compute_id)
+                await self._vpcs.release(compute_id)
 
     async def readdress(self, guest: GuestAddresses) -> None:
         """Let an attached guest send and get exactly this; another one is left alone."""
@@ -124,6 +165,8 @@ class GuestNetwork:
             self._directory.mkdir(parents=True, exist_ok=True)
             async with locked(self._directory):
                 await stop_advertiser(self._directory)
+                await self._vlans.tear_down()
+                await self._vpcs.tear_down()
                 await remove_links(self.name)
                 await DISK.run(shutil.rmtree, self._directory)
 

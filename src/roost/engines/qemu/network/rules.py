@@ -12,6 +12,8 @@ from roost.resources.compute.engine import GuestAddresses
 
 TABLE = "bridge roost"
 
+MAIL = "tcp dport { 25, 465, 587 } drop"
+
 BASE = f"""\
 add table {TABLE}
 add map {TABLE} guests {{ type ifname : verdict; }}
@@ -57,19 +59,29 @@ guest.
 
 
 def guest_rules(guest: GuestAddresses) -> str:
-    """The rules of one guest in place of those that it had. `BASE` must have been applied."""
-    chain = chain_of(guest.id)
-    rules = "".join(f"add rule {TABLE} {chain} {rule}\n" for rule in _rules(guest))
-    return (
-        f"add chain {TABLE} {chain}\nflush chain {TABLE} {chain}\n{rules}"
-        f'add element {TABLE} guests {{ "{tap_name(guest.id)}" : jump {chain} }}\n'
-    )
+    """The rules of one guest's public interface in place of those that it had."""
+    return port_rules(tap_name(guest.id), _rules(guest))
 
 
 def no_guest_rules(compute_id: int) -> str:
     """Forget a guest that has rules or not."""
-    chain = chain_of(compute_id)
-    element = f'{TABLE} guests {{ "{tap_name(compute_id)}" : jump {chain} }}'
+    return no_port_rules(tap_name(compute_id))
+
+
+def port_rules(device: str, rules: Iterable[str]) -> str:
+    """The rules of one device in place of those that it had. `BASE` must have been applied."""
+    chain = _chain(device)
+    lines = "".join(f"add rule {TABLE} {chain} {rule}\n" for rule in rules)
+    return (
+        f"add chain {TABLE} {chain}\nflush chain {TABLE} {chain}\n{lines}"
+        f'add element {TABLE} guests {{ "{device}" : jump {chain} }}\n'
+    )
+
+
+def no_port_rules(device: str) -> str:
+    """Forget a device that has rules or not."""
+    chain = _chain(device)
+    element = f'{TABLE} guests {{ "{device}" : jump {chain} }}'
     return (
         f"add chain {TABLE} {chain}\nadd element {element}\n"
         f"delete element {element}\ndelete chain {TABLE} {chain}\n"
@@ -94,7 +106,7 @@ def _rules(guest: GuestAddresses) -> Iterable[str]:
     yield "icmpv6 type { nd-router-advert, nd-redirect } drop"
     yield f"icmpv6 type nd-neighbor-advert @th,64,128 != {_set(map(_number, ipv6))} drop"
     if guest.mail_restricted:
-        yield "tcp dport { 25, 465, 587 } drop"
+        yield MAIL
     if ipv4:
         yield f"ip saddr {_set(ipv4)} accept"
     yield f"ip6 saddr {_set([IPv6Address(0), *ipv6])} accept"
@@ -116,4 +128,8 @@ def _set(elements: Iterable[object]) -> str:
 
 def chain_of(compute_id: int) -> str:
     """The guest's rules."""
-    return f"guest_{compute_id}"
+    return _chain(tap_name(compute_id))
+
+
+def _chain(device: str) -> str:
+    return f"guest_{device.removeprefix('tap').replace('.', '_')}"

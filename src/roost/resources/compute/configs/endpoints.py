@@ -12,12 +12,14 @@ from roost.resources.compute.configs.bodies import (
     UpdateInterface,
 )
 from roost.resources.compute.configs.interface_queries import InterfaceFacts
+from roost.resources.compute.configs.interface_rules import wanted_place
 from roost.resources.compute.configs.queries import CONFIGS, INTERFACES, ConfigFacts, ConfigName
 from roost.resources.compute.configs.records import ConfigRow, InterfaceRow
 from roost.resources.compute.configs.service import (
     adding_problem,
     find_config,
     lock_config,
+    place_one,
     updating_problem,
 )
 from roost.resources.compute.locks import check_exists, check_open, lock
@@ -164,8 +166,9 @@ async def add_interface(call: Call, body: AddInterface) -> bytes:
     problem = adding_problem(others, body)
     if problem is not None:
         raise invalid_fields([problem])
-    interface_id = await interface_queries.add(call.db, config.id, body)
     await _changed(call, instance, config)
+    place = await place_one(call, instance, wanted_place(body), None)
+    interface_id = await interface_queries.add(call.db, config.id, body, place)
     await limits.check_vlans(call, instance.region, (body,), "label")
     return await _view_interface(call, interface_id)
 
@@ -190,8 +193,7 @@ async def update_interface(call: Call, body: UpdateInterface) -> bytes:
     problem = updating_problem(others, interface, body)
     if problem is not None:
         raise invalid_fields([problem])
-    if body.primary is not None:
-        await interface_queries.set_primary(call.db, interface.id, body.primary)
+    await service.update_interface(call, instance, interface, body)
     await _changed(call, instance, config)
     return await _view_interface(call, interface.id)
 

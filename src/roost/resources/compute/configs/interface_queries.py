@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 import orjson
 
+from roost.resources.compute.configs.interface_rules import (
+    INTERFACE_COLUMNS,
+    INTERFACE_TYPES,
+    interface_row,
+    interface_rows,
+)
 from roost.resources.compute.interface_bodies import Interface, Purpose
+from roost.resources.compute.neighbours import Place
 from roost.store import Queries
 
 
@@ -18,13 +25,20 @@ class InterfaceFacts:
     label: str | None
     ipam_address: str | None
     primary: bool
+    subnet_id: int | None = None
+    address: str | None = None
+    """In the VPC, without the prefix length."""
+    nat_1_1: str | None = None
+    ip_ranges: Sequence[str] = ()
 
 
 async def of_config(db: Queries, config_id: int) -> list[InterfaceFacts]:
     """In their order."""
     rows = await db.fetch(
         """
-        select id, purpose, label, ipam_address, "primary" from compute_interface
+        select id, purpose, label, ipam_address, "primary", subnet_id, host(address) as address,
+            host(nat_1_1) as nat_1_1, ip_ranges
+        from compute_interface
         where config_id = $1 order by position
         """,
         config_id,
@@ -45,35 +59,53 @@ async def records(db: Queries, listing_record: str, config_id: int) -> str:
     return found
 
 
-async def add(db: Queries, config_id: int, interface: Interface) -> int:
+async def add(db: Queries, config_id: int, interface: Interface, place: Place | None) -> int:
     """After all others."""
     interface_id: int = await db.fetchval(
-        """
-        insert into compute_interface (config_id, position, purpose, label, ipam_address, "primary")
-        select $1, coalesce(max(position), 0) + 1, $2, $3, $4, $5
-        from compute_interface where config_id = $1 returning id
-        """,
+        f"""
+        insert into compute_interface (config_id, position, {INTERFACE_COLUMNS})
+        select $1, (select coalesce(max(position), 0) + 1 from compute_interface
+            where config_id = $1), {INTERFACE_COLUMNS}
+        from json_to_record($2) as given ({INTERFACE_TYPES}) returning id
+        """,  # noqa: S608 - constants
         config_id,
-        interface.purpose,
-        interface.label,
-        interface.ipam_address,
-        interface.primary,
+        orjson.dumps(interface_row(interface, place)).decode(),
     )
     return interface_id
 
 
-async def replace(db: Queries, config_id: int, interfaces: Sequence[Interface]) -> None:
+async def remove_all(db: Queries, config_id: int) -> None:
     await db.execute("delete from compute_interface where config_id = $1", config_id)
+
+
+async def write_all(
+    db: Queries, config_id: int, interfaces: Sequence[Interface], places: Sequence[Place | None]
+) -> None:
+    """Of a config that has none."""
+    await db.execute(
+        f"""
+        insert into compute_interface (config_id, position, {INTERFACE_COLUMNS})
+        select $1, position, {INTERFACE_COLUMNS}
+        from rows from (json_to_recordset($2) as ({INTERFACE_TYPES}))
+            with ordinality as given ({INTERFACE_COLUMNS}, position)
+        """,  # noqa: S608 - constants
+        config_id,
+        interface_rows(interfaces, places),
+    )
+
+
+async def move(db: Queries, interface_id: int, place: Place) -> None:
+    """Give an interface other addresses in its subnet."""
     await db.execute(
         """
-        insert into compute_interface (config_id, position, purpose, label, ipam_address, "primary")
-        select $1, given.position, given.purpose, given.label, given.ipam_address, given."primary"
-        from rows from (json_to_recordset($2) as
-                (purpose text, label text, ipam_address text, "primary" boolean))
-            with ordinality as given (purpose, label, ipam_address, "primary", position)
+        update compute_interface set address = $2::text::inet, nat_1_1 = $3::text::inet,
+            ip_ranges = $4
+        where id = $1
         """,
-        config_id,
-        orjson.dumps([each.model_dump() for each in interfaces]).decode(),
+        interface_id,
+        place.address,
+        place.nat_1_1,
+        list(place.ip_ranges),
     )
 
 

@@ -10,12 +10,14 @@ from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.resources.compute.configs.records import Helpers, VirtMode
 from roost.resources.compute.engine import SLOTS, Slot
+from roost.resources.compute.interface_bodies import Purpose
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.store.statement import Statement
 
 _RUNS = "i.status in ('running', 'rebooting', 'shutting_down') and not i.rescued"
-_ACTIVE = f"i.config_id = c.id and {_RUNS}"
+ACTIVE = f"coalesce(i.config_id = c.id and {_RUNS}, false)"
+"""SQL of whether the guest of the instance `i` runs with its config `c`."""
 
 _PRIMARY = """
     (f."primary" or f.purpose <> 'vlan' and not exists (
@@ -24,9 +26,12 @@ _PRIMARY = """
     """
 
 _INTERFACE = f"""
-    f.id, f.label, f.ipam_address, f.purpose, {_ACTIVE} as active, {_PRIMARY} as "primary",
-    null as vpc_id, null as subnet_id, null as ipv4, json '[]' as ip_ranges
-    """
+    f.id, f.label, f.ipam_address, f.purpose, {ACTIVE} as active, {_PRIMARY} as "primary",
+    f.vpc_id, f.subnet_id,
+    case when f.purpose = 'vpc' then (select row_to_json(place) from (select
+        host(f.address) as vpc, host(f.nat_1_1) as nat_1_1) place) end as ipv4,
+    to_json(f.ip_ranges) as ip_ranges
+    """  # noqa: S608 - constants
 
 _SLOTS = ", ".join(
     f"(array_agg(device) filter (where slot = 'sd{n}'))[1] as sd{n}" for n in "abcdefgh"
@@ -84,6 +89,22 @@ class SlotFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class BootInterface:
+    """What a guest's network device is made from."""
+
+    purpose: Purpose
+    primary: bool
+    ipam_address: str | None
+    vlan_id: int | None = None
+    vpc_id: int | None = None
+    subnet_id: int | None = None
+    address: str | None = None
+    """With the prefix length of the subnet."""
+    nat_1_1: str | None = None
+    ip_ranges: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class BootConfig:
     """What a guest is started from."""
 
@@ -91,8 +112,8 @@ class BootConfig:
     memory_limit: int
     """MB; 0: all that the plan has."""
     root_device: str
-    purposes: tuple[str, ...]
-    """Of its interfaces; none means a public one."""
+    interfaces: tuple[BootInterface, ...]
+    """In their order; none means a public one."""
     slots: tuple[SlotFacts, ...]
 
 
@@ -108,8 +129,10 @@ async def find_boot(db: Queries, config_id: int) -> BootConfig | None:
     row = await db.fetchrow(
         """
         select c.id, c.memory_limit, c.root_device,
-            array(select f.purpose from compute_interface f where f.config_id = c.id
-                order by f.position) as purposes,
+            array(select (f.purpose, f."primary", f.ipam_address, f.vlan_id, f.vpc_id,
+                    f.subnet_id, f.address::text, host(f.nat_1_1), f.ip_ranges)
+                from compute_interface f where f.config_id = c.id
+                order by f.position) as interfaces,
             array(select (d.slot, d.disk_id, d.volume_id) from compute_config_device d
                 where d.config_id = c.id order by d.slot) as slots
         from compute_config c where c.id = $1
@@ -122,7 +145,7 @@ async def find_boot(db: Queries, config_id: int) -> BootConfig | None:
         id=row["id"],
         memory_limit=row["memory_limit"],
         root_device=row["root_device"],
-        purposes=tuple(row["purposes"]),
+        interfaces=tuple(BootInterface(*each) for each in row["interfaces"]),
         slots=tuple(SlotFacts(*slot) for slot in row["slots"]),
     )
 

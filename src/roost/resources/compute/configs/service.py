@@ -1,6 +1,7 @@
 """Changes of configs: their rules, rows and events; and which config is meant."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from roost.core.access import require
 from roost.core.catalog import Catalog
@@ -17,12 +18,19 @@ from roost.resources.compute.configs.bodies import (
     UpdateInterface,
 )
 from roost.resources.compute.configs.interface_queries import InterfaceFacts
+from roost.resources.compute.configs.interface_rules import place_all, wanted_place
 from roost.resources.compute.configs.queries import ConfigFacts, ConfigName, config_entity
 from roost.resources.compute.configs.records import VirtMode
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.interface_bodies import MAX_INTERFACES, ONLY_VPC, Interface, primary_of
 from roost.resources.compute.locks import check_open, lock
-from roost.resources.compute.neighbours import InstanceVolumes
+from roost.resources.compute.neighbours import (
+    Host,
+    InstanceVolumes,
+    InstanceVpcs,
+    Place,
+    WantedPlace,
+)
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.store import Queries
 
@@ -37,7 +45,7 @@ async def create(context: Context, instance: InstanceFacts, body: CreateConfig) 
     values = {**body.model_dump(), "comments": body.comments or ""}
     config_id = await queries.insert(context.db, instance.id, values, helpers, now)
     await queries.set_devices(context.db, config_id, body.devices.taken())
-    await interface_queries.replace(context.db, config_id, body.interfaces)
+    await _write_interfaces(context, instance, config_id, body.interfaces)
     await notify(context, "compute_config_create", instance, ConfigName(config_id, body.label))
     await limits.check_vlans(context, instance.region, body.interfaces)
     return config_id
@@ -56,7 +64,7 @@ async def update(
         await _check_devices(context, instance, body.devices)
         await queries.set_devices(context.db, config.id, body.devices.taken())
     if body.interfaces is not None:
-        await _replace_interfaces(context, config, body.interfaces)
+        await _replace_interfaces(context, instance, config, body.interfaces)
     name = ConfigName(config.id, body.label or config.label)
     await notify(context, "compute_config_update", instance, name)
     await limits.check_vlans(context, instance.region, body.interfaces or ())
@@ -134,18 +142,67 @@ async def _check_mode(context: Context, config: ConfigFacts, body: UpdateConfig)
 
 
 async def _replace_interfaces(
-    context: Context, config: ConfigFacts, wanted: Sequence[Interface]
+    context: Context, instance: InstanceFacts, config: ConfigFacts, wanted: Sequence[Interface]
 ) -> None:
     """Sent back as they are, they keep their ids."""
     held = await interface_queries.of_config(context.db, config.id)
-    if _texts(held) != _texts(wanted):
-        await interface_queries.replace(context.db, config.id, wanted)
+    before = [_wanted_place(each) for each in held]
+    after = [wanted_place(each) for each in wanted]
+    if _texts(held) != _texts(wanted) or before != after:
+        await interface_queries.remove_all(context.db, config.id)
+        await _write_interfaces(context, instance, config.id, wanted)
+
+
+async def _write_interfaces(
+    context: Context, instance: InstanceFacts, config_id: int, wanted: Sequence[Interface]
+) -> None:
+    places = await place_all(context, Host(instance.id, instance.region), wanted)
+    await interface_queries.write_all(context.db, config_id, wanted, places)
+
+
+def _wanted_place(held: InterfaceFacts) -> WantedPlace | None:
+    """What would be asked for to have it so."""
+    if held.subnet_id is None:
+        return None
+    return WantedPlace("", held.subnet_id, held.address, held.nat_1_1, tuple(held.ip_ranges))
+
+
+async def place_one(
+    context: Context, instance: InstanceFacts, wanted: WantedPlace | None, without: int | None
+) -> Place | None:
+    """Where one interface is to be; `without` is the same one as it was."""
+    if wanted is None:
+        return None
+    host = Host(instance.id, instance.region)
+    (place,) = await context.get(InstanceVpcs).place(context, host, [wanted], without)
+    return place
+
+
+async def update_interface(
+    context: Context, instance: InstanceFacts, held: InterfaceFacts, body: UpdateInterface
+) -> None:
+    """What is omitted stays as it is."""
+    if body.primary is not None:
+        await interface_queries.set_primary(context.db, held.id, body.primary)
+    before = _wanted_place(held)
+    if before is None:
+        return
+    given, ranges = body.ipv4, body.ip_ranges
+    after = replace(before, ip_ranges=before.ip_ranges if ranges is None else tuple(ranges))
+    if given is not None and given.vpc:
+        after = replace(after, address=given.vpc)
+    if given is not None and "nat_1_1" in given.model_fields_set:
+        after = replace(after, nat_1_1=given.nat_1_1 or None)
+    if after != before:
+        place = await place_one(context, instance, after, held.id)
+        assert place is not None
+        await interface_queries.move(context.db, held.id, place)
 
 
 def _texts(
     interfaces: Sequence[Interface | InterfaceFacts],
 ) -> list[tuple[str, str | None, str | None, bool]]:
-    """What records show of them."""
+    """What records show of them but their places in VPCs."""
     primary = primary_of(interfaces)
     return [
         (each.purpose, each.label, each.ipam_address, number == primary)
@@ -235,8 +292,10 @@ def updating_problem(
         return Problem("A vlan interface cannot be updated")
     if body.primary and any(other.primary for other in held if other.id != interface.id):
         return Problem(ONE_PRIMARY, "primary")
-    if body.ipv4:
+    if interface.purpose == "vpc" and interface.subnet_id is None:
+        return Problem("The interface is in no subnet: delete it, and add another one")
+    if body.ipv4 and interface.purpose != "vpc":
         return Problem(ONLY_VPC, "ipv4")
-    if body.ip_ranges:
+    if body.ip_ranges and interface.purpose != "vpc":
         return Problem(ONLY_VPC, "ip_ranges")
     return None

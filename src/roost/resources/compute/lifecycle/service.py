@@ -42,7 +42,7 @@ async def rebuild(context: Context, instance: InstanceFacts, body: RebuildInstan
     await queries.set_image(context.db, instance.id, body.image)
     await _replace_user_data(context, instance, body.metadata)
     setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
-    await give_profile(context, instance.id, Wanted(body.image, specs.disk, swap, setup, ()))
+    await give_profile(context, instance.id, Wanted(body.image, specs.disk, swap, setup, (), ()))
     await log.start(context, jobs.REBUILD, args, COMPUTE.of(instance))
 
 

@@ -1,0 +1,74 @@
+"""VLANs of a region: bridges in a namespace without addresses, routes or a way out.
+
+A bridge is a VLAN as long as a guest is in it. Nothing is filtered but foreign MAC addresses and
+what has no rules: addresses inside are the guests' own affair.
+"""
+
+from pathlib import Path
+
+from roost.engines.qemu.network.config import side_tap_name, vlans_name
+from roost.engines.qemu.network.host import masters
+from roost.engines.qemu.network.links import batch, ensure_namespace, take_tap
+from roost.engines.qemu.network.namespace import namespace_path, set_up_silence
+from roost.engines.qemu.network.rules import BASE, no_port_rules, port_rules
+from roost.engines.qemu.programs import run
+from roost.resources.compute.engine import VlanLink
+
+MAX_LINKS = 3
+_DOING = "The VLAN could not be set up"
+
+
+class VlanSegments:
+    """Callers hold the lock of the region's network."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self.name = vlans_name(state_dir)
+
+    async def attach(self, compute_id: int, number: int, link: VlanLink) -> int:
+        """The descriptor of the guest's eth`number`, which ends with it; in no other VLAN."""
+        await ensure_namespace(self.name, set_up_silence)
+        bridge, tap = _bridge(link.vlan_id), side_tap_name(compute_id, number)
+        held = await self._bridges()
+        lines = [f"link set {bridge} up"]
+        if bridge not in held:
+            lines.insert(0, f"link add {bridge} type bridge mcast_snooping 0")
+        left = (name for name, used in held.items() if not used and name != bridge)
+        await batch("\n".join([*lines, *(f"link delete {name}" for name in left)]), self.name)
+        await self._apply(BASE + port_rules(tap, _rules(link)))
+        return await take_tap(self.name, tap, (f"master {bridge}",))
+
+    async def release(self, compute_id: int) -> None:
+        """Drop the guest's rules, and the bridges that nobody uses."""
+        if not namespace_path(self.name).exists():
+            return
+        taps = (side_tap_name(compute_id, number) for number in range(MAX_LINKS))
+        await self._apply(BASE + "".join(map(no_port_rules, taps)))
+        left = [name for name, used in (await self._bridges()).items() if not used]
+        if left:
+            await batch("\n".join(f"link delete {name}" for name in left), self.name)
+
+    async def tear_down(self) -> None:
+        if namespace_path(self.name).exists():
+            await run("The VLANs could not be removed", "ip", "netns", "delete", self.name)
+
+    async def _bridges(self) -> dict[str, bool]:
+        """And whether a guest is in them."""
+        found = await masters(self.name)
+        used = set(found.values())
+        return {name: name in used for name in found if name.startswith("vlan")}
+
+    async def _apply(self, rules: str) -> None:
+        inside = f"--net={namespace_path(self.name)}"
+        await run(_DOING, "nsenter", inside, "nft", "-f", "-", feed=rules)
+
+
+def _bridge(vlan_id: int) -> str:
+    return f"vlan{vlan_id}"
+
+
+def _rules(link: VlanLink) -> tuple[str, ...]:
+    return (
+        f"ether saddr != {link.mac} drop",
+        f"arp saddr ether != {link.mac} drop",
+        "accept",
+    )

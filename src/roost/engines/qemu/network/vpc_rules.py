@@ -1,0 +1,71 @@
+"""nftables rules of a VPC: what each guest may send, 1:1 NAT, and who may leave."""
+
+from collections.abc import Iterable
+
+from roost.engines.qemu.network.config import UPLINK
+from roost.engines.qemu.network.rules import MAIL
+from roost.resources.compute.engine import InstanceSpec, VpcLink
+
+_TABLE = "ip vpc"
+
+ROUTER_RULES = f"""\
+add table {_TABLE}
+add map {_TABLE} to_vpc {{ type ipv4_addr : ipv4_addr; }}
+add map {_TABLE} to_public {{ type ipv4_addr : ipv4_addr; }}
+add set {_TABLE} public {{ type ipv4_addr; }}
+add set {_TABLE} natted {{ type ipv4_addr; }}
+add chain {_TABLE} arriving {{ type filter hook prerouting priority -310; policy accept; }}
+flush chain {_TABLE} arriving
+add rule {_TABLE} arriving iifname "{UPLINK}" ip daddr != @public drop
+add rule {_TABLE} arriving iifname != "{UPLINK}" ip daddr 169.254.0.0/16 drop
+add chain {_TABLE} inward {{ type nat hook prerouting priority -100; policy accept; }}
+flush chain {_TABLE} inward
+add rule {_TABLE} inward dnat to ip daddr map @to_vpc
+add chain {_TABLE} forward {{ type filter hook forward priority 0; policy accept; }}
+flush chain {_TABLE} forward
+add rule {_TABLE} forward oifname "{UPLINK}" ct state invalid drop
+add rule {_TABLE} forward oifname "{UPLINK}" ct direction original ip saddr != @natted drop
+add chain {_TABLE} own {{ type filter hook input priority 0; policy drop; }}
+flush chain {_TABLE} own
+add rule {_TABLE} own ip protocol icmp accept
+add chain {_TABLE} outward {{ type nat hook postrouting priority 100; policy accept; }}
+flush chain {_TABLE} outward
+add rule {_TABLE} outward oifname "{UPLINK}" snat to ip saddr map @to_public
+"""
+"""Can be applied again at any time; the addresses stay."""
+
+
+def frame_rules(spec: InstanceSpec, link: VpcLink) -> Iterable[str]:
+    """What a guest may send into its subnet: as itself, and from what is routed to it."""
+    own = ", ".join(map(str, (link.interface.ip, *link.ranges)))
+    yield f"ether saddr != {link.mac} drop"
+    yield f"arp saddr ether != {link.mac} drop"
+    yield f"arp saddr ip {{ 0.0.0.0, {own} }} accept"
+    yield "ether type arp drop"
+    yield "udp sport 67 drop"
+    if spec.mail_restricted:
+        yield MAIL
+    yield f"ip saddr {{ {own} }} accept"
+    yield "drop"
+
+
+def nat_rules(address: str, public: str) -> str:
+    """Two addresses that stand for each other."""
+    return "".join(f"add element {_TABLE} {each}\n" for each in _elements(address, public))
+
+
+def no_nat_rules(address: str, public: str) -> str:
+    """Forget them, if they do."""
+    return "".join(
+        f"add element {_TABLE} {each}\ndelete element {_TABLE} {each}\n"
+        for each in _elements(address, public)
+    )
+
+
+def _elements(address: str, public: str) -> tuple[str, ...]:
+    return (
+        f"to_vpc {{ {public} : {address} }}",
+        f"to_public {{ {address} : {public} }}",
+        f"public {{ {public} }}",
+        f"natted {{ {address} }}",
+    )

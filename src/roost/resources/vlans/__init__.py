@@ -1,0 +1,4 @@
+"""VLANs.
+
+Private layer 2 segments of an account, which interfaces of its instances are in.
+"""

@@ -1,0 +1,23 @@
+"""SQL of VLANs."""
+
+from roost.core.grant_queries import granted_sql
+from roost.store.paging import Column, Listing
+
+_ATTACHED = f"""
+    select distinct i.id from compute_interface f
+    join compute_config c on c.id = f.config_id join compute_instance i on i.id = c.compute_id
+    where f.vlan_id = v.id and {granted_sql("'compute'", "i.id", "$2")}
+    """  # noqa: S608 - constants
+
+VLANS = Listing(
+    record=f"v.label, v.region, array({_ATTACHED} order by 1) as computes, v.created",
+    source="vlan v",
+    scope=f"v.account_id = $1 and exists ({_ATTACHED})",
+    key="v.id",
+    columns={
+        "label": Column("v.label", "text", folds=True),
+        "region": Column("v.region", "text"),
+        "created": Column("v.created", "time"),
+    },
+)
+"""Scope: the account, and the user who needs grants on instances."""

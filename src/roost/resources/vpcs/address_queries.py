@@ -1,0 +1,83 @@
+"""SQL of the addresses that interfaces have in VPCs."""
+
+from roost.resources.compute.configs.queries import ACTIVE
+from roost.resources.compute.neighbours import Nat
+from roost.resources.vpcs.queries import Usage
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+_NATTED = """
+    exists (select from ip_address p where p.address = f.nat_1_1 and p.compute_id = i.id)
+    """
+
+ADDRESSES = Listing(
+    record=f"""
+        case when a.n = 0 then host(f.address) end as address, a.range as address_range,
+        {ACTIVE} as active, i.id as compute_id, c.id as config_id, f.id as interface_id,
+        f.vpc_id, f.subnet_id, v.region,
+        case when a.n = 0 then host(network(f.address)::inet + 1) end as gateway,
+        case when a.n = 0 then masklen(f.address) end as prefix,
+        case when a.n = 0 then host(netmask(f.address)) else '' end as subnet_mask,
+        case when a.n = 0 and {_NATTED} then host(f.nat_1_1) end as nat_1_1
+        """,
+    source="""
+        vpc v join compute_interface f on f.vpc_id = v.id
+        join compute_config c on c.id = f.config_id join compute_instance i on i.id = c.compute_id
+        cross join lateral (select 0 as n, null as range
+            union all select r.n, r.range from unnest(f.ip_ranges) with ordinality r (range, n)) a
+        """,
+    scope="v.account_id = $1",
+    key="(f.id * 100 + a.n)",
+    granted=("'vpc'", "v.id"),
+    columns={
+        "active": Column(ACTIVE, "bool"),
+        "compute_id": Column("i.id", "int"),
+        "config_id": Column("c.id", "int"),
+        "vpc_id": Column("v.id", "int"),
+        "region": Column("v.region", "text"),
+    },
+)
+"""Of all VPCs of an account; networks after the address of their interface."""
+
+ADDRESSES_OF_VPC = ADDRESSES.narrowed("v.id = $2")
+
+
+async def usages(db: Queries, vpc_id: int) -> list[Usage]:
+    """What interfaces have in a VPC."""
+    rows = await db.fetch(
+        """
+        select id, host(address) as address, ip_ranges from compute_interface where vpc_id = $1
+        """,
+        vpc_id,
+    )
+    return [Usage(**row) for row in rows]
+
+
+async def is_used(db: Queries, vpc_id: int, subnet_id: int | None = None) -> bool:
+    """Whether an interface is in a VPC, or in one of its subnets."""
+    found: bool = await db.fetchval(
+        """
+        select exists (select from compute_interface
+            where vpc_id = $1 and ($2::bigint is null or subnet_id = $2))
+        """,
+        vpc_id,
+        subnet_id,
+    )
+    return found
+
+
+async def nat_of(db: Queries, compute_id: int, address: str) -> Nat | None:
+    """What a public address of an instance stands for: in the config of its last boot, else the
+    oldest one."""
+    row = await db.fetchrow(
+        """
+        select host(f.address) as address, f.subnet_id, f.vpc_id
+        from compute_interface f join compute_config c on c.id = f.config_id
+        join compute_instance i on i.id = c.compute_id
+        where i.id = $1 and f.nat_1_1 = $2::text::inet
+        order by i.config_id is not distinct from c.id desc, c.id limit 1
+        """,
+        compute_id,
+        address,
+    )
+    return None if row is None else Nat(**row)

@@ -1,0 +1,228 @@
+"""SQL of VPCs and their subnets."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Network
+
+from roost.core.entities.kind import EntityKind, ResourceKind
+from roost.core.entities.records import Entity
+from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.resources.compute.configs.queries import ACTIVE
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+_COMPUTES = f"""
+    (select coalesce(json_agg(row_to_json(one) order by one.id), '[]') from (
+        select i.id, json_agg((select row_to_json(it) from (select f.id, {ACTIVE} as active) it)
+            order by f.id) as interfaces
+        from compute_interface f join compute_config c on c.id = f.config_id
+        join compute_instance i on i.id = c.compute_id
+        where f.subnet_id = s.id group by i.id) one)
+    """
+_SUBNET = f"s.id, s.label, s.ipv4::text as ipv4, {_COMPUTES} as computes, s.created, s.updated"
+
+VPCS = Listing(
+    record=f"""
+        v.id, v.label, v.description, v.region,
+        (select coalesce(json_agg((select row_to_json(record) from (select {_SUBNET}) record)
+            order by s.id), '[]') from vpc_subnet s where s.vpc_id = v.id) as subnets,
+        v.created, v.updated
+        """,
+    source="vpc v",
+    scope="v.account_id = $1",
+    key="v.id",
+    granted=("'vpc'", "v.id"),
+    columns={
+        "id": Column("v.id", "int"),
+        "label": Column("v.label", "text", folds=True),
+        "region": Column("v.region", "text"),
+        "created": Column("v.created", "time"),
+        "updated": Column("v.updated", "time"),
+    },
+)
+
+VPC = ResourceKind(
+    name="vpc", path="/vpcs/{id}", listing=VPCS, label="v.label", ticket_field="vpc_id"
+)
+
+SUBNETS = Listing(
+    record=_SUBNET,
+    source="vpc_subnet s",
+    scope="s.vpc_id = $2 and exists (select from vpc v where v.id = $2 and v.account_id = $1)",
+    key="s.id",
+    columns={
+        "id": Column("s.id", "int"),
+        "label": Column("s.label", "text", folds=True),
+        "created": Column("s.created", "time"),
+        "updated": Column("s.updated", "time"),
+    },
+)
+
+LIMIT = LimitGroup.of("vpc where account_id = $1", LimitKind("vpcs", "VPCs", 100, service=False))
+
+
+@dataclass(frozen=True, slots=True)
+class VpcFacts:
+    """What rules need of a VPC."""
+
+    id: int
+    label: str
+    region: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubnetFacts:
+    """And of a subnet."""
+
+    id: int
+    vpc_id: int
+    label: str
+    ipv4: IPv4Network
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an interface has in a VPC."""
+
+    id: int
+    address: str
+    ip_ranges: Sequence[str]
+
+
+async def insert(
+    db: Queries, account_id: int, values: Mapping[str, str], now: datetime
+) -> int | None:
+    """The id of a new VPC; None when the account has one of this label."""
+    vpc_id: int | None = await db.fetchval(
+        """
+        insert into vpc (account_id, label, description, region, created, updated)
+        values ($1, $2, $3, $4, $5, $5) on conflict (account_id, label) do nothing returning id
+        """,
+        account_id,
+        values["label"],
+        values["description"],
+        values["region"],
+        now,
+    )
+    return vpc_id
+
+
+async def insert_subnet(
+    db: Queries, vpc_id: int, label: str, ipv4: str, now: datetime
+) -> int | None:
+    """The id of a new subnet; None when the VPC has one of this label."""
+    subnet_id: int | None = await db.fetchval(
+        """
+        insert into vpc_subnet (vpc_id, label, ipv4, created, updated)
+        values ($1, $2, $3::text::cidr, $4, $4) on conflict (vpc_id, label) do nothing returning id
+        """,
+        vpc_id,
+        label,
+        ipv4,
+        now,
+    )
+    return subnet_id
+
+
+async def lock(db: Queries, account_id: int, vpc_id: int) -> VpcFacts | None:
+    """One of the account's, in which nobody else changes anything until the end of the
+    transaction."""
+    row = await db.fetchrow(
+        """
+        select id, label, region from vpc where account_id = $1 and id = $2 for no key update
+        """,
+        account_id,
+        vpc_id,
+    )
+    return None if row is None else VpcFacts(**row)
+
+
+async def lock_all_of(db: Queries, account_id: int, subnets: Collection[int]) -> list[VpcFacts]:
+    """Those of the account's that have any of the subnets, by id."""
+    rows = await db.fetch(
+        """
+        select id, label, region from vpc
+        where account_id = $1 and id in (
+            select vpc_id from vpc_subnet where id = any($2::bigint[]))
+        order by id for no key update
+        """,
+        account_id,
+        list(subnets),
+    )
+    return [VpcFacts(**row) for row in rows]
+
+
+async def exists(db: Queries, account_id: int, vpc_id: int) -> bool:
+    found: bool = await db.fetchval(
+        "select exists (select from vpc where account_id = $1 and id = $2)", account_id, vpc_id
+    )
+    return found
+
+
+async def subnets_of(db: Queries, vpc_ids: Collection[int]) -> list[SubnetFacts]:
+    """By id."""
+    rows = await db.fetch(
+        """
+        select id, vpc_id, label, ipv4 from vpc_subnet where vpc_id = any($1::bigint[]) order by id
+        """,
+        list(vpc_ids),
+    )
+    return [SubnetFacts(**row) for row in rows]
+
+
+async def owners(db: Queries, account_id: int, subnets: Collection[int]) -> dict[int, SubnetFacts]:
+    """Those of the subnets that are of the account's VPCs."""
+    rows = await db.fetch(
+        """
+        select s.id, s.vpc_id, s.label, s.ipv4 from vpc_subnet s join vpc v on v.id = s.vpc_id
+        where v.account_id = $1 and s.id = any($2::bigint[])
+        """,
+        account_id,
+        list(subnets),
+    )
+    return {row["id"]: SubnetFacts(**row) for row in rows}
+
+
+async def update(
+    db: Queries, vpc_id: int, label: str | None, description: str | None, now: datetime
+) -> bool:
+    """Change what is not None. False when everything is so already.
+
+    asyncpg.UniqueViolationError for a label that is taken.
+    """
+    changed = await db.fetchval(
+        """
+        update vpc set label = coalesce($2, label), description = coalesce($3, description),
+            updated = $4
+        where id = $1 and (label <> $2 or description <> $3) returning true
+        """,
+        vpc_id,
+        label,
+        description,
+        now,
+    )
+    return changed is not None
+
+
+async def rename_subnet(db: Queries, subnet_id: int, label: str, now: datetime) -> None:
+    """asyncpg.UniqueViolationError for a label that is taken."""
+    await db.execute(
+        "update vpc_subnet set label = $2, updated = $3 where id = $1", subnet_id, label, now
+    )
+
+
+async def delete(db: Queries, vpc_id: int) -> None:
+    """With its subnets and the grants on it."""
+    await db.execute("delete from vpc where id = $1", vpc_id)
+
+
+async def delete_subnet(db: Queries, subnet_id: int) -> None:
+    await db.execute("delete from vpc_subnet where id = $1", subnet_id)
+
+
+def subnet_entity(vpc_id: int, subnet_id: int, label: str) -> Entity:
+    path = f"/vpcs/{vpc_id}/subnets/{{id}}"
+    return EntityKind(name="subnet", path=path).entity(subnet_id, label)

@@ -1,0 +1,124 @@
+"""Records of VPCs, subnets and addresses in them (reference: VPC)."""
+
+from pydantic import JsonValue
+from typing_extensions import TypedDict
+
+from roost.core.formats import Created, Id, Updated, example
+
+
+class SubnetInterface(TypedDict):
+    """An interface in a subnet."""
+
+    id: int
+    """The id of the interface."""
+    active: bool
+    """Whether the instance was booted with it."""
+
+
+class SubnetCompute(TypedDict):
+    """An instance with interfaces in a subnet."""
+
+    id: int
+    """The id of the instance."""
+    interfaces: list[SubnetInterface]
+    """Those of its interfaces that are in the subnet."""
+
+
+_SUBNET: dict[str, JsonValue] = {
+    "id": 100002,
+    "label": "front",
+    "ipv4": "10.0.1.0/24",
+    "computes": [{"id": 100001, "interfaces": [{"id": 100003, "active": True}]}],
+    "created": "2030-01-31T12:00:00",
+    "updated": "2030-01-31T12:00:00",
+}
+
+
+@example(_SUBNET)
+class SubnetRow(TypedDict):
+    """A subnet of a VPC."""
+
+    id: Id
+    label: str
+    """The name of the subnet."""
+    ipv4: str
+    """Its network. The first address that can be used is the gateway."""
+    computes: list[SubnetCompute]
+    """The instances that are in it."""
+    created: Created
+    updated: Updated
+
+
+@example(
+    {
+        "id": 100001,
+        "label": "shop",
+        "description": "the web shop",
+        "region": "us-lake",
+        "subnets": [_SUBNET],
+        "created": "2030-01-31T12:00:00",
+        "updated": "2030-01-31T12:00:00",
+    }
+)
+class VpcRow(TypedDict):
+    """A VPC."""
+
+    id: Id
+    label: str
+    """The name of the VPC."""
+    description: str
+    """What it is for."""
+    region: str
+    """The region that it is in."""
+    subnets: list[SubnetRow]
+    """Its subnets, by id."""
+    created: Created
+    updated: Updated
+
+
+@example(
+    {
+        "address": "10.0.1.2",
+        "address_range": None,
+        "active": True,
+        "compute_id": 100001,
+        "config_id": 100002,
+        "interface_id": 100003,
+        "vpc_id": 100001,
+        "subnet_id": 100002,
+        "region": "us-lake",
+        "gateway": "10.0.1.1",
+        "prefix": 24,
+        "subnet_mask": "255.255.255.0",
+        "nat_1_1": "192.0.2.10",
+    }
+)
+class VpcAddressRow(TypedDict):
+    """An address in a VPC, or a network that is routed to an interface in it."""
+
+    address: str | None
+    """The address; null for a network."""
+    address_range: str | None
+    """The network; null for an address."""
+    active: bool
+    """Whether the instance was booted with the interface."""
+    compute_id: int
+    """The instance."""
+    config_id: int
+    """The config that has the interface."""
+    interface_id: int
+    """The interface."""
+    vpc_id: int
+    """The VPC."""
+    subnet_id: int
+    """The subnet."""
+    region: str
+    """The region that the VPC is in."""
+    gateway: str | None
+    """The subnet's router; null for a network."""
+    prefix: int | None
+    """The prefix length of the subnet; null for a network."""
+    subnet_mask: str
+    """The same as a mask; empty for a network."""
+    nat_1_1: str | None
+    """The public address that stands for it; null for none."""

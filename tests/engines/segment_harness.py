@@ -1,0 +1,300 @@
+"""What the contract suite of VLANs asks: who hears this frame?
+
+The real harness writes frames to the guests' devices and looks at what comes out of the others, of
+the gateway and of the host.
+"""
+
+import itertools
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
+from pathlib import Path
+from typing import Protocol
+
+from roost.clock import Clock
+from roost.engines.qemu.network.config import NetworkConfig, bridge_mac, vlans_name, vpc_name
+from roost.engines.qemu.network.namespace import within
+from roost.engines.qemu.network.network import GuestNetwork
+from roost.engines.simulated.firewalls import Packet
+from roost.engines.simulated.instances import SimulatedInstances
+from roost.engines.simulated.packets import Arrival
+from roost.engines.simulated.segments import Port
+from roost.resources.compute.engine import InstanceSpec, Link, PublicLink, VlanLink, VpcLink
+from roost.resources.compute.rules import side_mac_address
+from tests.engines.firewall_harness import ip_packet
+from tests.engines.frames import Sender
+from tests.engines.harness import Pools, claim_pools
+from tests.engines.qemu_host import output
+
+_HEADER_BYTES = 10
+_UDP = 17
+_ALL_PROTOCOLS = 3
+_ANY = IPv4Address("198.51.100.7")
+
+
+class SegmentHarness(Protocol):
+    """Guests of one region, of which only the network matters."""
+
+    def guest(self, compute_id: int, *vlans: int | None) -> InstanceSpec:
+        """One with interfaces to these VLANs, None for the public one."""
+
+    async def attach(self, spec: InstanceSpec) -> None:
+        """The guest runs."""
+
+    async def detach(self, compute_id: int) -> None:
+        """The guest goes away."""
+
+    async def hearers(self, sender: Port, mac: str | None = None) -> set[Port]:
+        """Who gets a frame to everybody; from the interface's own MAC address, if none is given."""
+
+    def place(self, spec: InstanceSpec, *places: "Place | None") -> InstanceSpec:
+        """The guest with interfaces in subnets instead, None for the public one."""
+
+    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
+        """What becomes of an IPv4 packet; whoever gets it answers, and the answer comes back."""
+
+    def public(self, number: int) -> str:
+        """An address of the pool that no guest has."""
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an interface is: a subnet's id, of the VPC of its hundreds, and its network."""
+
+    subnet_id: int
+    address: str
+    public: str | None = None
+    ranges: tuple[str, ...] = ()
+
+    def link(self, compute_id: int, number: int) -> VpcLink:
+        return VpcLink(
+            vpc_id=self.subnet_id // 100,
+            subnet_id=self.subnet_id,
+            mac=side_mac_address(compute_id, number),
+            interface=IPv4Interface(self.address),
+            public=None if self.public is None else IPv4Address(self.public),
+            ranges=tuple(map(IPv4Network, self.ranges)),
+            routes=(),
+            primary=True,
+        )
+
+
+def _placed(spec: InstanceSpec, places: tuple[Place | None, ...]) -> InstanceSpec:
+    links = (
+        PublicLink() if place is None else place.link(spec.id, number)
+        for number, place in enumerate(places)
+    )
+    held = spec.ipv4 if None in places else ()
+    return replace(spec, links=tuple(links), ipv4=held)
+
+
+def _guest(pools: Pools, compute_id: int, vlans: tuple[int | None, ...]) -> InstanceSpec:
+    def link(number: int, vlan: int | None) -> Link:
+        if vlan is None:
+            return PublicLink()
+        return VlanLink(vlan, side_mac_address(compute_id, number), None)
+
+    links = tuple(link(number, vlan) for number, vlan in enumerate(vlans))
+    return replace(pools.spec(compute_id), links=links, devices=(), root=None, rescue=True)
+
+
+def mac_of(spec: InstanceSpec, number: int) -> str:
+    link = spec.links[number]
+    return spec.mac if isinstance(link, PublicLink) else link.mac
+
+
+class SimulatedSegments:
+    def __init__(self, state_dir: Path) -> None:
+        self._engine = SimulatedInstances(state_dir, 0, Clock())
+        self._specs: dict[int, InstanceSpec] = {}
+
+    def guest(self, compute_id: int, *vlans: int | None) -> InstanceSpec:
+        return _guest(Pools(0), compute_id, vlans)
+
+    async def attach(self, spec: InstanceSpec) -> None:
+        self._specs[spec.id] = spec
+        await self._engine.start(spec)
+
+    async def detach(self, compute_id: int) -> None:
+        await self._engine.delete(compute_id)
+
+    async def hearers(self, sender: Port, mac: str | None = None) -> set[Port]:
+        own = mac_of(self._specs[sender.compute_id], sender.number)
+        return await self._engine.hearers(sender, mac or own)
+
+    def place(self, spec: InstanceSpec, *places: Place | None) -> InstanceSpec:
+        return _placed(spec, places)
+
+    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
+        return await self._engine.arrival(sender, source, target)
+
+    def public(self, number: int) -> str:
+        return str(Pools(0).ipv4.network[number])
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+
+@dataclass(frozen=True)
+class _Device:
+    spec: InstanceSpec
+    descriptors: list[int]
+
+
+class RealSegments:
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = state_dir
+        self._pools = claim_pools()
+        config = NetworkConfig((self._pools.ipv4,), self._pools.ipv6)
+        self.network = GuestNetwork(state_dir, config)
+        self._devices: dict[int, _Device] = {}
+        self._numbers = itertools.count(1)
+
+    def guest(self, compute_id: int, *vlans: int | None) -> InstanceSpec:
+        return _guest(self._pools, compute_id, vlans)
+
+    async def attach(self, spec: InstanceSpec) -> None:
+        descriptors = await self.network.attach(spec)
+        for descriptor in descriptors:
+            os.set_blocking(descriptor, False)
+        self._devices[spec.id] = _Device(spec, descriptors)
+        for held in spec.ipv4 if PublicLink() in spec.links else ():
+            address = held.interface.ip
+            place = (str(address), "lladdr", spec.mac, "dev", "br0", "nud", "permanent")
+            output("ip", "-n", self.network.name, "neigh", "replace", *place)
+            hello = Sender(spec.mac, address, IPv6Address("fe80::7")).arp(b"hello")
+            at = spec.links.index(PublicLink())
+            os.write(descriptors[at], bytes(_HEADER_BYTES) + hello)
+
+    async def detach(self, compute_id: int) -> None:
+        device = self._devices.pop(compute_id, None)
+        for descriptor in [] if device is None else device.descriptors:
+            os.close(descriptor)
+        await self.network.release(compute_id)
+
+    async def hearers(self, sender: Port, mac: str | None = None) -> set[Port]:
+        """Nobody else may hear it: neither the gateway nor the host."""
+        device = self._devices[sender.compute_id]
+        own = Sender(mac or mac_of(device.spec, sender.number), _ANY, IPv6Address("fe80::7"))
+        tag = b"frame %d." % next(self._numbers)
+        gateway, host = await within(self.network.name, _listen), _listen()
+        try:
+            for frame in (own.udp(tag), own.udp6(tag), own.arp(tag), own.router_advertisement(tag)):
+                os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + frame)
+            heard = {
+                Port(each.spec.id, number)
+                for each in self._devices.values()
+                for number, descriptor in enumerate(each.descriptors)
+                if tag in received(descriptor)
+            }
+            assert tag not in received(gateway.fileno())
+            assert tag not in received(host.fileno())
+            return heard
+        finally:
+            gateway.close()
+            host.close()
+
+    def place(self, spec: InstanceSpec, *places: Place | None) -> InstanceSpec:
+        return _placed(spec, places)
+
+    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
+        """The tag comes back with the answer, to the address that sent it first."""
+        tag = b"packet %d." % next(self._numbers)
+        seen = self._send(sender, Packet(source, target, "UDP", 4000), tag, 5000)
+        if seen is None:
+            return None
+        port, packet = seen
+        came_from, went_to = (str(IPv4Address(packet[at : at + 4])) for at in (12, 16))
+        back = self._send(port, Packet(went_to, came_from, "UDP", 5000), tag + b"!", 4000)
+        assert back is not None, "the answer was lost"
+        assert back[0] == sender
+        assert str(IPv4Address(back[1][12:16])) == target
+        return Arrival(port, came_from)
+
+    def _send(
+        self, sender: Port, packet: Packet, tag: bytes, port: int
+    ) -> tuple[Port, bytes] | None:
+        device = self._devices[sender.compute_id]
+        kind, body = ip_packet(packet, tag, port)
+        frame = _mac(self._gateway(device.spec, sender.number))
+        frame += _mac(mac_of(device.spec, sender.number)) + struct.pack("!H", kind) + body
+        os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + frame)
+        heard = [
+            (Port(each.spec.id, number), packet)
+            for each in self._devices.values()
+            for number, descriptor in enumerate(each.descriptors)
+            for packet in list(_packets(descriptor))
+            if tag in packet and packet[9] == _UDP
+        ]
+        assert len(heard) <= 1, "somebody else heard it too"
+        return heard[0] if heard else None
+
+    def _gateway(self, spec: InstanceSpec, number: int) -> str:
+        """Its MAC address."""
+        link = spec.links[number]
+        assert not isinstance(link, VlanLink)
+        if isinstance(link, PublicLink):
+            return bridge_mac(self._state_dir)
+        name = vpc_name(self._state_dir, link.vpc_id)
+        text = output("ip", "-n", name, "-brief", "link", "show", f"sub{link.subnet_id}")
+        return text.split()[2]
+
+    def public(self, number: int) -> str:
+        return str(self._pools.ipv4.network[number])
+
+    def crash(self, compute_id: int) -> None:
+        """The guest's QEMU is gone, and nobody was told."""
+        for descriptor in self._devices.pop(compute_id).descriptors:
+            os.close(descriptor)
+
+    def bridges(self) -> set[str]:
+        """Of VLANs."""
+        links = output("ip", "-n", vlans_name(self._state_dir), "-brief", "link").split()
+        return {name for name in links if name.startswith("vlan")}
+
+    async def close(self) -> None:
+        for compute_id in list(self._devices):
+            await self.detach(compute_id)
+        await self.network.tear_down()
+
+
+def _packets(descriptor: int) -> Iterator[bytes]:
+    """IPv4 packets that came since the last call."""
+    while True:
+        try:
+            frame = os.read(descriptor, 65_536)[_HEADER_BYTES:]
+        except BlockingIOError:
+            return
+        if frame[12:14] == b"\x08\x00":
+            yield frame[14:]
+
+
+def _mac(text: str) -> bytes:
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def received(descriptor: int) -> bytes:
+    """All that came since the last call."""
+    data = b""
+    while True:
+        try:
+            data += os.read(descriptor, 65_536)
+        except BlockingIOError:
+            return data
+
+
+def _listen() -> socket.socket:
+    """What any device of the namespace hears."""
+    kind = socket.htons(_ALL_PROTOCOLS)
+    listener = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, kind)
+    listener.setblocking(False)
+    return listener
+
+
+def open_segments(kind: str, state_dir: Path) -> SegmentHarness:
+    return SimulatedSegments(state_dir) if kind == "simulated" else RealSegments(state_dir)
