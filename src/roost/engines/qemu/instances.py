@@ -18,6 +18,7 @@ from roost.core.engine import Health, Host
 from roost.engines.locks import locked
 from roost.engines.qemu.backups import QemuBackups
 from roost.engines.qemu.boots import Boot, arranged
+from roost.engines.qemu.captures import QemuImages
 from roost.engines.qemu.command import Accelerator, command
 from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.endings import Endings
@@ -72,6 +73,7 @@ class QemuInstances:
         self._dns = dns
         self._disks = QemuDisks(self._state_dir, images)
         self._backups = QemuBackups(self._state_dir)
+        self._captures = QemuImages(self._state_dir, images)
         self._endings = Endings(self._state_dir)
 
     @property
@@ -81,6 +83,10 @@ class QemuInstances:
     @property
     def backups(self) -> QemuBackups:
         return self._backups
+
+    @property
+    def images(self) -> QemuImages:
+        return self._captures
 
     async def start(self, spec: InstanceSpec) -> None:
         guest = self._guest(spec.id)

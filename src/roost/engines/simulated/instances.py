@@ -12,6 +12,7 @@ from roost.core.engine import Health
 from roost.engines.simulated import guests
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
+from roost.engines.simulated.images import SimulatedImages
 from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
 from roost.engines.simulated.state import Documents
@@ -34,6 +35,7 @@ class SimulatedInstances:
         self.plan = self._plane.plan
         self.disks = SimulatedDisks(self._plane)
         self.backups = SimulatedBackups(self._plane)
+        self.images = SimulatedImages(self._plane)
         self._ended: asyncio.Queue[int] | None = None
 
     async def start(self, spec: InstanceSpec) -> None:

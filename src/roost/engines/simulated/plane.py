@@ -21,6 +21,8 @@ Operation = Literal[
     "backup_save",
     "backup_restore",
     "backup_delete",
+    "image_capture",
+    "image_delete",
     "firewall_apply",
     "firewall_remove",
     "firewall_list",
