@@ -7,6 +7,7 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.resources.firewalls.neighbours import FirewallDevices
+from roost.resources.images.neighbours import PrivateImages
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
 from roost.resources.volumes.neighbours import VolumeAttachments
@@ -36,8 +37,14 @@ async def _firewalls(roost: Roost, client: Client, instance: Json) -> object:
     return [(row["label"], await filters(roost, instance)) for row in found]
 
 
+async def _images(_roost: Roost, client: Client, _instance: Json) -> object:
+    """What is made of its disks is independent of it."""
+    return (await client.get("/images", filter={"is_public": False}))["data"]
+
+
 LOOKS: dict[type, Look] = {
     FirewallDevices: _firewalls,
+    PrivateImages: _images,
     VolumeAttachments: _volumes,
     NamesOfAddresses: _names,
 }

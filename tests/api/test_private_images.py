@@ -76,7 +76,7 @@ async def test_update_and_delete(client: Client, roost: Roost) -> None:
     (event,) = await image_events(client, "image_delete")
     assert (event["status"], event["entity"]["id"]) == ("finished", row["id"])
     images = roost.services.get(Engines).of(INSTANCE_PLANE, "us-lake").images
-    assert await images.list() == []
+    assert int(row["id"].partition("/")[2]) not in await images.list()
 
 
 @pytest.mark.spec("A images 8")
@@ -90,7 +90,7 @@ async def test_public_images_stay(client: Client, method: str) -> None:
 
 async def test_instances_and_disks_start_as_it(client: Client) -> None:
     image = (await captured(client, label="mine"))["id"]
-    instance = await made(client, image=image, region="us-gulf")
+    instance = await made(client, image=image, region="br-south")
     assert instance["image"] == image
     disk = await first_disk(client, instance["id"])
     assert disk["label"] == "mine Disk"

@@ -14,7 +14,7 @@ from roost.core.references import OfKind
 from roost.ids import MAX_ID
 from roost.resources.compute.neighbours import InstanceFirewalls, InstanceImages
 from roost.resources.compute.queries import COMPUTE
-from roost.web.checks import Refers, referred
+from roost.web.checks import Refers, catalog_of, referred
 from roost.web.fields import Between, ShortText
 
 Id = Annotated[int, Between(1, MAX_ID)]
@@ -56,8 +56,10 @@ ImageId = Annotated[ShortText, Refers(_IMAGE)]
 
 
 def image_named(info: ValidationInfo, image_id: str | None) -> ImageEntry | None:
-    """What is known of it, or None while bodies are only being read."""
-    return None if image_id is None else referred(info, _IMAGE, image_id)
+    """What is known of it; of a private one nothing while bodies are only being read."""
+    if image_id is None:
+        return None
+    return catalog_of(info).find_image(image_id) or referred(info, _IMAGE, image_id)
 
 
 async def find_image(context: Context, image_id: str | None) -> ImageEntry | None:
