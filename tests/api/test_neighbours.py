@@ -71,7 +71,7 @@ def test_every_neighbour_is_here() -> None:
 
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
-    assert before == [[("guard", True)], [("data", instance["id"])], "host.example"]
+    assert before == [[("guard", True)], [], [("data", instance["id"])], "host.example"]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -88,7 +88,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [[], [], None]
+    assert await seen(roost, client, clone) == [[], [], [], None]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 
