@@ -140,6 +140,7 @@ CALLERS = (
 
 UNPREPARED = (
     "confirm_tfa",
+    "create_image",
     "enroll_in_beta",
     "explain_request",
     "send_phone_code",

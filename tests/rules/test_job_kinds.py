@@ -15,6 +15,8 @@ from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.firewalls import locks as firewalls
 from roost.resources.firewalls.jobs import FirewallArgs
+from roost.resources.images import locks as images
+from roost.resources.images.jobs import ImageArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.volumes import locks as volumes
 from roost.resources.volumes.jobs import VolumeArgs
@@ -49,6 +51,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
         (FirewallArgs, firewalls.resource_of(9)),
+        (ImageArgs, images.resource_of(6)),
     ):
         if issubclass(kind.args, args):
             return resource
@@ -57,7 +60,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
 
 def _declared(kind: JobKind[Args]) -> str | None:
     args = kind.args.model_construct(
-        volume_id=7, compute_id=8, database_id=9, firewall_id=9, zone="example.com"
+        volume_id=7, compute_id=8, database_id=9, firewall_id=9, zone="example.com", number=6
     )
     return None if kind.resource is None else kind.resource(args)
 
