@@ -149,6 +149,7 @@ NAMING = (
 UNPREPARED = (
     *NAMING,
     "confirm_tfa",
+    "create_image",
     "enroll_in_beta",
     "explain_request",
     "send_phone_code",

@@ -43,6 +43,8 @@ CHILD_READ = (("child_account:read_only",), False, Global("child_account_access"
 CHILD_WRITE = (("child_account:read_write",), False, Global("child_account_access"))
 IMAGES = (("images:read_only",), True, Anyone())
 # Private ones that are not granted are not seen; public ones need no grant.
+IMAGE_WRITE = (("images:read_write",), False, Write("image"))
+NEW_IMAGE = (("images:read_write", "computes:read_only"), False, Global("add_images"))
 SCRIPT_READ = (("stackscripts:read_only",), True, Anyone())
 SCRIPT_WRITE = (("stackscripts:read_write",), False, Write("stackscript"))
 NEW_SCRIPT = (("stackscripts:read_write",), False, Global("add_stackscripts"))
@@ -100,6 +102,9 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /compute/kernels/{kernelId:path}": PUBLIC,
     "GET /images": IMAGES,
     "GET /images/{imageId:path}": IMAGES,
+    "POST /images": NEW_IMAGE,
+    "PUT /images/{imageId:path}": IMAGE_WRITE,
+    "DELETE /images/{imageId:path}": IMAGE_WRITE,
     "GET /account/events": EVENTS,
     "GET /account/events/{eventId:int}": EVENTS,
     "POST /account/events/{eventId:int}/read": EVENTS,
@@ -347,6 +352,8 @@ CLOSED: dict[str, tuple[UserType | TokenKind, ...]] = {
     "A auth 2 attach",
     "A auth 3 volumes",
     "A auth 3 images",
+    "A auth 3 images write",
+    "A auth 2 images",
     "A auth 3 support",
 )
 def test_rights() -> None:

@@ -39,7 +39,8 @@ def showing(kind: EntityKind) -> Endpoint:
 @pytest.fixture
 async def entity_id(kind: ResourceKind, client: Client, roost: Roost, account: Account) -> int:
     """One in the account."""
-    return int((await make_sample(showing(kind), client, roost, account))[-1])
+    shown = (await make_sample(showing(kind), client, roost, account))[-1]
+    return int(str(shown).rpartition("/")[2])
 
 
 @pytest.mark.spec("B events kinds", "B account events view")

@@ -8,6 +8,7 @@ from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.resources.addresses import share_queries
 from roost.resources.firewalls.neighbours import FirewallDevices
+from roost.resources.images.neighbours import PrivateImages
 from roost.resources.networking.neighbours import SharedAddresses
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
@@ -50,9 +51,15 @@ async def _vpcs(_roost: Roost, client: Client, instance: Json) -> object:
     return [row["address"] for row in found["data"]]
 
 
+async def _images(_roost: Roost, client: Client, _instance: Json) -> object:
+    """What is made of its disks is independent of it."""
+    return (await client.get("/images", filter={"is_public": False}))["data"]
+
+
 LOOKS: dict[type, Look] = {
     SharedAddresses: _shared,
     FirewallDevices: _firewalls,
+    PrivateImages: _images,
     VolumeAttachments: _volumes,
     NamesOfAddresses: _names,
     VpcInterfaces: _vpcs,
@@ -86,7 +93,8 @@ def test_every_neighbour_is_here() -> None:
 
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
-    assert before == [1, [("guard", True)], [("data", instance["id"])], "host.example", []]
+    guard, data = [("guard", True)], [("data", instance["id"])]
+    assert before == [1, guard, [], data, "host.example", []]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -103,7 +111,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [0, [], [], None, []]
+    assert await seen(roost, client, clone) == [0, [], [], [], None, []]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 

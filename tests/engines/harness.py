@@ -63,6 +63,9 @@ class Harness(Protocol):
     async def write_disk(self, disk: DiskSpec, mark: str) -> None:
         """Change what is on a disk without a file system, whose guest is off."""
 
+    async def fill_disk(self, disk: DiskSpec, size: int) -> None:
+        """Let a disk hold so many MB that are not zeros."""
+
     async def read_disk(self, disk: DiskSpec) -> str:
         """The last mark that was written to the disk, or to what it is a copy of; or ""."""
 
@@ -172,6 +175,9 @@ class SimulatedHarness:
 
     async def write_disk(self, disk: DiskSpec, mark: str) -> None:
         await self.engine.disks.write(disk.compute_id, disk.id, mark)
+
+    async def fill_disk(self, disk: DiskSpec, size: int) -> None:
+        await self.engine.disks.write(disk.compute_id, disk.id, "much", size)
 
     async def read_disk(self, disk: DiskSpec) -> str:
         return _unless_empty(await self.engine.disks.read(disk.compute_id, disk.id))

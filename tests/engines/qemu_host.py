@@ -55,6 +55,10 @@ class QemuHarness:
             write = f"write -s {file.name} 0 {_SECTOR}"
             output("qemu-io", "-f", found.format, "-c", write, str(found.path))
 
+    async def fill_disk(self, disk: DiskSpec, size: int) -> None:
+        found = self._disk(disk)
+        output("qemu-io", "-f", found.format, "-c", f"write -P 7 0 {size}M", str(found.path))
+
     async def read_disk(self, disk: DiskSpec) -> str:
         found = self._disk(disk)
         with NamedTemporaryFile() as file:

@@ -66,6 +66,10 @@ class Region:
             "backup_save": lambda: engine.backups.save(ID, [DISK], ignore),
             "backup_restore": lambda: engine.backups.restore(ID, ID, DISK, ignore),
             "backup_delete": lambda: engine.backups.delete(ID),
+            "image_capture": lambda: engine.images.capture(
+                ID, DISK, 6144, cloud_init=False, progress=ignore
+            ),
+            "image_delete": lambda: engine.images.delete(ID),
             "volume_create": lambda: volumes.create(VOLUME),
             "volume_copy": lambda: volumes.copy(ID, CLONE, ignore),
             "volume_resize": lambda: volumes.resize(VOLUME),

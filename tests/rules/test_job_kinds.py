@@ -15,6 +15,8 @@ from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.firewalls import locks as firewalls
 from roost.resources.firewalls.jobs import FirewallArgs
+from roost.resources.images import locks as images
+from roost.resources.images.jobs import ImageArgs
 from roost.resources.object_storage import locks as objects
 from roost.resources.object_storage.jobs import AccountArgs
 from roost.resources.object_storage.watch_jobs import COUNT
@@ -56,6 +58,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (ZoneArgs, domains.resource_of("example.com")),
         (FirewallArgs, firewalls.resource_of(9)),
         (AccountArgs, objects.resource_of(6)),
+        (ImageArgs, images.resource_of(6)),
     ):
         if issubclass(kind.args, args):
             return resource
@@ -64,7 +67,13 @@ def _works_on(kind: JobKind[Args]) -> str | None:
 
 def _declared(kind: JobKind[Args]) -> str | None:
     args = kind.args.model_construct(
-        account_id=6, volume_id=7, compute_id=8, database_id=9, firewall_id=9, zone="example.com"
+        account_id=6,
+        volume_id=7,
+        compute_id=8,
+        database_id=9,
+        firewall_id=9,
+        zone="example.com",
+        number=6,
     )
     return None if kind.resource is None else kind.resource(args)
 

@@ -39,7 +39,7 @@ from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.power_service import ComputeMetrics
 from roost.resources.domains import queries as domains
 from roost.resources.domains.name_rules import public_suffixes
-from roost.resources.images.service import ImportedImages
+from roost.resources.images.imported_service import ImportedImages
 from roost.resources.oauth_clients.queries import PublicUrl
 from roost.resources.regions.rules import served
 from roost.resources.tokens.service import StoredTokens, TokenUsage

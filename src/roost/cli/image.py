@@ -13,7 +13,7 @@ from roost.core.catalog import load
 from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.images.importing import import_image
 from roost.engines.qemu.images.store import ImageStore
-from roost.resources.images.service import offer
+from roost.resources.images.imported_service import offer
 from roost.settings import Settings
 
 _BUILDABLE = {image_id.partition("/")[2]: image_id for image_id in BUILDERS}

@@ -9,9 +9,9 @@ from tests.support.client import Client
 async def make_image(client: Client, roost: Roost, account: Account, parent: str) -> Value:
     image_id = f"private/{account.id}"
     await roost.store.execute(
-        "insert into image (id, account_id, label, created, updated, created_by, size, type,"
-        " status) values ($1, $2, 'mine', now(), now(), 'me', 0, 'manual', 'available')"
-        " on conflict do nothing",
+        "insert into image (id, number, account_id, label, created, updated, created_by, size,"
+        " type, status, region, engine) values ($1, $2, $2, 'mine', now(), now(), 'me', 0,"
+        " 'manual', 'available', 'us-lake', 'simulated') on conflict do nothing",
         image_id,
         account.id,
     )

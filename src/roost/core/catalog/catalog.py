@@ -15,6 +15,9 @@ from roost.core.catalog.entries import (
     RegionEntry,
 )
 
+PRIVATE = "private/"
+"""With which the ids of private images begin (spec A image private)."""
+
 _CLASS_NEEDS = {"premium": "Premium Plans", "gpu": "GPU Computes"}
 
 
@@ -114,8 +117,13 @@ class Catalog:
         return awaits is not None and awaits(image_id)
 
     def offers_image(self, region_id: str, image_id: str) -> bool:
-        """Whether the region can start guests from a public image; simulated ones know all."""
-        if region_id not in self._regions or image_id not in self._images:
+        """Whether the region can start guests from an image; simulated ones know all.
+
+        Of private images it does not say whose they are.
+        """
+        if region_id not in self._regions:
+            return False
+        if image_id not in self._images and not image_id.startswith(PRIVATE):
             return False
         has = self._has_image.get(region_id)
         return has is None or has(image_id) or self.awaits_image(region_id, image_id)

@@ -80,6 +80,8 @@ async def convert(
     progress: Progress,
     doing: str,
     files: Sequence[int] = (),
+    *,
+    compress: bool = False,
 ) -> None:
     """Fill a sink from a file that the guest's user may read."""
 
@@ -88,7 +90,9 @@ async def convert(
             await progress(int(found[-1]))
 
     os.fchown(target, user_of(guest), user_of(guest))
-    options = ("-p", "-n", "--target-is-zero", "-f", source_format, "-O", "qcow2")
+    options = ["-p", "-n", "--target-is-zero", "-f", source_format, "-O", "qcow2"]
+    if compress:
+        options.append("-c")
     paths = (source, f"/proc/self/fd/{target}")
     command = ("qemu-img", "convert", *options, *paths)
     await run_for(guest, doing, *command, files=(*files, target), heard=heard)

@@ -19,6 +19,7 @@ from roost.engines.locks import locked
 from roost.engines.qemu.addresses import NftablesAddresses
 from roost.engines.qemu.backups import QemuBackups
 from roost.engines.qemu.boots import Boot, arranged
+from roost.engines.qemu.captures import QemuImages
 from roost.engines.qemu.command import Accelerator, command
 from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.endings import Endings
@@ -74,6 +75,7 @@ class QemuInstances:
         self._disks = QemuDisks(self._state_dir, images)
         self._backups = QemuBackups(self._state_dir)
         self._addresses = NftablesAddresses(self._network)
+        self._captures = QemuImages(self._state_dir, images)
         self._endings = Endings(self._state_dir)
 
     @property
@@ -87,6 +89,10 @@ class QemuInstances:
     @property
     def addresses(self) -> NftablesAddresses:
         return self._addresses
+
+    @property
+    def images(self) -> QemuImages:
+        return self._captures
 
     async def start(self, spec: InstanceSpec) -> None:
         guest = self._guest(spec.id)

@@ -5,9 +5,9 @@ from dataclasses import replace
 from roost.core.engine import EngineError
 from roost.engines.simulated.guests import disk_state
 from roost.engines.simulated.plane import Plane
-from roost.engines.simulated.shelves import DISKS, GUESTS, Disk
+from roost.engines.simulated.shelves import DISKS, GUESTS, IMAGES, Disk
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import DiskSpec, DiskState, Progress
+from roost.resources.compute.engine import DiskSpec, DiskState, Progress, private_image
 
 
 class SimulatedDisks:
@@ -22,7 +22,7 @@ class SimulatedDisks:
         if await self._plane.transact(lambda documents: begin_disk(documents, disk)):
             return
         await self._plane.plan.wait("disk_make", f"{disk.compute_id}/{disk.id}")
-        await self._plane.transact(lambda documents: end_disk(documents, disk, content, 0))
+        await self._plane.transact(lambda documents: _fill(documents, disk, content))
 
     async def resize(self, disk: DiskSpec) -> None:
         await self._plane.fail_if_planned("disk_resize")
@@ -110,6 +110,15 @@ def end_disk(documents: Documents, disk: DiskSpec, content: str, used: int) -> N
     found = DISKS.find(documents, (disk.compute_id, disk.id))
     if found is not None and not found.whole:
         DISKS.put(documents, replace(found, content=content, used=used, whole=True))
+
+
+def _fill(documents: Documents, disk: DiskSpec, content: str) -> None:
+    """With what its image holds, where that is known here; any other one is taken for granted."""
+    captured = next((i for i in IMAGES.all(documents) if private_image(i.id) == disk.image), None)
+    if captured is None:
+        end_disk(documents, disk, content, 0)
+    else:
+        end_disk(documents, disk, captured.content, captured.used)
 
 
 def find_whole(documents: Documents, compute_id: int, disk_id: int) -> Disk:

@@ -13,6 +13,7 @@ from roost.engines.simulated import guests
 from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
+from roost.engines.simulated.images import SimulatedImages
 from roost.engines.simulated.packets import Arrival, arrival
 from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.segments import Port, hearers
@@ -38,6 +39,7 @@ class SimulatedInstances:
         self.disks = SimulatedDisks(self._plane)
         self.backups = SimulatedBackups(self._plane)
         self.addresses = SimulatedAddresses(self._plane)
+        self.images = SimulatedImages(self._plane)
         self._ended: asyncio.Queue[int] | None = None
 
     async def start(self, spec: InstanceSpec) -> None:

@@ -23,6 +23,8 @@ Operation = Literal[
     "backup_delete",
     "addresses_set",
     "addresses_list",
+    "image_capture",
+    "image_delete",
     "firewall_apply",
     "firewall_remove",
     "firewall_list",

@@ -51,6 +51,17 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A private image; `size` in MB."""
+
+    id: int
+    size: int
+    content: str
+    used: int
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Volume:
     """`compute_id` is the running guest that has it plugged in, `content` stands for its bytes."""
 
@@ -79,7 +90,7 @@ class Database:
     backups: dict[int, str | None] = field(default_factory=dict)
 
 
-_Record = TypeVar("_Record", Guest, Disk, Backup, Volume, Database)
+_Record = TypeVar("_Record", Guest, Disk, Backup, Image, Volume, Database)
 _Key = int | tuple[int, int]
 
 
@@ -112,6 +123,7 @@ class Shelf(Generic[_Record]):
 GUESTS = Shelf("guest", TypeAdapter(Guest))
 DISKS = Shelf("disk", TypeAdapter(Disk))
 BACKUPS = Shelf("backup", TypeAdapter(Backup))
+IMAGES = Shelf("image", TypeAdapter(Image))
 VOLUMES = Shelf("volume", TypeAdapter(Volume))
 DATABASES = Shelf("database", TypeAdapter(Database))
 

@@ -14,11 +14,11 @@ from roost.resources.compute.disks.bodies import (
     check_stackscript,
 )
 from roost.resources.compute.interface_bodies import Interface, Interfaces, check_together
-from roost.resources.compute.references import FirewallId
+from roost.resources.compute.references import FirewallId, ImageId, image_named
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.resources.tags.bodies import Tags
 from roost.web.bodies import Body
-from roost.web.checks import ImageId, PlanId, Refers, RegionId, catalog_of, referred
+from roost.web.checks import PlanId, Refers, RegionId, catalog_of, referred
 from roost.web.fields import DEPRECATED, Between, Length, Pattern, refuse
 
 _KEY = (
@@ -203,7 +203,7 @@ class CreateInstance(Body):
     def _check_metadata(cls, value: Metadata | None, info: ValidationInfo) -> Metadata | None:
         if value is None or value.user_data is None:
             return value
-        image = catalog_of(info).find_image(info.data.get("image") or "")
+        image = image_named(info, info.data.get("image"))
         region = catalog_of(info).find_region(info.data.get("region", ""))
         reason = rules.user_data_reason(value.user_data, image, region)
         if reason is not None:
@@ -219,7 +219,7 @@ class CreateInstance(Body):
     @classmethod
     def _check_swap(cls, value: int, info: ValidationInfo) -> int:
         plan = catalog_of(info).find_type(info.data.get("type", ""))
-        image = catalog_of(info).find_image(info.data.get("image") or "")
+        image = image_named(info, info.data.get("image"))
         free = None if plan is None else plan.disk - (image.size if image else 0)
         if free is not None and value > free:
             raise refuse(f"Must be 0-{max(free, 0)}: the plan's disk holds the image and the swap")

@@ -20,6 +20,10 @@ class NoDisksError(EngineError):
     """A guest cannot start: what it is to boot from, or a device of it, is gone."""
 
 
+class TooLargeError(EngineError):
+    """A disk holds more than an image may."""
+
+
 class MountedError(EngineError):
     """A volume cannot be taken from a guest that still uses it."""
 
@@ -112,6 +116,31 @@ class BackupEngine(Protocol):
 
     async def list(self) -> list[BackupState]:
         """All complete backups that this engine holds, by id."""
+
+
+def private_image(number: int) -> str:
+    """The id of a private image, as `DiskSpec.image` names it (spec A image private)."""
+    return f"private/{number}"
+
+
+class ImageEngine(Protocol):
+    """Private images: what was on a disk, for disks of other guests to start as."""
+
+    async def capture(
+        self, number: int, disk: DiskSpec, most: int, *, cloud_init: bool, progress: Progress
+    ) -> int:
+        """Make an image of a disk as of one moment, whether its guest runs or not.
+
+        Returns the MB that a disk needs at least which is to start as the image. An image that is
+        complete stays as it is; one that was only begun is made anew. TooLargeError when the disk
+        holds more than `most` MB. `cloud_init`: whether the image takes user data of any format.
+        """
+
+    async def delete(self, number: int) -> None:
+        """Remove an image, whole or begun. Disks that started as it stay."""
+
+    async def list(self) -> list[int]:
+        """The numbers of all complete private images that this engine can use, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +364,9 @@ class InstanceEngine(Protocol):
 
     @property
     def addresses(self) -> AddressEngine: ...
+
+    @property
+    def images(self) -> ImageEngine: ...
 
     async def start(self, spec: InstanceSpec) -> None:
         """Power the guest on; returns when it runs. A running guest is left alone.

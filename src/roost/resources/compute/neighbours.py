@@ -1,9 +1,10 @@
-"""What compute asks of volumes, firewalls and VPCs: their packages rest on this one, which never
-imports them."""
+"""What compute asks of volumes, firewalls, VPCs and images: their packages rest on this one, which
+never imports them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
 from roost.errors import invalid
 from roost.services import Services
@@ -131,3 +132,14 @@ class InstanceFirewalls:
     ) -> None:
         """Put a new instance behind a firewall. Raises 400 when that is gone."""
         raise invalid("firewall_id is not valid", "firewall_id")
+
+
+class InstanceImages:
+    """That no account has images of its own."""
+
+    async def find(self, context: Context, ids: Collection[str]) -> Mapping[str, ImageEntry]:
+        """What disks start as, of private images that the account has.
+
+        Raises 403 for a restricted user who may not use one, 400 for one that is not available.
+        """
+        return {}

@@ -32,7 +32,7 @@ from roost.resources.compute.neighbours import Host, InstanceFirewalls, Place
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
-from roost.resources.images.queries import IMAGE
+from roost.resources.compute.references import find_image, image_entity
 from roost.resources.ssh_keys.references import stored_keys
 from roost.resources.tags.service import use_tags
 from roost.secrets import Box
@@ -57,7 +57,7 @@ async def create(context: Context, body: CreateInstance) -> str:
     args = CreateArgs(compute_id=compute_id, username=context.identity.username, booted=booted)
     entity, image = COMPUTE.entity(compute_id, new["label"]), None
     if body.image is not None:
-        image = IMAGE.entity(body.image, body.image)
+        image = image_entity(body.image, body.image)
     if body.backup_id is None:
         await log.start(context, CREATE, args, entity, image)
     else:
@@ -196,7 +196,7 @@ class Wanted:
 
 async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int:
     """Main disk, swap and a config with both (spec B compute 2); the config's id."""
-    image = context.get(Catalog).find_image(wanted.image)
+    image = await find_image(context, wanted.image)
     label = image_label(wanted.image if image is None else image.label)
     helpers = default_helpers(await network_helper(context.db, context.account_id))
     profile = Profile(

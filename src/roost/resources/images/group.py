@@ -1,10 +1,17 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.images import endpoints
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.images import endpoints, fsck, jobs, queries
+from roost.resources.images.neighbours import PrivateImages
 from roost.resources.images.queries import IMAGE
 
 GROUP = Group(
     endpoints=(endpoints,),
     entities=(IMAGE,),
+    jobs=jobs.KINDS,
+    checks=(fsck.check_images,),
+    limits=(queries.LIMIT,),
+    holders=((INSTANCE_PLANE, queries.engines_in_use),),
+    neighbours=(PrivateImages(),),
 )

@@ -1,18 +1,29 @@
 """SQL of images."""
 
-from dataclasses import replace
+# ruff: noqa: S608  (statements are put together from constants)
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from roost.core.catalog.entries import ImageEntry
-from roost.core.entities.kind import EntityKind
+from roost.core.entities.kind import ResourceKind
+from roost.core.grant_queries import granted_sql
+from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.resources.images.records import ImageStatus
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+from roost.store.statement import Statement
 
 _OPERATOR = "operator"
 """`created_by` of imported images; those of the catalogue have its own.
 
 A user may have the same name, but no user's image is public.
 """
+
+_OWN = f"""
+    i.account_id = $1::bigint and not i.deleting and {granted_sql("'image'", "i.number", "$2")}
+    """
 
 IMAGES = Listing(
     record="""
@@ -21,7 +32,7 @@ IMAGES = Listing(
         i.capabilities
         """,
     source="image i",
-    scope="not i.retired and (i.account_id is null or i.account_id = $1::bigint)",
+    scope=f"not i.retired and (i.account_id is null or {_OWN})",
     key="i.id",
     columns={
         "label": Column("i.label", "text", folds=True),
@@ -34,9 +45,9 @@ IMAGES = Listing(
         "status": Column("i.status", "text", sortable=False),
     },
 )
-"""Scope: the account of the caller, or None for one without a token."""
+"""Scope: the account of the caller, None without a token; and the user who needs a grant."""
 
-EVERY_IMAGE = replace(IMAGES, scope="(i.account_id is null or i.account_id = $1::bigint)")
+EVERY_IMAGE = replace(IMAGES, scope=f"i.account_id is null or {_OWN}")
 """With public images that the catalogue no longer has: instances still name them."""
 
 
@@ -69,4 +80,173 @@ async def list_imported(db: Queries) -> list[ImageEntry]:
     return [ImageEntry(**row) for row in rows]
 
 
-IMAGE = EntityKind(name="image", path="/images/{id}")
+IMAGE = ResourceKind(
+    name="image",
+    path="/images/private/{id}",
+    listing=replace(
+        IMAGES,
+        scope="i.account_id = $1 and not i.deleting",
+        key="i.number",
+        granted=("'image'", "i.number"),
+    ),
+    label="i.label",
+)
+"""Private ones, by their numbers: what grants are given on. Events have `image_entity`."""
+
+LIMIT = LimitGroup.of(
+    "image where account_id = $1 and type = 'manual' and not deleting",
+    LimitKind("images", "images", 25),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewImage:
+    """A row to insert, of a private image that is about to be made."""
+
+    account_id: int
+    created_by: str
+    label: str
+    description: str
+    region: str
+    engine: str
+    compute_id: int
+    capabilities: list[str]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """What jobs and rules need of a private image's row."""
+
+    id: str
+    number: int
+    account_id: int
+    label: str
+    description: str | None
+    status: ImageStatus
+    size: int
+    """MB"""
+    region: str
+    """Whose engine has made it."""
+    engine: str
+    """The name of that engine."""
+    compute_id: int | None
+    """The instance of whose disk it is being made."""
+    capabilities: list[str]
+    created: datetime
+    deleting: bool
+    version: int
+    """Another one after each change of the row."""
+
+
+_COLUMNS = """
+    id, number, account_id, label, description, status, size, region, engine, compute_id,
+    capabilities, created, deleting, xmin as version
+    """
+
+_INSERT = Statement(
+    """
+    insert into image (id, number, account_id, label, description, created, updated, created_by,
+        size, type, status, capabilities, region, engine, compute_id)
+    select 'private/' || n, n, :account_id, :label, :description, :now, :now, :created_by,
+        0, 'manual', 'creating', :capabilities, :region, :engine, :compute_id
+    from nextval('image_number') n returning number
+    """
+)
+
+
+async def insert(db: Queries, new: NewImage) -> int:
+    """The image's number."""
+    row = await db.fetchrow(*_INSERT.of(new))
+    assert row is not None
+    number: int = row["number"]
+    return number
+
+
+async def find(db: Queries, number: int) -> ImageFacts | None:
+    """Whoever has it, also one that is being deleted."""
+    row = await db.fetchrow(f"select {_COLUMNS} from image where number = $1", number)
+    return None if row is None else ImageFacts(**row)
+
+
+async def lock(db: Queries, number: int) -> ImageFacts | None:
+    """The same, which nobody else changes until the end of the transaction."""
+    row = await db.fetchrow(f"select {_COLUMNS} from image where number = $1 for update", number)
+    return None if row is None else ImageFacts(**row)
+
+
+async def of_account(db: Queries, account_id: int, numbers: Collection[int]) -> list[ImageFacts]:
+    """Those that an account has, and is not deleting."""
+    rows = await db.fetch(
+        f"""
+        select {_COLUMNS} from image
+        where account_id = $1 and number = any($2::bigint[]) and not deleting
+        """,
+        account_id,
+        list(numbers),
+    )
+    return [ImageFacts(**row) for row in rows]
+
+
+async def is_public(db: Queries, image_id: str) -> bool:
+    found: bool = await db.fetchval(
+        "select exists (select from image where id = $1 and account_id is null)", image_id
+    )
+    return found
+
+
+async def in_region(db: Queries, region: str, after: int, limit: int) -> list[ImageFacts]:
+    """A page of what the engine of a region has made, by number."""
+    rows = await db.fetch(
+        f"""
+        select {_COLUMNS} from image where region = $1 and number > $2 order by number limit $3
+        """,
+        region,
+        after,
+        limit,
+    )
+    return [ImageFacts(**row) for row in rows]
+
+
+async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
+    """Regions and the names of the engines that hold images of theirs."""
+    rows = await db.fetch(
+        """
+        select distinct region, engine from image where number is not null
+        order by region, engine
+        """
+    )
+    return [(row["region"], row["engine"]) for row in rows]
+
+
+async def update(db: Queries, number: int, label: str, description: str, now: datetime) -> None:
+    await db.execute(
+        "update image set label = $2, description = $3, updated = $4 where number = $1",
+        number,
+        label,
+        description,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_available(db: Queries, number: int, size: int, now: datetime) -> None:
+    """It is whole, for disks of `size` MB or more."""
+    await db.execute(
+        """
+        update image set status = 'available', size = $2, updated = $3, compute_id = null
+        where number = $1
+        """,
+        number,
+        size,
+        now.replace(microsecond=0),
+    )
+
+
+async def set_deleting(db: Queries, number: int, *, deleting: bool) -> None:
+    """Whether it is shown to nobody."""
+    await db.execute("update image set deleting = $2 where number = $1", number, deleting)
+
+
+async def delete(db: Queries, number: int) -> None:
+    """Grants on it go with the row."""
+    await db.execute("delete from image where number = $1", number)

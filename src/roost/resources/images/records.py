@@ -6,6 +6,8 @@ from typing_extensions import TypedDict
 
 from roost.core.formats import Created, Timestamp, Updated, example
 
+ImageStatus = Literal["creating", "pending_upload", "available"]
+
 
 @example(
     {
@@ -54,7 +56,7 @@ class ImageRow(TypedDict):
     """When its distribution ends to be supported (UTC); null when unknown or private."""
     vendor: str | None
     """The distribution; null for private images."""
-    status: Literal["creating", "pending_upload", "available"]
+    status: ImageStatus
     """`pending_upload` waits for data; only `available` ones can be used."""
     capabilities: list[str]
     """`cloud-init` when it takes user data."""

@@ -1,40 +1,91 @@
-"""Public images that an operator imports beside the catalogue's file."""
+"""Making private images, and changes of those that are there (spec A images)."""
 
-import asyncio
-from datetime import datetime
+from roost.core.access import give_to_creator, may
+from roost.core.context import Context
+from roost.core.events import log
+from roost.core.limits.check import check_limits
+from roost.core.planes import Engines
+from roost.errors import invalid
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.engine import INSTANCE_PLANE, private_image
+from roost.resources.compute.locks import Turn, check_open, lock_turn
+from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.references import image_entity
+from roost.resources.images import jobs, locks, queries
+from roost.resources.images.bodies import CreateImage, UpdateImage
+from roost.resources.images.jobs import CaptureArgs, ImageArgs
+from roost.resources.images.queries import IMAGE, LIMIT, NewImage
 
-from roost.core.catalog import Catalog
-from roost.resources.images import queries
-from roost.store import Queries, Store
-
-_CHANNEL = "roost_image"
+_MAX_LABEL = 50
 
 
-async def offer(db: Queries, image_id: str, label: str, size: int, now: datetime) -> None:
-    """Have every server of this database offer an image. `size`: MB of the smallest disk."""
-    await queries.put_imported(db, image_id, label, size, now)
-    await db.execute("select pg_notify($1, '')", _CHANNEL)
+async def create(context: Context, body: CreateImage) -> int:
+    """The number of a new image, of what a disk holds when its turn has come (rule 2)."""
+    instance, disk, turn = await _source(context, body.disk_id)
+    new = NewImage(
+        account_id=context.account_id,
+        created_by=context.identity.username,
+        label=body.label or disk.label[:_MAX_LABEL],
+        description=body.description,
+        region=instance.region,
+        engine=context.get(Engines).holding(INSTANCE_PLANE, instance).name,
+        compute_id=instance.id,
+        capabilities=["cloud-init"] if body.cloud_init else [],
+        now=context.clock.seconds(),
+    )
+    number = await queries.insert(context.db, new)
+    await give_to_creator(context, IMAGE.name, number)
+    args = CaptureArgs(
+        compute_id=instance.id,
+        username=context.identity.username,
+        disk_id=disk.id,
+        number=number,
+        cloud_init=body.cloud_init,
+        queued=turn.queued,
+        after=turn.after,
+    )
+    second = image_entity(private_image(number), new.label)
+    await log.start(context, jobs.CAPTURE, args, COMPUTE.of(instance), second, size=disk.size)
+    await check_limits(context, LIMIT)
+    return number
 
 
-class ImportedImages:
-    """Keeps the catalogue in memory up with what is imported while the process runs."""
+async def _source(context: Context, disk_id: int) -> tuple[InstanceFacts, DiskFacts, Turn]:
+    """The disk, its instance, and behind which jobs of that a new one is queued.
 
-    def __init__(self, store: Store, catalog: Catalog) -> None:
-        self._store = store
-        self._catalog = catalog
-        self._reading = asyncio.Lock()
-        self._tasks = set[asyncio.Task[None]]()
+    400 for a disk that the caller may not even see, and one that cannot be an image.
+    """
+    found = await disks.find_own(context.db, context.account_id, disk_id)
+    if found is None or not await may(
+        context.db, context.identity, COMPUTE.name, found.compute_id, "read_only"
+    ):
+        raise invalid("disk_id is not valid", "disk_id")
+    instance, turn = await lock_turn(context, found.compute_id)
+    check_open(instance)
+    disk = await disks.find(context.db, instance.id, disk_id)
+    if disk is None:
+        raise invalid("disk_id is not valid", "disk_id")
+    if disk.filesystem == "swap":
+        raise invalid("A swap disk holds nothing to make an image of", "disk_id")
+    if disk.status != "ready" and not (turn.queued and not disk.made):
+        raise invalid("The disk is not ready.", "disk_id")
+    return instance, disk, turn
 
-    async def follow(self) -> None:
-        await self._store.listen(_CHANNEL, self._on_change)
-        await self._read()
 
-    def _on_change(self, _payload: str) -> None:
-        task = asyncio.create_task(self._read())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+async def update(context: Context, image_id: str, body: UpdateImage) -> None:
+    """What is the same already is told of to nobody."""
+    image = await locks.lock(context, image_id)
+    label, description = body.label or image.label, body.description or image.description or ""
+    if (label, description) == (image.label, image.description):
+        return
+    await queries.update(context.db, image.number, label, description, context.clock.now())
+    await log.notify(context, "image_update", image_entity(image.id, label))
 
-    async def _read(self) -> None:
-        """One at a time: of two that overlap the one that began earlier may end later."""
-        async with self._reading:
-            self._catalog.add_images(await queries.list_imported(self._store))
+
+async def delete(context: Context, image_id: str) -> None:
+    """From now on nobody sees it; disks that started as it stay."""
+    image = await locks.lock(context, image_id)
+    locks.check_idle(image)
+    await queries.set_deleting(context.db, image.number, deleting=True)
+    await log.start(context, jobs.DELETE, ImageArgs(number=image.number), locks.entity_of(image))

@@ -146,6 +146,12 @@ class ImageStore:
         link.unlink(missing_ok=True)
         self._discard(version)
 
+    def forget_versions(self, image_id: str) -> None:
+        """Remove the place of an image of which there are no versions, and never will be."""
+        versions = self.root / _VERSIONS / check_id(image_id)
+        if not self.root.joinpath(image_id).is_symlink():
+            shutil.rmtree(versions, ignore_errors=True)
+
     @asynccontextmanager
     async def draft(self, image_id: str) -> AsyncIterator[Draft]:
         """Room for making an image; another process, or task, waits until the block ends.

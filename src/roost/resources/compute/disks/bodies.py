@@ -7,11 +7,12 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInf
 
 from roost.resources.compute.disks import rules
 from roost.resources.compute.engine import Filesystem
+from roost.resources.compute.references import ImageId, image_named
 from roost.resources.compute.rules import strong_password
 from roost.resources.ssh_keys.references import KEYS_OF_USERS, NO_KEYS
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
-from roost.web.checks import ImageId, Refers, catalog_of
+from roost.web.checks import Refers
 from roost.web.fields import Between, Length, ShortText, refuse
 
 RootPassword = Annotated[str, Length(7, 128), AfterValidator(strong_password)]
@@ -68,7 +69,7 @@ class CreateDisk(Body):
     @field_validator("size")
     @classmethod
     def _check_size(cls, value: int, info: ValidationInfo) -> int:
-        image = catalog_of(info).find_image(info.data.get("image") or "")
+        image = image_named(info, info.data.get("image"))
         if image is not None and value < image.size:
             raise refuse(f"Must be at least {image.size}, the size of the image")
         return value

@@ -243,3 +243,16 @@ async def delete_all(db: Queries, disk_ids: Collection[int]) -> None:
 def disk_entity(compute_id: int, disk_id: int, label: str) -> Entity:
     path = f"/compute/instances/{compute_id}/disks/{{id}}"
     return EntityKind(name="disk", path=path).entity(disk_id, label)
+
+
+async def find_own(db: Queries, account_id: int, disk_id: int) -> DiskFacts | None:
+    """A disk of any instance of the account."""
+    row = await db.fetchrow(
+        f"""
+        select {_COLUMNS} from compute_disk where id = $2 and compute_id in (
+            select id from compute_instance where account_id = $1)
+        """,
+        account_id,
+        disk_id,
+    )
+    return None if row is None else DiskFacts(**row)

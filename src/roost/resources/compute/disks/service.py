@@ -14,6 +14,7 @@ from roost.resources.compute.disks.queries import DiskFacts, NewDisk, disk_entit
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.locks import Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.references import find_image
 from roost.resources.ssh_keys.references import stored_keys
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
@@ -29,7 +30,7 @@ async def create(context: Context, instance: InstanceFacts, turn: Turn, body: Cr
     setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
     new = NewDisk(
         compute_id=instance.id,
-        label=body.label or _image_label(context, body.image),
+        label=body.label or await _image_label(context, body.image),
         size=body.size,
         filesystem=body.filesystem,
         image=body.image,
@@ -127,9 +128,10 @@ def _check_ready(disk: DiskFacts, turn: Turn) -> None:
         raise invalid("The disk is not ready.")
 
 
-def _image_label(context: Context, image_id: str | None) -> str:
-    image = context.get(Catalog).find_image(image_id or "")
-    assert image is not None
+async def _image_label(context: Context, image_id: str | None) -> str:
+    image = await find_image(context, image_id)
+    if image is None:
+        raise invalid("image is not valid", "image")
     return rules.image_label(image.label)
 
 

@@ -12,10 +12,10 @@ from roost.resources.compute.disks.bodies import (
     Usernames,
     check_stackscript,
 )
-from roost.resources.compute.references import ComputeId
+from roost.resources.compute.references import ComputeId, ImageId
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
-from roost.web.checks import ImageId, PlanId, RegionId, catalog_of
+from roost.web.checks import PlanId, RegionId, catalog_of
 from roost.web.fields import DEPRECATED, Length, refuse
 
 _REBUILD_EXAMPLES: list[JsonValue] = [

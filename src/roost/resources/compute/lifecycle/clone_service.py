@@ -50,7 +50,7 @@ async def clone(context: Context, compute_id: int, body: CloneInstance) -> int:
         await check_idle(context, target)
         _check_existing(source, target)
     else:
-        _check_new(context, source, body)
+        await _check_new(context, source, body)
     content = await _content(context, source, body)
     new = target is None
     if target is None:
@@ -156,12 +156,12 @@ def _check_existing(source: InstanceFacts, target: InstanceFacts) -> None:
         raise invalid("A Compute with user data can only be cloned to a new Compute", "compute_id")
 
 
-def _check_new(context: Context, source: InstanceFacts, body: CloneInstance) -> None:
+async def _check_new(context: Context, source: InstanceFacts, body: CloneInstance) -> None:
     """400 for another region: its engine cannot read the disks of this one."""
     if body.region != source.region:
         raise invalid("Must be the region of the Compute that is cloned", "region")
     if body.metadata is not None and body.metadata.user_data is not None:
-        check_user_data(context, source.region, source.image, body.metadata.user_data)
+        await check_user_data(context, source.region, source.image, body.metadata.user_data)
 
 
 def _check_plan(context: Context, body: CloneInstance, size: int) -> None:

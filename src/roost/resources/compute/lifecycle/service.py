@@ -20,6 +20,7 @@ from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.limits import check_resized
 from roost.resources.compute.neighbours import InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.references import find_image
 from roost.resources.compute.rules import user_data_reason
 from roost.resources.compute.service import Wanted, give_profile
 from roost.resources.ssh_keys.references import stored_keys
@@ -31,10 +32,10 @@ async def rebuild(context: Context, instance: InstanceFacts, body: RebuildInstan
     assert body.image is not None
     await check_image(context, instance, body.image)
     if body.metadata is not None and body.metadata.user_data is not None:
-        check_user_data(context, instance.region, body.image, body.metadata.user_data)
+        await check_user_data(context, instance.region, body.image, body.metadata.user_data)
     keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
     specs = await _specs(context, instance, body)
-    swap = _swap(context, body.image, specs)
+    swap = await _swap(context, body.image, specs)
     args = await _former(context, instance, body)
     now = context.clock.now()
     await queries.mark_deleting(context.db, args.disks, now)
@@ -52,10 +53,11 @@ async def _specs(context: Context, instance: InstanceFacts, body: RebuildInstanc
     return await check_plan(context, instance, str(body.type))
 
 
-def _swap(context: Context, image_id: str, specs: Specs) -> int:
+async def _swap(context: Context, image_id: str, specs: Specs) -> int:
     """MB; 400 when the plan's disk does not even hold the image."""
-    image = context.get(Catalog).find_image(image_id)
-    assert image is not None
+    image = await find_image(context, image_id)
+    if image is None:
+        raise invalid("image is not valid", "image")
     swap = rules.swap_beside(image.size, specs.disk)
     if swap is None:
         raise invalid(f"The image needs {image.size} MB, the plan has {specs.disk} MB", "image")
@@ -201,10 +203,12 @@ async def check_plan(context: Context, instance: InstanceFacts, type_id: str) ->
 _USER_DATA = "metadata.user_data"
 
 
-def check_user_data(context: Context, region_id: str, image_id: str | None, text: str) -> None:
+async def check_user_data(
+    context: Context, region_id: str, image_id: str | None, text: str
+) -> None:
     """400 for an image that does nothing with them, and a region that passes none on."""
     catalog = context.get(Catalog)
-    image, region = catalog.find_image(image_id or ""), catalog.find_region(region_id)
+    image, region = await find_image(context, image_id), catalog.find_region(region_id)
     reason = user_data_reason(text, image, region)
     if reason is not None:
         raise invalid(reason, _USER_DATA)

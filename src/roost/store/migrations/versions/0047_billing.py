@@ -3,7 +3,7 @@
 from roost.store.migrations.sql import execute
 
 revision = "0047"
-down_revision = "0045"
+down_revision = "0046"
 
 UPGRADE = """
 create table unit_price (
