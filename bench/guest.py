@@ -23,13 +23,9 @@ from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.network.config import NetworkConfig
-from roost.resources.compute.engine import (
-    DiskDevice,
-    DiskSpec,
-    GuestAddress,
-    GuestSetup,
-    InstanceSpec,
-)
+from roost.resources.compute.disk_engine import DiskSpec
+from roost.resources.compute.engine import DiskDevice, GuestSetup, InstanceSpec
+from roost.resources.compute.network_engine import GuestAddress
 
 _ROUNDS = 3
 IMAGES = Path(".roost/images")

@@ -6,7 +6,7 @@ from structlog.testing import capture_logs
 
 from roost.app.roost import Roost
 from roost.core.engine import FullError
-from roost.resources.compute.engine import DiskSpec
+from roost.resources.compute.disk_engine import DiskSpec
 from tests.support.client import Client, Json, until
 from tests.support.disks import engine_of
 from tests.support.instances import INSTANCES, create_body, made, settled

@@ -11,7 +11,8 @@ from roost.app.roost import open_roost
 from roost.core.events.log import Starter
 from roost.resources.addresses.queries import all_held, release
 from roost.resources.addresses.service import allocate
-from roost.resources.compute.engine import DiskSpec, Power
+from roost.resources.compute.disk_engine import DiskSpec
+from roost.resources.compute.engine import Power
 from roost.resources.compute.jobs import BOOT, start_power
 from tests.support.client import until
 from tests.support.server import simulated

@@ -7,7 +7,8 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.planes import Engines
-from roost.resources.compute.engine import INSTANCE_PLANE, GuestAddresses
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.network_engine import GuestAddresses
 from roost.resources.networking import rules
 from roost.resources.reverse_dns import queries as reverse_names
 from tests.api.conftest import Account, NewToken, NewUser

@@ -6,7 +6,7 @@ from datetime import UTC, date
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.compute.engine import Traffic
+from roost.resources.compute.network_engine import Traffic
 from tests.api.conftest import Account
 from tests.support.client import Client, Json
 from tests.support.disks import path_of

@@ -7,7 +7,7 @@ import pytest
 from roost.app.roost import Roost
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.segments import Port
-from roost.resources.compute.engine import PublicLink, VlanLink
+from roost.resources.compute.network_engine import PublicLink, VlanLink
 from roost.resources.compute.rules import side_mac_address
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Json, until

@@ -8,7 +8,7 @@ from roost.app.roost import Roost
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
-from roost.resources.compute.engine import VpcLink
+from roost.resources.compute.network_engine import VpcLink
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Json
 from tests.support.disks import path_of, powered

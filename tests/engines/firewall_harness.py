@@ -20,7 +20,8 @@ from roost.engines.qemu.network.config import NetworkConfig, bridge_mac
 from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.simulated.firewalls import Packet, SimulatedFirewalls
-from roost.resources.compute.engine import GuestAddress, InstanceSpec
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import GuestAddress
 from roost.resources.firewalls.engine import FirewallEngine
 from tests.engines.harness import Pools, claim_pools
 from tests.engines.qemu_host import output

@@ -13,14 +13,9 @@ from typing import Protocol, TypeVar
 from roost.clock import Clock
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.volumes import SimulatedVolumes
-from roost.resources.compute.engine import (
-    DiskDevice,
-    DiskSpec,
-    GuestAddress,
-    GuestSetup,
-    InstanceEngine,
-    InstanceSpec,
-)
+from roost.resources.compute.disk_engine import DiskSpec
+from roost.resources.compute.engine import DiskDevice, GuestSetup, InstanceEngine, InstanceSpec
+from roost.resources.compute.network_engine import GuestAddress
 from roost.resources.volumes.engine import VolumeEngine
 
 _Value = TypeVar("_Value")

@@ -16,7 +16,8 @@ from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig, network_name, tap_name
 from roost.engines.qemu.volume_files import VolumeFile
 from roost.engines.qemu.volumes import QemuVolumes
-from roost.resources.compute.engine import DiskSpec, InstanceSpec
+from roost.resources.compute.disk_engine import DiskSpec
+from roost.resources.compute.engine import InstanceSpec
 from tests.engines.harness import Pools, claim_pools, until
 from tests.support.images import ensure_mini
 

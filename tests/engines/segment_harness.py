@@ -22,7 +22,8 @@ from roost.engines.simulated.firewalls import Packet
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
-from roost.resources.compute.engine import InstanceSpec, Link, PublicLink, VlanLink, VpcLink
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import Link, PublicLink, VlanLink, VpcLink
 from roost.resources.compute.rules import side_mac_address
 from tests.engines.firewall_harness import ip_packet
 from tests.engines.frames import Sender

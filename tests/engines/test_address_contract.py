@@ -14,7 +14,9 @@ from roost.engines.qemu.addresses import NftablesAddresses
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.simulated.firewalls import Packet
 from roost.engines.simulated.instances import SimulatedInstances
-from roost.resources.compute.engine import AddressEngine, DiskSpec, GuestAddresses, InstanceSpec
+from roost.resources.compute.disk_engine import DiskSpec
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import AddressEngine, GuestAddresses
 from tests.engines.firewall_harness import NftablesHarness, specs
 from tests.engines.frames import Sender
 from tests.engines.harness import Pools

@@ -8,7 +8,8 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.resources.compute.engine import BackupState, DiskDevice, DiskSpec, InstanceSpec
+from roost.resources.compute.disk_engine import BackupState, DiskSpec
+from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore
 

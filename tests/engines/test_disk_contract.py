@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 
 from roost.core.engine import EngineError
-from roost.resources.compute.engine import DiskDevice, DiskSpec, DiskState, Filesystem, InstanceSpec
+from roost.resources.compute.disk_engine import DiskSpec, DiskState, Filesystem
+from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore, until
 

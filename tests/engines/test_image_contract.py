@@ -8,13 +8,8 @@ import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.resources.compute.engine import (
-    DiskDevice,
-    DiskSpec,
-    InstanceSpec,
-    TooLargeError,
-    private_image,
-)
+from roost.resources.compute.disk_engine import DiskSpec, TooLargeError, private_image
+from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore
 

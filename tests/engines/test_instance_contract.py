@@ -7,14 +7,8 @@ from dataclasses import replace
 import pytest
 
 from roost.core.engine import EngineError
-from roost.resources.compute.engine import (
-    DiskDevice,
-    DiskSpec,
-    DiskState,
-    InstanceSpec,
-    NoDisksError,
-    VolumeDevice,
-)
+from roost.resources.compute.disk_engine import DiskSpec, DiskState
+from roost.resources.compute.engine import DiskDevice, InstanceSpec, NoDisksError, VolumeDevice
 from roost.resources.volumes.engine import VolumeSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, root_disk, until

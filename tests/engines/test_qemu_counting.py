@@ -10,7 +10,8 @@ import pytest_asyncio
 
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
-from roost.resources.compute.engine import InstanceSpec, Traffic
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import Traffic
 from tests.engines.frames import Sender
 from tests.engines.harness import claim_pools, until
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from roost.resources.compute.engine import DiskSpec
+from roost.resources.compute.disk_engine import DiskSpec
 from tests.engines.harness import ignore, root_disk
 from tests.engines.qemu_host import QemuHarness, open_qemu
 from tests.support.images import image_root

@@ -17,7 +17,8 @@ from roost.engines.qemu.backups import QemuBackups
 from roost.engines.qemu.diskfiles import DiskFile
 from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.guests import Guest
-from roost.resources.compute.engine import DiskDevice, DiskSpec, Filesystem, NoDisksError
+from roost.resources.compute.disk_engine import DiskSpec, Filesystem
+from roost.resources.compute.engine import DiskDevice, NoDisksError
 from tests.engines.harness import ignore, root_disk
 from tests.engines.qemu_host import QemuHarness, open_qemu, output
 

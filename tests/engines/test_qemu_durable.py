@@ -11,7 +11,7 @@ import pytest_asyncio
 from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.volume_files import VolumeFile
-from roost.resources.compute.engine import DiskSpec
+from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.volumes.engine import VolumeSpec
 from tests.engines.harness import ignore, root_disk
 from tests.engines.qemu_host import QemuHarness, open_qemu

@@ -22,7 +22,8 @@ from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.instances import QemuInstances
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.prerequisites import check
-from roost.resources.compute.engine import DiskSpec, InstanceSpec, VolumeDevice
+from roost.resources.compute.disk_engine import DiskSpec
+from roost.resources.compute.engine import InstanceSpec, VolumeDevice
 from roost.resources.volumes.engine import VolumeSpec
 from roost.secrets import hash_guest_password
 from tests.engines.harness import root_disk, until

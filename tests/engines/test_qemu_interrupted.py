@@ -16,7 +16,8 @@ from roost.engines.qemu import live_copies, monitor
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import connected
 from roost.engines.qemu.volume_files import VolumeFile, holders
-from roost.resources.compute.engine import DiskDevice, DiskSpec, Progress
+from roost.resources.compute.disk_engine import DiskSpec, Progress
+from roost.resources.compute.engine import DiskDevice
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from tests.engines.harness import ignore, root_disk
 from tests.engines.qemu_host import QemuHarness, open_qemu, processes_with

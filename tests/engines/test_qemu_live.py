@@ -15,7 +15,8 @@ from roost.engines.qemu import live_copies
 from roost.engines.qemu.disk_copies import sink
 from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
-from roost.resources.compute.engine import DiskDevice, DiskSpec, InstanceSpec, Progress
+from roost.resources.compute.disk_engine import DiskSpec, Progress
+from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from roost.secrets import hash_guest_password
 from tests.engines.harness import ignore, root_disk, until
 from tests.engines.qemu_host import QemuHarness, open_qemu, output

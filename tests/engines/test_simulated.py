@@ -21,7 +21,8 @@ from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.objects import SimulatedObjects
 from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
-from roost.resources.compute.engine import DiskSpec, InstanceSpec, MountedError
+from roost.resources.compute.disk_engine import DiskSpec
+from roost.resources.compute.engine import InstanceSpec, MountedError
 from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
 from roost.resources.firewalls.engine import FirewallSpec, RuleSet
 from roost.resources.object_storage.engine import BucketSpec, KeySpec

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from roost.resources.compute.disk_engine import DiskState
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.engine import DiskState, InstanceState, Power
+from roost.resources.compute.engine import InstanceState, Power
 from roost.resources.compute.fsck import Drift, DriftKind, compare
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus

@@ -3,8 +3,8 @@
 import pytest
 
 from roost.resources.compute.configs.copy_queries import SavedConfig
+from roost.resources.compute.disk_engine import Filesystem
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.engine import Filesystem
 from roost.resources.compute.lifecycle import rules
 
 PLAN = 1000

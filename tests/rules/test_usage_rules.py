@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from roost.resources.compute.engine import Counters, Traffic
+from roost.resources.compute.engine import Counters
+from roost.resources.compute.network_engine import Traffic
 from roost.resources.usage.rules import (
     HOUR,
     STEP,

@@ -23,6 +23,8 @@ from roost.web.filters import parse_filter
 
 WORLDWIDE = Path(__file__).parents[2] / "examples" / "catalogs" / "worldwide.toml"
 OWNER = 100_001
+NOBODY = (None, None)
+"""For images: neither an account nor a user who needs a grant."""
 
 Record = dict[str, object]
 
@@ -55,7 +57,7 @@ def ids(records: list[Record]) -> list[object]:
         (AVAILABILITY, (), AvailabilityRow),
         (TYPES, (), ComputeTypeRow),
         (KERNELS, (), KernelRow),
-        (IMAGES, (None,), ImageRow),
+        (IMAGES, NOBODY, ImageRow),
     ],
 )
 async def test_records_are_what_the_documentation_says(
@@ -86,7 +88,7 @@ async def test_a_type(store: Store, catalog: Catalog) -> None:
 
 
 async def test_an_image(store: Store, catalog: Catalog) -> None:
-    record = json.loads(await fetch_record(store, EVERY_IMAGE, (None,), "roost/debian12"))
+    record = json.loads(await fetch_record(store, EVERY_IMAGE, NOBODY, "roost/debian12"))
     assert record["created"] == record["updated"] == "2023-06-11T14:29:03"
     assert (record["is_public"], record["created_by"]) == (True, "roost")
     assert record["capabilities"] == ["cloud-init"]
@@ -113,12 +115,12 @@ async def test_a_kernel(store: Store, catalog: Catalog) -> None:
 async def test_filters(
     store: Store, catalog: Catalog, listing: Listing, filter_: str, wanted: list[str]
 ) -> None:
-    scope = (None,) if listing is IMAGES else ()
+    scope = NOBODY if listing is IMAGES else ()
     assert ids(await listed(store, listing, filter_, scope)) == wanted
 
 
 async def test_image_status_filters_but_does_not_order(store: Store, catalog: Catalog) -> None:
-    assert await listed(store, IMAGES, '{"status": "available"}', (None,))
+    assert await listed(store, IMAGES, '{"status": "available"}', NOBODY)
     with pytest.raises(ApiError):
         parse_filter('{"+order_by": "status"}', IMAGES.columns)
 
@@ -153,12 +155,12 @@ async def test_entries_that_leave_are_retired_and_may_come_back(
 ) -> None:
     await sync(store, load(WORLDWIDE))
     assert len(ids(await listed(store, REGIONS))) == 12
-    assert "roost/mini" not in ids(await listed(store, IMAGES, scope=(None,)))
+    assert "roost/mini" not in ids(await listed(store, IMAGES, scope=NOBODY))
     assert json.loads(await fetch_record(store, EVERY_REGION, (), "local"))["id"] == "local"
     assert not await store.fetchval("select exists (select from ip_pool where region = 'local')")
     await sync(store, catalog)
     assert ids(await listed(store, REGIONS)) == ["br-south", "local", "us-lake"]
-    assert "roost/mini" in ids(await listed(store, IMAGES, scope=(None,)))
+    assert "roost/mini" in ids(await listed(store, IMAGES, scope=NOBODY))
 
 
 async def test_what_changes_in_the_file_changes_in_the_table(
@@ -177,17 +179,17 @@ async def test_what_changes_in_the_file_changes_in_the_table(
 async def test_private_images_belong_to_their_account(store: Store, catalog: Catalog) -> None:
     await store.execute(
         "insert into image (id, account_id, label, created, updated, created_by, size, type,"
-        " status) values ('private/100001', $1, 'mine', '2024-01-01', '2024-01-01', 'me', 0,"
-        " 'manual', 'creating')",
+        " status, number, region, engine) values ('private/100001', $1, 'mine', '2024-01-01', '2024-01-01', 'me', 0,"
+        " 'manual', 'creating', 100001, 'us-lake', 'simulated')",
         OWNER,
     )
     await sync(store, catalog)
-    mine = await listed(store, IMAGES, '{"is_public": false}', (OWNER,))
+    mine = await listed(store, IMAGES, '{"is_public": false}', (OWNER, None))
     assert ids(mine) == ["private/100001"]
-    assert ids(await listed(store, IMAGES, '{"is_public": false}', (OWNER + 1,))) == []
-    assert ids(await listed(store, IMAGES, '{"is_public": false}', (None,))) == []
+    assert ids(await listed(store, IMAGES, '{"is_public": false}', (OWNER + 1, None))) == []
+    assert ids(await listed(store, IMAGES, '{"is_public": false}', NOBODY)) == []
     with pytest.raises(ApiError):
-        await fetch_record(store, EVERY_IMAGE, (None,), "private/100001")
+        await fetch_record(store, EVERY_IMAGE, NOBODY, "private/100001")
 
 
 @pytest.mark.parametrize("name", ["roost", "operator"])
@@ -197,11 +199,13 @@ async def test_a_user_may_be_called_as_roost_itself(
     """The user's private images are taken neither for the catalogue's nor for the operator's."""
     await store.execute(
         "insert into image (id, account_id, label, created, updated, created_by, size, type,"
-        " status) values ('private/100002', $1, 'mine', '2024-01-01', '2024-01-01', $2, 0,"
-        " 'manual', 'available')",
+        " status, number, region, engine) values ('private/100002', $1, 'mine', '2024-01-01', '2024-01-01', $2, 0,"
+        " 'manual', 'available', 100002, 'us-lake', 'simulated')",
         OWNER,
         name,
     )
     await sync(store, catalog)
-    assert ids(await listed(store, IMAGES, '{"is_public": false}', (OWNER,))) == ["private/100002"]
+    assert ids(await listed(store, IMAGES, '{"is_public": false}', (OWNER, None))) == [
+        "private/100002"
+    ]
     assert await list_imported(store) == []

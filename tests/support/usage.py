@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from roost.app.roost import Roost
-from roost.resources.compute.engine import Counters, Traffic
+from roost.resources.compute.engine import Counters
+from roost.resources.compute.network_engine import Traffic
 from roost.resources.usage.rules import STEP
 from roost.resources.usage.service import note
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from roost.engines.qemu.images.setup import SWAP_LABEL, fw_cfg_files
 from roost.engines.qemu.images.store import GuestImage
-from roost.resources.compute.engine import InstanceSpec, PublicLink
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import PublicLink
 
 BOOT_SECONDS = 120.0
 """For a busy host; an idle one needs 4."""

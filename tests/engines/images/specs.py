@@ -3,7 +3,8 @@
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Interface
 
-from roost.resources.compute.engine import GuestAddress, GuestSetup, InstanceSpec
+from roost.resources.compute.engine import GuestSetup, InstanceSpec
+from roost.resources.compute.network_engine import GuestAddress
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIJ0 someone@example.com"
 HASH = "$6$salt$abc./XYZ"

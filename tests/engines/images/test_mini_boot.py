@@ -8,13 +8,8 @@ from pathlib import Path
 import pytest
 
 from roost.engines.qemu.images.store import GuestImage
-from roost.resources.compute.engine import (
-    GuestAddress,
-    InstanceSpec,
-    PublicLink,
-    VlanLink,
-    VpcLink,
-)
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import GuestAddress, PublicLink, VlanLink, VpcLink
 from roost.secrets import hash_guest_password
 from tests.engines.images.machine import ADDRESS, Machine, new_machine
 from tests.engines.images.specs import spec_with

@@ -14,7 +14,7 @@ from pycdlib import PyCdlib
 from roost.engines.qemu.images.documents import Value, document
 from roost.engines.qemu.images.nocloud import cloud_config, meta_data, network_config, nocloud_iso
 from roost.engines.qemu.images.user_data import combined
-from roost.resources.compute.engine import PublicLink, VlanLink
+from roost.resources.compute.network_engine import PublicLink, VlanLink
 from tests.engines.images.specs import HASH, KEY, PRIVATE, SPEC, spec_with
 
 CONFIG = b'#cloud-config\n{"a": 1}\n'

@@ -7,7 +7,7 @@ import pytest
 
 from roost.engines.qemu.images import setup
 from roost.engines.qemu.images.setup import fw_cfg_files
-from roost.resources.compute.engine import PublicLink, VlanLink
+from roost.resources.compute.network_engine import PublicLink, VlanLink
 from tests.engines.images.specs import HASH, KEY, PRIVATE, SPEC, spec_with
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.programs import faults
-from roost.resources.compute.engine import GuestAddresses
+from roost.resources.compute.network_engine import GuestAddresses
 
 
 class NftablesAddresses:

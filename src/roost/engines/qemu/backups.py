@@ -19,7 +19,7 @@ from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.programs import faults
 from roost.engines.qemu.users import open_directory
-from roost.resources.compute.engine import BackupState, DiskSpec, Progress
+from roost.resources.compute.disk_engine import BackupState, DiskSpec, Progress
 from roost.threads import DISK
 
 _NAME = re.compile(r"backup-(\d+)")

@@ -14,7 +14,7 @@ from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.images.store import INFO, ROOT, Draft, ImageInfo, ImageStore
 from roost.engines.qemu.programs import faults
 from roost.engines.qemu.users import user_of
-from roost.resources.compute.engine import DiskSpec, Progress, TooLargeError, private_image
+from roost.resources.compute.disk_engine import DiskSpec, Progress, TooLargeError, private_image
 from roost.threads import DISK
 
 _DOING = "The image could not be made"

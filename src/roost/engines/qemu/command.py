@@ -7,7 +7,8 @@ from typing import Literal
 from roost.engines.qemu.boots import Boot
 from roost.engines.qemu.devices import SCSI_BUS, SEED_LUN
 from roost.engines.qemu.guests import CONSOLE, FIRMWARE, SEED, Guest
-from roost.resources.compute.engine import InstanceSpec, PublicLink
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import PublicLink
 
 PROGRAM = "qemu-system-x86_64"
 Accelerator = Literal["kvm", "tcg"]

@@ -15,7 +15,7 @@ from roost.engines.qemu.programs import patiently, run
 from roost.engines.qemu.resizing import resize_copy
 from roost.engines.qemu.tools import run_for
 from roost.engines.qemu.users import give, user_of
-from roost.resources.compute.engine import DiskSpec, Progress
+from roost.resources.compute.disk_engine import DiskSpec, Progress
 from roost.threads import DISK
 
 _PERCENT = re.compile(r"\((\d+)\.\d+/100%\)")

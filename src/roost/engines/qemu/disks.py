@@ -12,7 +12,7 @@ from roost.engines.qemu.making import find_image, make_empty, make_from_image
 from roost.engines.qemu.programs import faults, patiently
 from roost.engines.qemu.resizing import resize_disk
 from roost.engines.qemu.users import open_directory
-from roost.resources.compute.engine import DiskSpec, DiskState, Progress
+from roost.resources.compute.disk_engine import DiskSpec, DiskState, Progress
 from roost.threads import DISK
 
 

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from roost.engines.processes import Process, find_process, host_start, search_process
 from roost.engines.qemu.diskfiles import MB, Place, disk_ids
 from roost.engines.qemu.network.config import network_name
-from roost.resources.compute.engine import DiskState, InstanceSpec, InstanceState, Power
+from roost.resources.compute.disk_engine import DiskState
+from roost.resources.compute.engine import InstanceSpec, InstanceState, Power
 
 SEED = "seed.iso"
 FIRMWARE = "fw_cfg"

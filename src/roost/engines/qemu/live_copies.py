@@ -18,7 +18,7 @@ from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import Monitor, MonitorError, connected
 from roost.engines.qemu.programs import failure
-from roost.resources.compute.engine import Progress
+from roost.resources.compute.disk_engine import Progress
 
 _PREFIX = "copy-"
 _POLL_SECONDS = 0.1

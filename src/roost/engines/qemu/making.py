@@ -13,7 +13,7 @@ from roost.engines.qemu.images.store import GuestImage, ImageStore
 from roost.engines.qemu.programs import failure, run
 from roost.engines.qemu.tools import run_for
 from roost.engines.qemu.users import give
-from roost.resources.compute.engine import DiskSpec, Filesystem
+from roost.resources.compute.disk_engine import DiskSpec, Filesystem
 from roost.threads import DISK
 
 _DOING = "The disk could not be made"

@@ -13,7 +13,7 @@ from roost.engines.qemu.diskfiles import MB, DiskFile, Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.making import begin_part, make_empty_part
 from roost.engines.qemu.tools import run_for
-from roost.resources.compute.engine import DiskSpec
+from roost.resources.compute.disk_engine import DiskSpec
 from roost.threads import DISK
 
 _DOING = "The disk could not be resized"

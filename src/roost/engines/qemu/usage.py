@@ -8,7 +8,8 @@ from pathlib import Path
 
 from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.monitor import MonitorError, disk_totals
-from roost.resources.compute.engine import Counters, Traffic
+from roost.resources.compute.engine import Counters
+from roost.resources.compute.network_engine import Traffic
 
 _AT_ONCE = 16
 """Guests that are asked at the same time."""

@@ -20,7 +20,7 @@ from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import Monitor, MonitorError, connected
 from roost.engines.qemu.programs import failure, run
 from roost.engines.qemu.volume_files import VolumeFile, holders
-from roost.resources.compute.engine import Progress
+from roost.resources.compute.disk_engine import Progress
 from roost.threads import DISK
 
 _DOING = "The volume could not be copied"

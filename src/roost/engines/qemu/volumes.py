@@ -19,7 +19,8 @@ from roost.engines.qemu.mounts import is_mounted
 from roost.engines.qemu.programs import failure, patiently
 from roost.engines.qemu.volume_copies import abandon_copies_of, abandon_copy, copy_volume
 from roost.engines.qemu.volume_files import VolumeFile, all_volumes, holders
-from roost.resources.compute.engine import MountedError, Progress
+from roost.resources.compute.disk_engine import Progress
+from roost.resources.compute.engine import MountedError
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.threads import DISK
 

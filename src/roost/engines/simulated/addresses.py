@@ -6,7 +6,7 @@ from dataclasses import replace
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import GUESTS
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import GuestAddresses
+from roost.resources.compute.network_engine import GuestAddresses
 
 
 class SimulatedAddresses:

@@ -8,7 +8,7 @@ from roost.engines.simulated.disks import begin_disk, end_disk, find_whole
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import BACKUPS, Backup, Disk
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import BackupState, DiskSpec, Progress
+from roost.resources.compute.disk_engine import BackupState, DiskSpec, Progress
 
 
 class SimulatedBackups:

@@ -7,7 +7,7 @@ from roost.engines.simulated.guests import disk_state
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import DISKS, GUESTS, IMAGES, Disk
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import DiskSpec, DiskState, Progress, private_image
+from roost.resources.compute.disk_engine import DiskSpec, DiskState, Progress, private_image
 
 
 class SimulatedDisks:

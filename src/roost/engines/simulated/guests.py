@@ -7,16 +7,16 @@ from datetime import datetime
 from roost.core.engine import EngineError
 from roost.engines.simulated.shelves import DISKS, GUESTS, VOLUMES, Disk, Guest
 from roost.engines.simulated.state import Documents
+from roost.resources.compute.disk_engine import DiskState
 from roost.resources.compute.engine import (
     Counters,
     DiskDevice,
-    DiskState,
     InstanceSpec,
     InstanceState,
     NoDisksError,
-    Traffic,
     VolumeDevice,
 )
+from roost.resources.compute.network_engine import Traffic
 
 _BOOT_CPU_SECONDS = 2.5
 _BOOT_BYTES = 192_000_000

@@ -6,7 +6,7 @@ from roost.engines.simulated.disks import find_whole
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import IMAGES, Image
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import DiskSpec, Progress, TooLargeError
+from roost.resources.compute.disk_engine import DiskSpec, Progress, TooLargeError
 
 
 class SimulatedImages:

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 from roost.engines.simulated.segments import Port
 from roost.engines.simulated.shelves import Guest
-from roost.resources.compute.engine import PublicLink, VpcLink
+from roost.resources.compute.network_engine import PublicLink, VpcLink
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from roost.engines.simulated.shelves import Guest
-from roost.resources.compute.engine import VlanLink
+from roost.resources.compute.network_engine import VlanLink
 
 
 @dataclass(frozen=True, slots=True)

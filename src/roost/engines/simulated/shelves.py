@@ -7,7 +7,8 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import Field, TypeAdapter
 
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import Filesystem, GuestAddresses, Link
+from roost.resources.compute.disk_engine import Filesystem
+from roost.resources.compute.network_engine import GuestAddresses, Link
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from roost.core.engine import EngineError, Health
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import GUESTS, VOLUMES, Volume
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import MountedError, Progress
+from roost.resources.compute.disk_engine import Progress
+from roost.resources.compute.engine import MountedError
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 
 

@@ -7,148 +7,30 @@ crash is harmless, and may raise EngineError; names on the host derive from ids 
 backup outlives changes to its instance's disks.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
-from typing import Literal, Protocol, TypeAlias, get_args
+from ipaddress import IPv4Address, IPv6Interface
+from typing import Literal, Protocol, get_args
 
 from roost.core.engine import EngineError, Health, Host
 from roost.core.planes import Plane
+from roost.resources.compute.disk_engine import BackupEngine, DiskEngine, DiskState, ImageEngine
+from roost.resources.compute.network_engine import (
+    AddressEngine,
+    GuestAddress,
+    GuestAddresses,
+    Link,
+    PublicLink,
+    Traffic,
+)
 
 
 class NoDisksError(EngineError):
     """A guest cannot start: what it is to boot from, or a device of it, is gone."""
 
 
-class TooLargeError(EngineError):
-    """A disk holds more than an image may."""
-
-
 class MountedError(EngineError):
     """A volume cannot be taken from a guest that still uses it."""
-
-
-Filesystem = Literal["raw", "swap", "ext3", "ext4", "initrd"]
-
-Progress = Callable[[int], Awaitable[None]]
-"""Told how far a copy is, 0 to 100; may be called as often as one likes."""
-
-
-@dataclass(frozen=True, slots=True)
-class DiskSpec:
-    """A disk as it should be."""
-
-    id: int
-    compute_id: int
-    size: int
-    """MB"""
-    filesystem: Filesystem
-    image: str | None = None
-    """The image's id in the catalogue, such as `roost/debian12`, that it starts as."""
-
-    @property
-    def name(self) -> str:
-        return f"disk-{self.id}"
-
-
-@dataclass(frozen=True, slots=True)
-class DiskState:
-    """A disk as it is."""
-
-    id: int
-    compute_id: int
-    size: int
-    """MB; 0 of one that is only begun."""
-
-
-class DiskEngine(Protocol):
-    """The disks of one data plane's guests."""
-
-    async def make(self, disk: DiskSpec) -> None:
-        """Make a disk: a copy of its image, or empty with its file system. One that is there stays.
-
-        The image of a disk must fit: EngineError.
-        """
-
-    async def resize(self, disk: DiskSpec) -> None:
-        """Bring a disk to the size of `disk`, its ext3 or ext4 file system with it.
-
-        EngineError while its guest runs with it, and when what it holds needs more room.
-        """
-
-    async def copy(self, source: DiskSpec, target: DiskSpec, progress: Progress) -> None:
-        """Make `target`, of the same size or larger, with the content of `source`.
-
-        A running guest's disk is copied as of one moment. A `target` that is there stays.
-        """
-
-    async def delete(self, compute_id: int, disk_id: int) -> None:
-        """Remove a disk. EngineError while its guest runs with it."""
-
-    async def inspect(self, compute_id: int, disk_id: int) -> DiskState | None:
-        """None when nothing of it exists."""
-
-
-@dataclass(frozen=True, slots=True)
-class BackupState:
-    """A backup as it is: the ids that its disks had."""
-
-    id: int
-    disks: tuple[int, ...]
-
-
-class BackupEngine(Protocol):
-    """Copies of disks, kept apart from them."""
-
-    async def save(self, backup_id: int, disks: Sequence[DiskSpec], progress: Progress) -> None:
-        """Keep copies of an instance's disks as of one moment, whether its guest runs or not.
-
-        A backup that is complete stays as it is; one that was only begun is made anew.
-        """
-
-    async def restore(
-        self, backup_id: int, disk_id: int, target: DiskSpec, progress: Progress
-    ) -> None:
-        """Make `target` with what disk `disk_id` held, of the same size or larger."""
-
-    async def delete(self, backup_id: int) -> None:
-        """Remove a backup, whole or begun."""
-
-    async def list(self) -> list[BackupState]:
-        """All complete backups that this engine holds, by id."""
-
-
-def private_image(number: int) -> str:
-    """The id of a private image, as `DiskSpec.image` names it (spec A image private)."""
-    return f"private/{number}"
-
-
-class ImageEngine(Protocol):
-    """Private images: what was on a disk, for disks of other guests to start as."""
-
-    async def capture(
-        self, number: int, disk: DiskSpec, most: int, *, cloud_init: bool, progress: Progress
-    ) -> int:
-        """Make an image of a disk as of one moment, whether its guest runs or not.
-
-        Returns the MB that a disk needs at least which is to start as the image. An image that is
-        complete stays as it is; one that was only begun is made anew. TooLargeError when the disk
-        holds more than `most` MB. `cloud_init`: whether the image takes user data of any format.
-        """
-
-    async def delete(self, number: int) -> None:
-        """Remove an image, whole or begun. Disks that started as it stay."""
-
-    async def list(self) -> list[int]:
-        """The numbers of all complete private images that this engine can use, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class GuestAddress:
-    """A static IPv4 address of a guest with its prefix; `gateway` is None for private ones."""
-
-    interface: IPv4Interface
-    gateway: IPv4Address | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,81 +46,8 @@ class GuestSetup:
     """Grows with each reset of the root password, which the next boot then applies again."""
 
 
-@dataclass(frozen=True, slots=True)
-class GuestAddresses:
-    """What a guest may send from, and what is brought to it."""
-
-    id: int
-    mac: str
-    ipv4: frozenset[IPv4Address]
-    """Its own."""
-    shared: frozenset[IPv4Address]
-    """Its own or others', each of several guests: the one that announced it last gets it."""
-    ipv6: IPv6Address | None
-    mail_restricted: bool
-
-    @property
-    def has_any(self) -> bool:
-        """Whether the guest was started with an interface to the outside."""
-        return bool(self.ipv4 or self.shared or self.ipv6)
-
-
-class AddressEngine(Protocol):
-    """What running guests may send and get; nobody speaks for another."""
-
-    async def set(self, guest: GuestAddresses) -> None:
-        """Exactly this, from the next packet on. Nothing happens to a guest that is off."""
-
-    async def list(self) -> Mapping[int, GuestAddresses | None]:
-        """Of all running guests by id; None of one whose filter or routes somebody changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublicLink:
-    """The interface with the MAC address and the public and private addresses of the instance."""
-
-    purpose: Literal["public"] = "public"
-
-
-@dataclass(frozen=True, slots=True)
-class VlanLink:
-    """An interface in a layer 2 segment that nobody else sees: no gateway, no filter."""
-
-    vlan_id: int
-    mac: str
-    interface: IPv4Interface | IPv6Interface | None
-    """The address that the guest gives itself at boot."""
-    purpose: Literal["vlan"] = "vlan"
-
-
-@dataclass(frozen=True, slots=True)
-class VpcLink:
-    """An interface in a subnet of a VPC, behind the subnet's gateway."""
-
-    vpc_id: int
-    subnet_id: int
-    mac: str
-    interface: IPv4Interface
-    """The guest's address, with the prefix length of the subnet."""
-    public: IPv4Address | None
-    """A public address that stands for it outside (1:1 NAT)."""
-    ranges: tuple[IPv4Network, ...]
-    """What is routed to the guest besides."""
-    routes: tuple[IPv4Network, ...]
-    """The other subnets of the VPC."""
-    primary: bool
-    """Whether the guest's default route is here."""
-    purpose: Literal["vpc"] = "vpc"
-
-    @property
-    def gateway(self) -> IPv4Address:
-        return self.interface.network[1]
-
-
-Link: TypeAlias = PublicLink | VlanLink | VpcLink
-
-
 Slot = Literal["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]
+
 
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 
@@ -320,21 +129,6 @@ class InstanceState:
     """By id."""
     interrupted: bool = False
     """Whether it is off because its host went down, or `shut_down` stopped it, while it ran."""
-
-
-@dataclass(frozen=True, slots=True)
-class Traffic:
-    """Bytes to and from a guest, from the IP header on; they outlive the guest's own start."""
-
-    epoch: str = ""
-    """Other counters of the guest, which began at 0, have another one."""
-    ipv4_in: int = 0
-    ipv4_out: int = 0
-    private_in: int = 0
-    """From private addresses of IPv4, which are not in `ipv4_in`."""
-    private_out: int = 0
-    ipv6_in: int = 0
-    ipv6_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.addresses import share_queries
 from roost.resources.compute import filter_service, queries
-from roost.resources.compute.engine import INSTANCE_PLANE, GuestAddresses, InstanceEngine
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.filter_service import Wanted
 from roost.resources.compute.locks import resource_of
+from roost.resources.compute.network_engine import GuestAddresses
 from roost.resources.compute.queries import InstanceFacts
 from roost.store import Queries
 

@@ -14,8 +14,9 @@ from roost.resources.account import queries as accounts
 from roost.resources.addresses import share_queries
 from roost.resources.addresses.queries import held_by
 from roost.resources.compute import rules
-from roost.resources.compute.engine import INSTANCE_PLANE, GuestAddresses
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.neighbours import InstanceVpcs
+from roost.resources.compute.network_engine import GuestAddresses
 from roost.resources.compute.queries import InstanceFacts
 from roost.services import Services
 from roost.store import Queries

@@ -10,10 +10,11 @@ from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import jobs, queries, totals_queries
+from roost.resources.compute.disk_engine import DiskState
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.jobs import make_disks
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.engine import INSTANCE_PLANE, DiskState, InstanceEngine, InstanceState
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine, InstanceState
 from roost.resources.compute.locks import resource_of
 from roost.resources.compute.power_service import follow_power
 from roost.resources.compute.queries import InstanceFacts

@@ -4,8 +4,8 @@ from collections.abc import Container, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, ip_interface
 
 from roost.resources.compute.configs.queries import BootInterface
-from roost.resources.compute.engine import GuestAddress, Link, PublicLink, VlanLink, VpcLink
 from roost.resources.compute.interface_bodies import primary_of
+from roost.resources.compute.network_engine import GuestAddress, Link, PublicLink, VlanLink, VpcLink
 from roost.resources.compute.rules import side_mac_address
 
 WITHOUT_INTERFACES = (BootInterface("public", True, None),)

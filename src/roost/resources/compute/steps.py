@@ -25,17 +25,16 @@ from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.engine import (
     SLOTS,
     DiskDevice,
-    GuestAddress,
     GuestSetup,
     InstanceSpec,
     NoDisksError,
     Slot,
     VolumeDevice,
-    VpcLink,
 )
 from roost.resources.compute.link_rules import WITHOUT_INTERFACES, links_of, public_address
 from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of
 from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes, InstanceVpcs
+from roost.resources.compute.network_engine import GuestAddress, VpcLink
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box
 from roost.services import Services

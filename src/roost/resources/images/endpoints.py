@@ -1,6 +1,6 @@
 """What the API offers: public images for everyone, private ones with a token (spec A images)."""
 
-from roost.resources.compute.engine import private_image
+from roost.resources.compute.disk_engine import private_image
 from roost.resources.images import queries, service
 from roost.resources.images.bodies import CreateImage, UpdateImage
 from roost.resources.images.records import ImageRow

@@ -8,7 +8,8 @@ from roost.core.events import log
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.compute.engine import INSTANCE_PLANE, ImageEngine
+from roost.resources.compute.disk_engine import ImageEngine
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import resource_of as compute_resource
 from roost.resources.images import jobs, queries
 from roost.resources.images.jobs import ImageArgs

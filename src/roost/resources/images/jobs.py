@@ -11,8 +11,9 @@ from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.turns import in_turn
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
+from roost.resources.compute.disk_engine import ImageEngine, TooLargeError
 from roost.resources.compute.disks import queries as disks
-from roost.resources.compute.engine import INSTANCE_PLANE, ImageEngine, TooLargeError
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of, on_instance
 from roost.resources.images import queries, rules
 from roost.resources.images.locks import resource_of

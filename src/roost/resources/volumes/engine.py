@@ -10,7 +10,7 @@ from typing import Protocol
 
 from roost.core.engine import Health
 from roost.core.planes import Plane
-from roost.resources.compute.engine import Progress
+from roost.resources.compute.disk_engine import Progress
 
 
 @dataclass(frozen=True, slots=True)

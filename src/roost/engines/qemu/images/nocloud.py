@@ -12,14 +12,8 @@ from ipaddress import IPv4Address, IPv6Address
 from roost.engines.qemu.images.documents import Value, document
 from roost.engines.qemu.images.setup import SWAP_LABEL
 from roost.engines.qemu.images.user_data import combined
-from roost.resources.compute.engine import (
-    GuestSetup,
-    InstanceSpec,
-    Link,
-    PublicLink,
-    VlanLink,
-    VpcLink,
-)
+from roost.resources.compute.engine import GuestSetup, InstanceSpec
+from roost.resources.compute.network_engine import Link, PublicLink, VlanLink, VpcLink
 
 _LABEL = "CIDATA"
 _SSHD_CONFIG = "/etc/ssh/sshd_config.d/50-cloud-init.conf"

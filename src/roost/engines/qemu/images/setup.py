@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from itertools import islice
 
-from roost.resources.compute.engine import InstanceSpec, PublicLink, VlanLink, VpcLink
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import PublicLink, VlanLink, VpcLink
 
 PREFIX = "opt/roost/"
 HOSTNAME = PREFIX + "hostname"

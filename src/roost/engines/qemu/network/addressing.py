@@ -20,7 +20,7 @@ from roost.engines.qemu.network.config import BRIDGE
 from roost.engines.qemu.network.namespace import namespace_path, read_taps, within
 from roost.engines.qemu.network.rules import BASE, TABLE, chain_of, guest_rules, no_guest_rules
 from roost.engines.qemu.programs import run
-from roost.resources.compute.engine import GuestAddresses
+from roost.resources.compute.network_engine import GuestAddresses
 from roost.threads import DISK
 
 _DOING = "The addresses of the guest could not be changed"

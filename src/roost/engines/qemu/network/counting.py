@@ -21,7 +21,7 @@ from roost.engines.qemu.network.netlink import (
     read_text,
     text,
 )
-from roost.resources.compute.engine import Traffic
+from roost.resources.compute.network_engine import Traffic
 
 _NAME = "roost_traffic"
 _TABLE = f"bridge {_NAME}"

@@ -38,9 +38,9 @@ from roost.engines.qemu.network.rules import BASE, FIREWALLS
 from roost.engines.qemu.network.vlans import VlanSegments
 from roost.engines.qemu.network.vpcs import VpcNetworks
 from roost.engines.qemu.programs import failure, run
-from roost.resources.compute.engine import (
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import (
     GuestAddresses,
-    InstanceSpec,
     Link,
     PublicLink,
     Traffic,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
 
 from roost.engines.qemu.network.config import BRIDGE, UPLINK, tap_name
-from roost.resources.compute.engine import GuestAddresses
+from roost.resources.compute.network_engine import GuestAddresses
 
 TABLE = "bridge roost"
 

@@ -12,7 +12,7 @@ from roost.engines.qemu.network.links import batch, ensure_namespace, take_tap
 from roost.engines.qemu.network.namespace import namespace_path, set_up_silence
 from roost.engines.qemu.network.rules import BASE, no_port_rules, port_rules
 from roost.engines.qemu.programs import run
-from roost.resources.compute.engine import VlanLink
+from roost.resources.compute.network_engine import VlanLink
 
 MAX_LINKS = 3
 _DOING = "The VLAN could not be set up"

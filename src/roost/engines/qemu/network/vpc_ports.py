@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from roost.engines.qemu.network.config import side_tap_name
-from roost.resources.compute.engine import VpcLink
+from roost.resources.compute.network_engine import VpcLink
 
 
 class VpcPort(BaseModel):

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from roost.engines.qemu.network.config import UPLINK
 from roost.engines.qemu.network.rules import MAIL
-from roost.resources.compute.engine import InstanceSpec, VpcLink
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import VpcLink
 
 _TABLE = "ip vpc"
 

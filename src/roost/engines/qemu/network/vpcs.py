@@ -36,7 +36,8 @@ from roost.engines.qemu.network.vpc_ports import (
 )
 from roost.engines.qemu.network.vpc_rules import ROUTER_RULES, frame_rules, nat_rules, no_nat_rules
 from roost.engines.qemu.programs import run
-from roost.resources.compute.engine import InstanceSpec, VpcLink
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import VpcLink
 from roost.threads import DISK
 
 _DOING = "The VPC could not be set up"

@@ -11,7 +11,8 @@ from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import queries
 from roost.resources.compute.backups.queries import BackupFacts
 from roost.resources.compute.backups.records import BackupStatus
-from roost.resources.compute.engine import INSTANCE_PLANE, BackupEngine, BackupState
+from roost.resources.compute.disk_engine import BackupEngine, BackupState
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import resource_of
 from roost.store import Queries
 

@@ -7,8 +7,8 @@ from pydantic import Base64Bytes, BaseModel, TypeAdapter
 from typing_extensions import TypedDict
 
 from roost.core.formats import Created, Id, Timestamp, Updated, example
+from roost.resources.compute.disk_engine import Filesystem
 from roost.resources.compute.disks.queries import DiskFacts, NewDisk
-from roost.resources.compute.engine import Filesystem
 
 BackupType = Literal["auto", "snapshot"]
 BackupStatus = Literal[

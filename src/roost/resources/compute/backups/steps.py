@@ -8,10 +8,10 @@ from roost.resources.compute.backups import queries, rules
 from roost.resources.compute.backups.queries import BackupFacts
 from roost.resources.compute.backups.records import DISKS, dump_disks
 from roost.resources.compute.configs import copy_queries
+from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.jobs import part_of
 from roost.resources.compute.disks.queries import DiskFacts
-from roost.resources.compute.engine import DiskSpec
 from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import GRACE, go_off

@@ -5,8 +5,8 @@ from typing import Annotated
 import orjson
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
+from roost.resources.compute.disk_engine import Filesystem
 from roost.resources.compute.disks import rules
-from roost.resources.compute.engine import Filesystem
 from roost.resources.compute.references import ImageId, image_named
 from roost.resources.compute.rules import strong_password
 from roost.resources.ssh_keys.references import KEYS_OF_USERS, NO_KEYS

@@ -15,10 +15,11 @@ from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.turns import awaited, in_turn
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
+from roost.resources.compute.disk_engine import Progress
 from roost.resources.compute.disks import queries, rules
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.disks.records import SealedSetup
-from roost.resources.compute.engine import InstanceEngine, Progress
+from roost.resources.compute.engine import InstanceEngine
 from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of, on_instance
 from roost.resources.compute.queries import InstanceFacts
 from roost.secrets import Box

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
+from roost.resources.compute.disk_engine import DiskSpec, Filesystem
 from roost.resources.compute.disks.records import DiskStatus
-from roost.resources.compute.engine import DiskSpec, Filesystem
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
 from roost.core.formats import Created, Id, Updated, example
-from roost.resources.compute.engine import Filesystem
+from roost.resources.compute.disk_engine import Filesystem
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 

@@ -1,6 +1,6 @@
 """The rules of disks as pure functions (reference: Disk, Compute instances)."""
 
-from roost.resources.compute.engine import Filesystem
+from roost.resources.compute.disk_engine import Filesystem
 
 MAX_LABEL = 48
 

@@ -1,0 +1,103 @@
+"""What compute needs of a data plane's network: interfaces of guests, addresses and traffic."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
+from typing import Literal, Protocol, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class GuestAddress:
+    """A static IPv4 address of a guest with its prefix; `gateway` is None for private ones."""
+
+    interface: IPv4Interface
+    gateway: IPv4Address | None
+
+
+@dataclass(frozen=True, slots=True)
+class GuestAddresses:
+    """What a guest may send from, and what is brought to it."""
+
+    id: int
+    mac: str
+    ipv4: frozenset[IPv4Address]
+    """Its own."""
+    shared: frozenset[IPv4Address]
+    """Its own or others', each of several guests: the one that announced it last gets it."""
+    ipv6: IPv6Address | None
+    mail_restricted: bool
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the guest was started with an interface to the outside."""
+        return bool(self.ipv4 or self.shared or self.ipv6)
+
+
+class AddressEngine(Protocol):
+    """What running guests may send and get; nobody speaks for another."""
+
+    async def set(self, guest: GuestAddresses) -> None:
+        """Exactly this, from the next packet on. Nothing happens to a guest that is off."""
+
+    async def list(self) -> Mapping[int, GuestAddresses | None]:
+        """Of all running guests by id; None of one whose filter or routes somebody changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicLink:
+    """The interface with the MAC address and the public and private addresses of the instance."""
+
+    purpose: Literal["public"] = "public"
+
+
+@dataclass(frozen=True, slots=True)
+class VlanLink:
+    """An interface in a layer 2 segment that nobody else sees: no gateway, no filter."""
+
+    vlan_id: int
+    mac: str
+    interface: IPv4Interface | IPv6Interface | None
+    """The address that the guest gives itself at boot."""
+    purpose: Literal["vlan"] = "vlan"
+
+
+@dataclass(frozen=True, slots=True)
+class VpcLink:
+    """An interface in a subnet of a VPC, behind the subnet's gateway."""
+
+    vpc_id: int
+    subnet_id: int
+    mac: str
+    interface: IPv4Interface
+    """The guest's address, with the prefix length of the subnet."""
+    public: IPv4Address | None
+    """A public address that stands for it outside (1:1 NAT)."""
+    ranges: tuple[IPv4Network, ...]
+    """What is routed to the guest besides."""
+    routes: tuple[IPv4Network, ...]
+    """The other subnets of the VPC."""
+    primary: bool
+    """Whether the guest's default route is here."""
+    purpose: Literal["vpc"] = "vpc"
+
+    @property
+    def gateway(self) -> IPv4Address:
+        return self.interface.network[1]
+
+
+Link: TypeAlias = PublicLink | VlanLink | VpcLink
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes to and from a guest, from the IP header on; they outlive the guest's own start."""
+
+    epoch: str = ""
+    """Other counters of the guest, which began at 0, have another one."""
+    ipv4_in: int = 0
+    ipv4_out: int = 0
+    private_in: int = 0
+    """From private addresses of IPv4, which are not in `ipv4_in`."""
+    private_out: int = 0
+    ipv6_in: int = 0
+    ipv6_out: int = 0
