@@ -179,7 +179,8 @@ async def test_what_changes_in_the_file_changes_in_the_table(
 async def test_private_images_belong_to_their_account(store: Store, catalog: Catalog) -> None:
     await store.execute(
         "insert into image (id, account_id, label, created, updated, created_by, size, type,"
-        " status, number, region, engine) values ('private/100001', $1, 'mine', '2024-01-01', '2024-01-01', 'me', 0,"
+        " status, number, region, engine) values ('private/100001', $1, 'mine',"
+        " '2024-01-01', '2024-01-01', 'me', 0,"
         " 'manual', 'creating', 100001, 'us-lake', 'simulated')",
         OWNER,
     )
@@ -199,7 +200,8 @@ async def test_a_user_may_be_called_as_roost_itself(
     """The user's private images are taken neither for the catalogue's nor for the operator's."""
     await store.execute(
         "insert into image (id, account_id, label, created, updated, created_by, size, type,"
-        " status, number, region, engine) values ('private/100002', $1, 'mine', '2024-01-01', '2024-01-01', $2, 0,"
+        " status, number, region, engine) values ('private/100002', $1, 'mine',"
+        " '2024-01-01', '2024-01-01', $2, 0,"
         " 'manual', 'available', 100002, 'us-lake', 'simulated')",
         OWNER,
         name,
