@@ -143,8 +143,10 @@ async def test_every_token_sees_public_images(served: RunningRoost) -> None:
     other = await issue_token(store, clock, user_id, "other", Scopes.parse("domains:read_only"))
     await store.execute(
         """
-        insert into image (id, account_id, label, created, updated, created_by, size, type, status)
-        select 'private/7', account_id, 'own', now(), now(), 'admin', 1, 'manual', 'available'
+        insert into image (id, account_id, label, created, updated, created_by, size, type, status,
+            number, region, engine)
+        select 'private/7', account_id, 'own', now(), now(), 'admin', 1, 'manual', 'available',
+            7, 'us-lake', 'simulated'
         from api_user where id = $1
         """,
         user_id,
@@ -161,8 +163,8 @@ async def test_private_images_are_seen_with_their_accounts_token(served: Running
     store = served.roost.store
     await store.execute(
         "insert into image (id, account_id, label, created, updated, created_by, size, type,"
-        " status) select 'private/100001', id, 'mine', '2024-01-01', '2024-01-01', 'me', 0,"
-        " 'manual', 'available' from account"
+        " status, number, region, engine) select 'private/100001', id, 'mine', '2024-01-01',"
+        " '2024-01-01', 'me', 0, 'manual', 'available', 100001, 'us-lake', 'simulated' from account"
     )
     token = f"Bearer {served.token}"
     assert "private/100001" in await listed(served, "/images", Authorization=token)

@@ -1,5 +1,6 @@
 """DNS as an operator sets it up: settings and the catalogue's pools, put together."""
 
+from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from roost.core.catalog import Catalog
@@ -14,17 +15,18 @@ def put_together(
     settings: Settings, catalog: Catalog, engine: DomainEngine
 ) -> tuple[Dns, ReverseDns]:
     """Raises ValueError for a setting that is not valid."""
-    pools, resolver = tuple(_pools(catalog)), _resolver(settings.rdns_resolver, engine)
+    pools, resolver = tuple(_pools(catalog)), _resolver(settings.rdns_resolver)
     suffix = settings.rdns_domain.lower().removesuffix(".")
     dns = Dns(
         engine,
         nameservers=_nameservers(settings.dns_nameservers),
         private_networks=_networks(settings.dns_private_networks),
         pools=pools,
-        resolver=None if settings.rdns_resolver is None else resolver,
+        resolver=resolver,
         reserved=frozenset((suffix, *reserved(pools))),
     )
-    return dns, ReverseDns(suffix, pools, resolver)
+    own = partial(_own_server, engine)
+    return dns, ReverseDns(suffix, pools, own if resolver is None else lambda: resolver)
 
 
 def _pools(catalog: Catalog) -> list[Network]:
@@ -46,13 +48,19 @@ def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
 
 
-def _resolver(text: str | None, engine: DomainEngine) -> Server:
-    """By default the deployment's own name server, which knows the zones that it holds."""
-    if text is not None:
-        server = parse_server(text)
-        if server is None or not server.is_address:
-            raise ValueError("ROOST_RDNS_RESOLVER must be an address, and a port after a colon")
-        return server
+def _resolver(text: str | None) -> Server | None:
+    """The operator's choice."""
+    if text is None:
+        return None
+    server = parse_server(text)
+    if server is None or not server.is_address:
+        raise ValueError("ROOST_RDNS_RESOLVER must be an address, and a port after a colon")
+    return server
+
+
+def _own_server(engine: DomainEngine) -> Server:
+    """The deployment's own name server, which knows the zones that it holds. Where it answers may
+    change: it takes another port when somebody else was quicker."""
     host, port = engine.listening[0]
     if ip_address(host).is_unspecified:
         host = "127.0.0.1" if ip_address(host).version == 4 else "::1"

@@ -1,5 +1,6 @@
 """What an operator sets of reverse DNS (docs/dns.md)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from roost.resources.domains.settings import Server
@@ -16,7 +17,7 @@ class ReverseDns:
     """The zone of default names, without the final period."""
     pools: tuple[Network, ...]
     """Of the catalogue: public IPv4 addresses, and the /64 of each region."""
-    resolver: Server
+    resolver: Callable[[], Server]
     """Who is asked what a name resolves to."""
 
     async def resolves(self, name: str, address: str) -> bool:
@@ -24,8 +25,8 @@ class ReverseDns:
         # Seldom needed, and slow to load.
         import dns.asyncresolver
 
-        resolver = dns.asyncresolver.Resolver(configure=False)
-        resolver.nameservers, resolver.port = [self.resolver.host], self.resolver.port
+        resolver, server = dns.asyncresolver.Resolver(configure=False), self.resolver()
+        resolver.nameservers, resolver.port = [server.host], server.port
         resolver.lifetime, resolver.cache = _SECONDS, None
         kind = "AAAA" if ":" in address else "A"
         absolute = dns.name.from_text(name)
