@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.name_server import stop_dns
@@ -11,11 +12,11 @@ from roost.app.state import open_store
 from roost.clock import Clock
 from roost.core.catalog import load
 from roost.core.engine import EngineError
-from roost.core.planes import Binding, Engines
+from roost.core.planes import Binding, Engine, Engines
 from roost.errors import ShownError
-from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
-from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
-from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.settings import Settings
 from roost.store.cluster import Cluster
 from roost.threads import DISK
@@ -34,9 +35,18 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
         say("stopped the server" if ran else "no server was running")
         ended = await asyncio.gather(
             _stop_name_server(settings.state, say),
-            *(_stop_guests(binding, say) for binding in engines.bindings_of(INSTANCE_PLANE)),
-            *(_stop_databases(binding, say) for binding in engines.bindings_of(DATABASE_PLANE)),
-            *(_stop_objects(binding, say) for binding in engines.bindings_of(OBJECT_PLANE)),
+            *(
+                _shut_down(binding, "guests", say, told=True)
+                for binding in engines.bindings_of(INSTANCE_PLANE)
+            ),
+            *(
+                _shut_down(binding, "databases", say, told=binding.real)
+                for binding in engines.bindings_of(DATABASE_PLANE)
+            ),
+            *(
+                _shut_down(binding, "buckets", say, told=False)
+                for binding in engines.bindings_of(OBJECT_PLANE)
+            ),
         )
         if database is not None and database.postmaster() is not None:
             await database.stop()
@@ -64,37 +74,23 @@ async def _stop_name_server(state: Path, say: Callable[[str], None]) -> bool:
     return True
 
 
-async def _stop_guests(binding: Binding[InstanceEngine], say: Callable[[str], None]) -> bool:
+class _Held(Engine, Protocol):
+    """What the engines of these planes have in common."""
+
+    async def shut_down(self) -> None: ...
+
+
+async def _shut_down(
+    binding: Binding[_Held], what: str, say: Callable[[str], None], *, told: bool
+) -> bool:
+    """`told`: whether its end is worth a line."""
     try:
         await binding.engine.shut_down()
     except EngineError as error:
-        say(f"region {binding.place}: not all guests stopped: {error}")
+        say(f"region {binding.place}: not all {what} stopped: {error}")
         return False
     finally:
         await binding.engine.close()
-    say(f"region {binding.place}: all guests are off")
-    return True
-
-
-async def _stop_databases(binding: Binding[DatabaseEngine], say: Callable[[str], None]) -> bool:
-    try:
-        await binding.engine.shut_down()
-    except EngineError as error:
-        say(f"region {binding.place}: not all databases stopped: {error}")
-        return False
-    finally:
-        await binding.engine.close()
-    if binding.real:
-        say(f"region {binding.place}: all databases are off")
-    return True
-
-
-async def _stop_objects(binding: Binding[ObjectEngine], say: Callable[[str], None]) -> bool:
-    try:
-        await binding.engine.shut_down()
-    except EngineError as error:
-        say(f"region {binding.place}: object storage did not stop: {error}")
-        return False
-    finally:
-        await binding.engine.close()
+    if told:
+        say(f"region {binding.place}: all {what} are off")
     return True

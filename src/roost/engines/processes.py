@@ -6,6 +6,7 @@ A pid alone proves nothing: it may have been reused, and a slow init leaves zomb
 import asyncio
 import os
 import signal
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -78,6 +79,20 @@ class Process:
         with suppress(ProcessLookupError):
             if self.alive():
                 os.kill(self.pid, number)
+
+
+async def end_process(
+    search: Callable[[], Awaitable[Process | None]], stop_seconds: float, kill_seconds: float
+) -> bool:
+    """Ask what `search` finds to end, and kill it when it does not; whether nothing is left."""
+    for number, seconds in ((signal.SIGTERM, stop_seconds), (signal.SIGKILL, kill_seconds)):
+        process = await search()
+        if process is None:
+            return True
+        process.kill(number)
+        if await process.gone(seconds):
+            return True
+    return False
 
 
 def find_process(pid_file: Path, marker: str) -> Process | None:

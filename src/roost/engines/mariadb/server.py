@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import pwd
-import signal
 import time
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from pydantic import SecretStr
 from roost.core.engine import EngineError
 from roost.engines.mariadb.folder import INSIDE, Folder
 from roost.engines.mariadb.programs import ENVIRONMENT, failure, run
-from roost.engines.processes import Process, find_process, search_process
+from roost.engines.processes import Process, end_process, find_process, search_process
 from roost.threads import DISK
 
 USER = "mysql"
@@ -61,14 +60,8 @@ class Server:
 
     async def stop(self) -> None:
         """Raises EngineError when it does not end."""
-        for number, seconds in ((signal.SIGTERM, _STOP_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
-            process = await self._search()
-            if process is None:
-                return
-            process.kill(number)
-            if await process.gone(seconds):
-                return
-        raise EngineError("The database server does not end")
+        if not await end_process(self._search, _STOP_SECONDS, _KILL_SECONDS):
+            raise EngineError("The database server does not end")
 
     async def execute(self, doing: str, sql: SecretStr) -> str:
         """What the administrator's statements answer; secrets in them reach no argument."""

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import signal
 import time
 
 import aiohttp
@@ -13,7 +12,7 @@ from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.powerdns.api import Place
 from roost.engines.powerdns.folder import Folder
-from roost.engines.processes import Process, find_process, search_process
+from roost.engines.processes import Process, end_process, find_process, search_process
 from roost.threads import DISK
 
 _log = structlog.get_logger(__name__)
@@ -139,14 +138,8 @@ class LocalServer:
         return EngineError("The name server does not start; the operator finds why in its log")
 
     async def _end(self) -> None:
-        for number, seconds in ((signal.SIGTERM, _STOP_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
-            process = await self._search()
-            if process is None:
-                return
-            process.kill(number)
-            if await process.gone(seconds):
-                return
-        raise EngineError("The name server does not end")
+        if not await end_process(self._search, _STOP_SECONDS, _KILL_SECONDS):
+            raise EngineError("The name server does not end")
 
 
 async def _is_served(session: aiohttp.ClientSession, url: str) -> bool:

@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import secrets
-import signal
 import sys
 import time
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import structlog
 from roost.core.engine import EngineError
 from roost.engines.listeners import LOOPBACK, free_tcp_port, tcp_port_is_free
 from roost.engines.locks import locked
-from roost.engines.processes import Process, find_process, search_process
+from roost.engines.processes import Process, end_process, find_process, search_process
 from roost.threads import DISK
 
 _log = structlog.get_logger(__name__)
@@ -92,14 +91,8 @@ class Server:
             await self._end()
 
     async def _end(self) -> None:
-        for number, seconds in ((signal.SIGTERM, _STOP_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
-            process = await self._search()
-            if process is None:
-                return
-            process.kill(number)
-            if await process.gone(seconds):
-                return
-        raise EngineError("The object storage does not end")
+        if not await end_process(self._search, _STOP_SECONDS, _KILL_SECONDS):
+            raise EngineError("The object storage does not end")
 
     async def _search(self) -> Process | None:
         """Also one whose starter was killed before it wrote the pid file."""
