@@ -38,6 +38,7 @@ async def change_rules(stage: Stage, firewall_id: int, _: int) -> None:
 
 async def change_addresses(stage: Stage, _: int, compute_id: int) -> None:
     await stage.change(compute_id, "ipv6 = '2001:db8::99/128'")
+    await stage.readdress(compute_id)
 
 
 async def disable(stage: Stage, firewall_id: int, _: int) -> None:

@@ -323,7 +323,9 @@ async def test_address_that_is_not_held(stage: Stage) -> None:
     async with stage.roost.store.transaction() as db:
         await release(db, compute_id, stage.roost.clock.now())
     text = f"instance {compute_id} shows {address}, but holds none"
-    assert await fsck(stage) == [text, "1 found, 0 repaired"]
+    uses = f"instance {compute_id} in region us-lake uses {address}, 2001:db8::1"
+    guest = f"{uses} instead of 2001:db8::1"
+    assert await fsck(stage) == [text, guest, "2 found, 0 repaired"]
     lines = await fsck(stage, repair=True)
     assert lines == [f"{text}; it shows and holds {address}", "1 found and repaired"]
     assert await fsck(stage) == ["clean"]

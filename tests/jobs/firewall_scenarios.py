@@ -89,6 +89,7 @@ async def placed(stage: Stage) -> tuple[int, int]:
     compute_id = await stage.instance("running", "running")
     ipv6 = f"2001:db8::{compute_id >> 16:x}:{compute_id & 0xFFFF:x}/128"
     await stage.change(compute_id, "ipv6 = $2", ipv6)
+    await stage.readdress(compute_id)
     return made[0], compute_id
 
 

@@ -9,7 +9,7 @@ from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
 from roost.resources.addresses.service import allocate
-from roost.resources.compute import profile_queries, queries, rules
+from roost.resources.compute import filter_service, profile_queries, queries, rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.rules import default_helpers
 from roost.resources.compute.disks import queries as disks
@@ -141,6 +141,12 @@ class Stage:
         """Write to a row behind everybody's back."""
         sql = f"update compute_instance set {assignment} where id = $1"
         await self.roost.store.execute(sql, compute_id, *values)
+
+    async def readdress(self, compute_id: int) -> None:
+        """Let its guest send from what its row says; its firewalls stay as they are."""
+        row = await self.row(compute_id)
+        wanted = await filter_service.wanted(self.roost.store, self.roost.services, row)
+        await self.engine(row.region).addresses.set(wanted.addresses)
 
     async def spec(self, compute_id: int) -> InstanceSpec:
         row = await self.row(compute_id)

@@ -14,4 +14,5 @@ async def _second(client: Client, roost: Roost, account: Account, parent: str) -
 
 SAMPLES = Samples(
     {"view_address_of_instance": Sample(_second, "192.0.2.254")},
+    queries={"list_addresses": "skip_ipv6_rdns=true"},
 )
