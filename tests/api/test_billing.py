@@ -65,6 +65,7 @@ async def test_no_month_is_invoiced_twice(client: Client, roost: Roost, account:
     assert (await client.get(INVOICES))["results"] == 1
 
 
+@pytest.mark.spec("A volumes 3", "A volumes charges")
 async def test_what_a_volume_costs(client: Client, roost: Roost, account: Account) -> None:
     body = {"label": "data", "region": "us-lake", "size": 20, "tags": ["blue"]}
     volume = await client.post("/volumes", body)
@@ -74,14 +75,18 @@ async def test_what_a_volume_costs(client: Client, roost: Roost, account: Accoun
     await rested(client, volume["id"])
     await client.post(f"/volumes/{volume['id']}/resize", {"size": 40})
     await rested(client, volume["id"])
+    clone = await client.post(f"/volumes/{volume['id']}/clone", {"label": "copy"})
+    await rested(client, clone["id"])
     await client.send("DELETE", f"/volumes/{volume['id']}")
     assert await ledger(roost, account) == [
         ("blockstorage", "", "us-lake", 20, *price),
+        ("blockstorage", "", "us-lake", 40, *price),
         ("blockstorage", "", "us-lake", 40, *price),
         ("blockstorage", "", "us-lake", 40, None, None),
     ]
 
 
+@pytest.mark.spec("B compute 1 charges", "B compute create backups charge")
 async def test_what_an_instance_costs(client: Client, roost: Roost, account: Account) -> None:
     body = create_body(region="br-south", backups_enabled=True)
     instance = await client.post(INSTANCES, body)

@@ -118,7 +118,7 @@ async def test_bad_buckets(client: Client, changes: dict[str, object], field: st
     assert (await client.get(BUCKETS))["results"] == 0
 
 
-@pytest.mark.spec("A object storage 1")
+@pytest.mark.spec("A object storage 1", "A errors 5 balance")
 async def test_who_owes_makes_nothing(client: Client, roost: Roost, account: Account) -> None:
     await roost.store.execute("update account set balance = -0.01 where id = $1", account.id)
     for path, body in ((BUCKETS, bucket_body()), (KEYS, {})):
