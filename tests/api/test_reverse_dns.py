@@ -11,6 +11,7 @@ import dns.reversename
 import pytest
 
 from roost.resources.reverse_dns.address_service import PRIVATE
+from roost.resources.reverse_dns.jobs import RESOURCE, SYNC, ReverseArgs
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.api.dns_servers import Served, dns_roost, served_by
 from tests.support.client import Client, Json, until
@@ -156,11 +157,20 @@ async def test_a_resolver_that_stalls_holds_up_nobody(stalling: Served) -> None:
     assert (await client.get("/account/events?page_size=500"))["results"] > 0
 
 
+async def synced(served: Served) -> None:
+    """What is done every minute has nothing to do for a while."""
+    roost, args = served.roost, ReverseArgs()
+    job = await roost.queue.enqueue(roost.store, SYNC, args, resource=RESOURCE)
+    ended = "select finished is not null from job where id = $1"
+    await until(lambda: roost.store.fetchval(ended, job.id), bool)
+
+
 async def test_names_of_a_zone_are_put_together(served: Served) -> None:
     """Many at the same time, as few jobs; no other zone is looked at."""
     client, store = served.client, served.roost.store
     addresses = [(await made(client))["ipv4"][0] for _ in range(4)]
     await told(client)
+    await synced(served)
     count = "select count(*) from job where kind = 'reverse_dns_update'"
     serials = "select zone, serial from reverse_zone order by zone"
     before = await store.fetch(serials)
