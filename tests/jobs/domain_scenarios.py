@@ -27,7 +27,7 @@ from roost.resources.reverse_dns import jobs as reverse
 from roost.resources.reverse_dns import queries as reverse_queries
 from roost.resources.reverse_dns.service import OWNER
 from tests.jobs.compute_scenarios import finish_jobs
-from tests.jobs.harness import Scenario
+from tests.jobs.harness import Scenario, ended, work_until
 from tests.support.stage import Stage
 
 _NUMBERS = count()
@@ -246,11 +246,12 @@ async def begin_names(environment: Environment) -> ReverseCase:
     """One zone is put where others have never been: they are not looked at."""
     stage = environment.services.get(Stage)
     store = stage.roost.store
-    await check_all(stage.roost, True, lambda _line: None)
+    args = reverse.ReverseArgs()
+    every = await environment.queue.enqueue(store, reverse.SYNC, args, resource=reverse.RESOURCE)
+    await work_until(environment, partial(ended, environment, every.id))
     await store.execute("delete from reverse_zone where zone = $1", _FORMER)
     await reverse_queries.set_changed(store, "100.51.198.in-addr.arpa")
     await store.execute("update reverse_zone set digest = '' where zone like '100.%'")
-    args = reverse.ReverseArgs()
     job = await environment.queue.enqueue(store, reverse.NAMES, args, resource=reverse.RESOURCE)
     return ReverseCase(stage, job.id)
 

@@ -64,9 +64,9 @@ class Trial:
             faults.plan(boundary, partial(fault, REASON))
         crashes = [boundary for boundary, fault in self.faults.items() if fault is Crash]
         for crash in crashes:
-            await _work_until(environment, partial(_struck, environment, crash))
+            await work_until(environment, partial(_struck, environment, crash))
             await _lapse(environment, case.job_id)
-        await _work_until(environment, partial(_ended, environment, case.job_id))
+        await work_until(environment, partial(ended, environment, case.job_id))
         assert faults.pending() == {}, "the job never came to these boundaries"
         await self._check(environment, case)
 
@@ -139,7 +139,7 @@ def _crashes_while_undoing(kind: AnyKind) -> Iterable[Trial]:
             yield Trial(title, {last: Fatal, crash: Crash}, fails=True)
 
 
-async def _work_until(environment: Environment, holds: Callable[[], Awaitable[bool]]) -> None:
+async def work_until(environment: Environment, holds: Callable[[], Awaitable[bool]]) -> None:
     worker = Worker(environment)
     task = asyncio.create_task(worker.run())
     try:
@@ -153,7 +153,7 @@ async def _struck(environment: Environment, crash: Boundary) -> bool:
     return crash not in environment.faults.pending()
 
 
-async def _ended(environment: Environment, job_id: int) -> bool:
+async def ended(environment: Environment, job_id: int) -> bool:
     return (await _job(environment, job_id)).finished is not None
 
 
