@@ -11,6 +11,7 @@ from roost.store import Store
 from tests.cli.process import Server
 from tests.support import database, transactions
 
+_LONGEST = Path(__file__).parent / "e2e"
 _SHOWN = 8000
 """Characters of a log, the last."""
 
@@ -19,6 +20,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         database.open_run()
         config.add_cleanup(database.close_run)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first: the whole ends sooner, and few guests run at a time."""
+    items.sort(key=lambda item: not item.path.is_relative_to(_LONGEST))
 
 
 @pytest.hookimpl(wrapper=True)
