@@ -25,7 +25,8 @@ async def test_a_folder_that_others_may_read_is_closed_to_them(
         for _ in range(2):
             async with open_store(simulated(state, database_url)):
                 assert mode(state) == after
-    assert [line["event"] for line in logs] == ["state_made_private"]
+    told = [line for line in logs if line["event"] == "state_made_private"]
+    assert len(told) == 1
 
 
 async def test_what_simulated_engines_remember_is_nobody_elses(
