@@ -7,7 +7,7 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.billing.charges import month_start
-from roost.core.billing.ledger import Billables
+from roost.core.billing.ledger import Billables, record_all
 from roost.resources.billing.service import differences, invoice_all, note_prices
 from tests.api.conftest import Account
 from tests.support.client import Client
@@ -123,11 +123,11 @@ async def test_a_new_price_holds_from_now_on(
     billable = roost.services.get(Billables).by_service["blockstorage"]
     async with roost.store.transaction() as db:
         await db.execute("""update unit_price set price = '{"hourly": 0.1, "monthly": 7}'""")
-        await db.execute(billable.of_all, roost.clock.seconds())
+        await record_all(db, billable, roost.clock.now())
         sql = "select hourly from ledger where account_id = $1 order by id"
         prices = [row["hourly"] for row in await db.fetch(sql, account.id)]
         await db.execute("""update unit_price set price = '{"hourly": 0.00015, "monthly": 0.1}'""")
-        await db.execute(billable.of_all, roost.clock.seconds())
+        await record_all(db, billable, roost.clock.now())
     assert prices == [Decimal("0.00015"), Decimal("0.1")]
 
 

@@ -14,7 +14,13 @@ from roost.clock import Clock
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.disk_engine import DiskSpec
-from roost.resources.compute.engine import DiskDevice, GuestSetup, InstanceEngine, InstanceSpec
+from roost.resources.compute.engine import (
+    Counters,
+    DiskDevice,
+    GuestSetup,
+    InstanceEngine,
+    InstanceSpec,
+)
 from roost.resources.compute.network_engine import GuestAddress
 from roost.resources.volumes.engine import VolumeEngine
 
@@ -32,6 +38,11 @@ async def until(
             if holds(value := await read()):
                 return value
             await asyncio.sleep(_POLL_SECONDS)
+
+
+async def counters_of(engine: InstanceEngine, compute_id: int) -> Counters | None:
+    """None while the guest is offline."""
+    return (await engine.counters()).get(compute_id)
 
 
 class Harness(Protocol):

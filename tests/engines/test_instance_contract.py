@@ -11,7 +11,7 @@ from roost.resources.compute.disk_engine import DiskSpec, DiskState
 from roost.resources.compute.engine import DiskDevice, InstanceSpec, NoDisksError, VolumeDevice
 from roost.resources.volumes.engine import VolumeSpec
 from tests.engines.conftest import ids
-from tests.engines.harness import Harness, root_disk, until
+from tests.engines.harness import Harness, counters_of, root_disk, until
 
 _GRACE = 10.0
 
@@ -44,7 +44,7 @@ async def test_a_guest_exists_from_its_first_disk_on(
     assert (state.power, state.memory, state.vcpus) == ("offline", 0, 0)
     assert state.disks == (DiskState(offline.id, offline.id, 64),)
     assert state in await harness.engine.list()
-    assert await harness.engine.counters(offline.id) is None
+    assert await counters_of(harness.engine, offline.id) is None
 
 
 async def test_disks_of_a_guest_are_shown_by_id(harness: Harness, offline: InstanceSpec) -> None:
@@ -73,11 +73,11 @@ async def test_a_started_guest_runs(harness: Harness, running: InstanceSpec) -> 
 
 async def test_start_leaves_a_running_guest_alone(harness: Harness, running: InstanceSpec) -> None:
     before = await until(
-        lambda: harness.engine.counters(running.id),
+        lambda: counters_of(harness.engine, running.id),
         lambda counters: counters is not None and counters.cpu_seconds > 1,
     )
     await harness.engine.start(running)
-    after = await harness.engine.counters(running.id)
+    after = await counters_of(harness.engine, running.id)
     assert before is not None
     assert after is not None
     assert after.cpu_seconds >= before.cpu_seconds
@@ -167,7 +167,7 @@ async def test_a_rescue_system_needs_no_root(harness: Harness, offline: Instance
 async def test_a_stopped_guest_is_offline(harness: Harness, running: InstanceSpec) -> None:
     await harness.engine.stop(running.id, 0)
     assert await power(harness, running.id) == "offline"
-    assert await harness.engine.counters(running.id) is None
+    assert await counters_of(harness.engine, running.id) is None
 
 
 async def test_a_stopped_guest_starts_again(harness: Harness, running: InstanceSpec) -> None:
@@ -188,7 +188,7 @@ async def test_a_crashed_guest_is_offline_and_starts_again(
 ) -> None:
     await harness.crash(running.id)
     assert await power(harness, running.id) == "offline"
-    assert await harness.engine.counters(running.id) is None
+    assert await counters_of(harness.engine, running.id) is None
     await harness.engine.start(running)
     assert await power(harness, running.id) == "running"
 
@@ -247,7 +247,7 @@ async def test_a_guest_that_does_not_exist_is_nothing(harness: Harness) -> None:
     await harness.engine.stop(unknown, _GRACE)
     await harness.engine.delete(unknown)
     assert await harness.engine.inspect(unknown) is None
-    assert await harness.engine.counters(unknown) is None
+    assert await counters_of(harness.engine, unknown) is None
     assert await harness.engine.console(unknown, 100) == b""
 
 
@@ -272,10 +272,10 @@ async def test_guests_outlive_the_engine_object(harness: Harness, offline: Insta
 
 
 async def test_counters_grow(harness: Harness, running: InstanceSpec) -> None:
-    first = await harness.engine.counters(running.id)
+    first = await counters_of(harness.engine, running.id)
     assert first is not None
     later = await until(
-        lambda: harness.engine.counters(running.id),
+        lambda: counters_of(harness.engine, running.id),
         lambda now: now is not None and now.cpu_seconds > first.cpu_seconds,
     )
     assert later is not None
@@ -286,20 +286,20 @@ async def test_counters_grow(harness: Harness, running: InstanceSpec) -> None:
 
 
 async def test_counters_of_all_that_run(harness: Harness, running: InstanceSpec) -> None:
-    found = await harness.engine.all_counters()
-    one = await harness.engine.counters(running.id)
+    found = await harness.engine.counters()
+    one = await counters_of(harness.engine, running.id)
     assert one is not None
     assert one.run == found[running.id].run
     assert one.cpu_seconds >= found[running.id].cpu_seconds
     await harness.engine.stop(running.id, 0)
-    assert running.id not in await harness.engine.all_counters()
+    assert running.id not in await harness.engine.counters()
 
 
 async def test_another_start_is_another_run(harness: Harness, running: InstanceSpec) -> None:
-    first = await harness.engine.counters(running.id)
+    first = await counters_of(harness.engine, running.id)
     await harness.engine.stop(running.id, 0)
     await harness.engine.start(running)
-    second = await harness.engine.counters(running.id)
+    second = await counters_of(harness.engine, running.id)
     assert first is not None
     assert second is not None
     assert first.run != second.run

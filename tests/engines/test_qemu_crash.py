@@ -30,7 +30,7 @@ async def main():
     harness = QemuHarness(Path(state_dir), ImageStore(Path(images)), Pools(int(number)))
     print("ready", flush=True)
     await work(harness)
-    assert await harness.engine.counters(100_001) is not None
+    assert await counters_of(harness.engine, 100_001) is not None
     await remove(harness)
 
 uvloop.run(main())

@@ -26,7 +26,7 @@ from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import InstanceSpec, VolumeDevice
 from roost.resources.volumes.engine import VolumeSpec
 from roost.secrets import hash_guest_password
-from tests.engines.harness import root_disk, until
+from tests.engines.harness import counters_of, root_disk, until
 from tests.engines.qemu_host import QemuHarness, open_qemu, output, processes_with
 from tests.engines.shell import Shell, make_shell
 from tests.support.images import ensure_mini
@@ -156,9 +156,9 @@ async def test_a_private_image_can_be_read_by_its_guest(tmp_path: Path) -> None:
 async def test_counters_see_the_network_and_the_disk(
     harness: QemuHarness, pair: tuple[InstanceSpec, InstanceSpec], shell: Shell
 ) -> None:
-    before = await harness.engine.counters(pair[0].id)
+    before = await counters_of(harness.engine, pair[0].id)
     await shell.run(ipv4(pair[0]), "dd if=/dev/zero of=/root/block bs=1k count=64; sync")
-    after = await harness.engine.counters(pair[0].id)
+    after = await counters_of(harness.engine, pair[0].id)
     assert before is not None
     assert after is not None
     assert after.traffic.ipv4_in > before.traffic.ipv4_in
@@ -225,7 +225,7 @@ async def test_a_state_directory_may_be_deep(tmp_path: Path) -> None:
     harness = await open_qemu(tmp_path / ("d" * 100) / ("e" * 100))
     spec = harness.spec(100_001)
     await boot(harness, spec)
-    assert await harness.engine.counters(spec.id) is not None
+    assert await counters_of(harness.engine, spec.id) is not None
     await harness.engine.stop(spec.id, 0)
     await harness.engine.shut_down()
 

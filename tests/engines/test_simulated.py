@@ -28,7 +28,7 @@ from roost.resources.firewalls.engine import FirewallSpec, RuleSet
 from roost.resources.object_storage.engine import BucketSpec, KeySpec
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.waiting import NotYetError, may_leave
-from tests.engines.harness import Pools, ignore, until
+from tests.engines.harness import Pools, counters_of, ignore, until
 
 ID = 100_001
 DISK = DiskSpec(ID, ID, 64, "ext4", "roost/mini")
@@ -346,12 +346,12 @@ async def test_counters_follow_the_clock(tmp_path: Path, spec: InstanceSpec) -> 
     await engine.disks.make(DISK)
     await engine.start(spec)
     clock.advance(timedelta(days=1))
-    counters = await engine.counters(spec.id)
+    counters = await counters_of(engine, spec.id)
     assert counters is not None
     assert counters.traffic.ipv4_out >= 9_000 * 86_400
     assert counters.disks[DISK.id] >= 13_000 * 86_400
     await engine.shut_down()
-    assert await engine.counters(spec.id) is None
+    assert await counters_of(engine, spec.id) is None
     await engine.close()
 
 

@@ -51,9 +51,11 @@ class AddressCase:
         assert running is not None
         held = {IPv4Address(row.address) for row in await held_by(store, self.compute_id)}
         assert running.ipv4 == held
-        shared = await share_queries.shared_with(store, self.compute_id)
+        shared = (await share_queries.shared_with(store, [self.compute_id])).get(
+            self.compute_id, []
+        )
         assert running.shared == set(map(IPv4Address, shared))
-        assert await share_queries.leaving(store, self.compute_id) == []
+        assert await share_queries.leaving(store, [self.compute_id]) == {}
 
     async def _check_event(self, status: str) -> None:
         found = await self.stage.roost.store.fetchval(

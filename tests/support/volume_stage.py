@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.ids import new_uuid
-from roost.resources.compute.configs import queries as slots
+from roost.resources.compute.configs import device_queries as slots
 from roost.resources.volumes import queries
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.resources.volumes.queries import NewVolume, VolumeFacts

@@ -34,7 +34,7 @@ from roost.engines.qemu.prerequisites import check, qemu_version
 from roost.engines.qemu.programs import failure, faults, patiently
 from roost.engines.qemu.room import read_host
 from roost.engines.qemu.setups import make_rescue, remove_rescue, write_setup
-from roost.engines.qemu.usage import read_all_counters, read_console, read_counters, trim_consoles
+from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
 from roost.engines.qemu.users import open_directory
 from roost.engines.qemu.volume_files import holders
 from roost.resources.compute.engine import (
@@ -125,14 +125,11 @@ class QemuInstances:
     def endings(self) -> AsyncGenerator[int, None]:
         return self._endings.listen()
 
-    async def counters(self, compute_id: int) -> Counters | None:
-        return await read_counters(self._guest(compute_id), await self._network.traffic())
-
-    async def all_counters(self) -> Mapping[int, Counters]:
+    async def counters(self) -> Mapping[int, Counters]:
         with faults("The instances cannot be seen"):
             running = await DISK.run(running_guests, self._state_dir)
         traffic = await self._network.traffic()
-        return await read_all_counters((guest for guest, _ in running), traffic)
+        return await read_counters((guest for guest, _ in running), traffic)
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         return await DISK.run(read_console, self._guest(compute_id), limit)

@@ -17,7 +17,7 @@ _CONSOLE_BYTES = 4 * 1024 * 1024
 _KEPT_BYTES = 256 * 1024
 
 
-async def read_counters(guest: Guest, traffic: Mapping[int, Traffic]) -> Counters | None:
+async def _read_counters(guest: Guest, traffic: Mapping[int, Traffic]) -> Counters | None:
     """None when the guest is off, goes off meanwhile, or does not answer."""
     process = guest.process()
     if process is None:
@@ -30,7 +30,7 @@ async def read_counters(guest: Guest, traffic: Mapping[int, Traffic]) -> Counter
     return Counters(run, cpu_seconds, disks, traffic.get(guest.id, Traffic()))
 
 
-async def read_all_counters(
+async def read_counters(
     guests: Iterable[Guest], traffic: Mapping[int, Traffic]
 ) -> dict[int, Counters]:
     """A guest that hangs holds up few others."""
@@ -38,7 +38,7 @@ async def read_all_counters(
 
     async def read(guest: Guest) -> None:
         async with free:
-            counters = await read_counters(guest, traffic)
+            counters = await _read_counters(guest, traffic)
         if counters is not None:
             found[guest.id] = counters
 

@@ -126,14 +126,13 @@ def disk_state(disk: Disk) -> DiskState:
     return DiskState(disk.id, disk.compute_id, disk.size if disk.whole else 0)
 
 
-def counters_at(documents: Documents, compute_id: int, now: datetime) -> Counters | None:
+def _counters_at(documents: Documents, guest: Guest, now: datetime) -> Counters | None:
     """A small web server's load since the start; steady, so that tests can foretell it."""
-    guest = GUESTS.find(documents, compute_id)
-    if guest is None or guest.started is None:
+    if guest.started is None:
         return None
     up = max(0.0, (now - guest.started).total_seconds())
     moved = _BOOT_BYTES + int(up * 13_000)
-    swaps = {disk.id for disk in DISKS.all(documents, compute_id) if disk.filesystem == "swap"}
+    swaps = {disk.id for disk in DISKS.all(documents, guest.id) if disk.filesystem == "swap"}
     run = guest.started.isoformat()
     return Counters(
         run=run,
@@ -149,9 +148,9 @@ def counters_at(documents: Documents, compute_id: int, now: datetime) -> Counter
     )
 
 
-def all_counters_at(documents: Documents, now: datetime) -> dict[int, Counters]:
+def counters_at(documents: Documents, now: datetime) -> dict[int, Counters]:
     """Of all guests that run."""
-    found = ((guest.id, counters_at(documents, guest.id, now)) for guest in GUESTS.all(documents))
+    found = ((guest.id, _counters_at(documents, guest, now)) for guest in GUESTS.all(documents))
     return {compute_id: each for compute_id, each in found if each is not None}
 
 

@@ -83,15 +83,9 @@ class SimulatedInstances:
         finally:
             self._ended = None
 
-    async def counters(self, compute_id: int) -> Counters | None:
+    async def counters(self) -> Mapping[int, Counters]:
         now = self._clock.now()
-        return await self._plane.transact(
-            lambda documents: guests.counters_at(documents, compute_id, now)
-        )
-
-    async def all_counters(self) -> Mapping[int, Counters]:
-        now = self._clock.now()
-        return await self._plane.transact(lambda documents: guests.all_counters_at(documents, now))
+        return await self._plane.transact(lambda documents: guests.counters_at(documents, now))
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         guest = await self._find(compute_id)

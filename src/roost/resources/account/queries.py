@@ -1,6 +1,6 @@
 """SQL of accounts and their users."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -213,10 +213,12 @@ async def has_email(db: Queries, account_id: int) -> bool:
     return bool(await db.fetchval("select email <> '' from account where id = $1", account_id))
 
 
-async def created(db: Queries, account_id: int) -> datetime:
-    """When the account was made."""
-    when: datetime = await db.fetchval("select created from account where id = $1", account_id)
-    return when
+async def created(db: Queries, account_ids: Collection[int]) -> dict[int, datetime]:
+    """When accounts were made."""
+    rows = await db.fetch(
+        "select id, created from account where id = any($1::bigint[])", list(account_ids)
+    )
+    return {row["id"]: row["created"] for row in rows}
 
 
 async def network_helper(db: Queries, account_id: int) -> bool:

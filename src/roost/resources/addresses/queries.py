@@ -137,6 +137,18 @@ async def held_by(db: Queries, compute_id: int) -> list[AddressRow]:
     return [AddressRow(**row) for row in rows]
 
 
+async def held_by_all(db: Queries, compute_ids: Collection[int]) -> dict[int, list[str]]:
+    """The addresses of those of the instances that hold any."""
+    rows = await db.fetch(
+        """
+        select compute_id, array_agg(host(address)) as addresses from ip_address
+        where compute_id = any($1::bigint[]) group by compute_id
+        """,
+        list(compute_ids),
+    )
+    return {row["compute_id"]: row["addresses"] for row in rows}
+
+
 async def find_held(db: Queries, account_id: int, address: str) -> HeldAddress | None:
     """An address of one of the account's instances."""
     row = await db.fetchrow(

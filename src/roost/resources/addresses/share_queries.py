@@ -5,18 +5,22 @@ from collections.abc import Collection
 from roost.store import Queries
 
 
-async def shared_with(db: Queries, compute_id: int) -> list[str]:
-    """What several guests may use of which this is one: addresses of its own, and of others."""
+async def shared_with(db: Queries, compute_ids: Collection[int]) -> dict[int, list[str]]:
+    """By instance what several guests may use of which it is one: addresses of its own, and of
+    others."""
     rows = await db.fetch(
         """
-        select host(address) as address from ip_share where compute_id = $1
-        union
-        select host(s.address) from ip_share s join ip_address a on a.address = s.address
-        where a.compute_id = $1 order by 1
+        select compute_id, array_agg(distinct host(address)) as addresses from (
+            select compute_id, address from ip_share where compute_id = any($1::bigint[])
+            union all
+            select a.compute_id, s.address
+            from ip_share s join ip_address a on a.address = s.address
+            where a.compute_id = any($1::bigint[])) shared
+        group by compute_id
         """,
-        compute_id,
+        list(compute_ids),
     )
-    return [row["address"] for row in rows]
+    return {row["compute_id"]: row["addresses"] for row in rows}
 
 
 async def sharers(db: Queries, addresses: Collection[str]) -> dict[str, list[int]]:
@@ -87,10 +91,16 @@ async def leave(db: Queries, compute_id: int, address: str) -> None:
     )
 
 
-async def leaving(db: Queries, compute_id: int) -> list[int]:
-    """What the instance is to let go of, by ids of rows."""
-    rows = await db.fetch("select id from ip_leaving where compute_id = $1", compute_id)
-    return [row["id"] for row in rows]
+async def leaving(db: Queries, compute_ids: Collection[int]) -> dict[int, list[int]]:
+    """By instance the ids of the rows that say what it is to let go of."""
+    rows = await db.fetch(
+        """
+        select compute_id, array_agg(id) as ids from ip_leaving
+        where compute_id = any($1::bigint[]) group by compute_id
+        """,
+        list(compute_ids),
+    )
+    return {row["compute_id"]: row["ids"] for row in rows}
 
 
 async def all_leaving(db: Queries, after: int, last: int | None) -> set[int]:

@@ -194,10 +194,7 @@ class InstanceEngine(Protocol):
         at a time. What it misses, as another process may start guests too, `list` shows.
         """
 
-    async def counters(self, compute_id: int) -> Counters | None:
-        """None while the guest is offline."""
-
-    async def all_counters(self) -> Mapping[int, Counters]:
+    async def counters(self) -> Mapping[int, Counters]:
         """Of all guests that run. One that does not answer is left out."""
 
     async def console(self, compute_id: int, limit: int) -> bytes:

@@ -53,14 +53,10 @@ class Filters(Reconciler[int, _Rows | None, GuestAddresses, str]):
         store, first = self.installation.store, after or 0
         rows = await queries.in_region(store, self.region, first, limit)
         late = await share_queries.all_leaving(store, first, rows[-1].id if rows else None)
-        return {
-            row.id: row.id in late or (row.id in held and await self._differs(row, held[row.id]))
-            for row in rows
-        }
-
-    async def _differs(self, row: InstanceFacts, held: GuestAddresses | None) -> bool:
-        rows = await self._read(self.installation.store, row)
-        return _difference(rows, {row.id: held}) is not None
+        running = [row for row in rows if row.id in held]
+        wanted = await filter_service.all_wanted(store, self.installation.services, running)
+        differ = {row.id for row in running if _difference(_Rows(row, wanted[row.id]), held)}
+        return {row.id: row.id in late or row.id in differ for row in rows}
 
     async def read(self, db: Queries, key: int) -> _Rows | None:
         facts = await queries.lock_any(db, key)
@@ -68,9 +64,6 @@ class Filters(Reconciler[int, _Rows | None, GuestAddresses, str]):
             return None
         if await self.queue.busy(db, resource_of(key)):
             raise ChangedError
-        return await self._read(db, facts)
-
-    async def _read(self, db: Queries, facts: InstanceFacts) -> _Rows:
         return _Rows(facts, await filter_service.wanted(db, self.installation.services, facts))
 
     async def look(self, key: int, rows: _Rows | None) -> _Case | None:

@@ -4,6 +4,7 @@ What it loses is gone before anything else has it, and what it gets is behind it
 a packet passes. Jobs of the instance do it, one at a time.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Interface
 
@@ -11,8 +12,8 @@ from roost.core.catalog import Catalog
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.resources.account import queries as accounts
+from roost.resources.addresses import queries as addresses
 from roost.resources.addresses import share_queries
-from roost.resources.addresses.queries import held_by
 from roost.resources.compute import rules
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.neighbours import InstanceVpcs
@@ -31,25 +32,39 @@ class Wanted:
 
 
 async def wanted(db: Queries, services: Services, facts: InstanceFacts) -> Wanted:
+    """By the rows of one instance."""
+    return (await all_wanted(db, services, [facts]))[facts.id]
+
+
+async def all_wanted(
+    db: Queries, services: Services, instances: Sequence[InstanceFacts]
+) -> dict[int, Wanted]:
     """By the rows; what is leaving is read first, as it was lost before the rest is read."""
-    leaving = await share_queries.leaving(db, facts.id)
-    vpcs = services.get(InstanceVpcs)
-    held = [
-        each
-        for each in await held_by(db, facts.id)
-        if await vpcs.nat_of(db, facts.id, each.address) is None
-    ]
-    shared = await share_queries.shared_with(db, facts.id)
-    opened = await accounts.created(db, facts.account_id)
-    addresses = GuestAddresses(
-        id=facts.id,
-        mac=rules.mac_address(facts.id),
-        ipv4=frozenset(IPv4Address(each.address) for each in held),
-        shared=frozenset(map(IPv4Address, shared)),
-        ipv6=IPv6Interface(facts.ipv6).ip if facts.ipv6 else None,
-        mail_restricted=services.get(Catalog).restricts_mail(opened),
-    )
-    return Wanted(addresses, frozenset(leaving))
+    ids = [facts.id for facts in instances]
+    leaving = await share_queries.leaving(db, ids)
+    natted = await services.get(InstanceVpcs).natted(db, ids)
+    held = await addresses.held_by_all(db, ids)
+    shared = await share_queries.shared_with(db, ids)
+    opened = await accounts.created(db, {facts.account_id for facts in instances})
+    restricts_mail = services.get(Catalog).restricts_mail
+    return {
+        facts.id: Wanted(
+            GuestAddresses(
+                id=facts.id,
+                mac=rules.mac_address(facts.id),
+                ipv4=frozenset(
+                    IPv4Address(address)
+                    for address in held.get(facts.id, ())
+                    if (facts.id, address) not in natted
+                ),
+                shared=frozenset(map(IPv4Address, shared.get(facts.id, ()))),
+                ipv6=IPv6Interface(facts.ipv6).ip if facts.ipv6 else None,
+                mail_restricted=restricts_mail(opened[facts.account_id]),
+            ),
+            frozenset(leaving.get(facts.id, ())),
+        )
+        for facts in instances
+    }
 
 
 async def bring(db: Queries, services: Services, facts: InstanceFacts) -> frozenset[int]:

@@ -17,13 +17,14 @@ from roost.resources.compute.backups import endpoints as backups
 from roost.resources.compute.backups import fsck as backup_fsck
 from roost.resources.compute.backups import jobs as backup_jobs
 from roost.resources.compute.backups import schedule_jobs
+from roost.resources.compute.billing_queries import CHARGED, CHARGED_BACKUPS
 from roost.resources.compute.configs import endpoints as configs
 from roost.resources.compute.disks import endpoints as disks
 from roost.resources.compute.disks import jobs as disk_jobs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
-from roost.resources.compute.queries import CHARGED, CHARGED_BACKUPS, COMPUTE
+from roost.resources.compute.queries import COMPUTE
 
 GROUP = Group(
     endpoints=(endpoints, backups, configs, disks, lifecycle),

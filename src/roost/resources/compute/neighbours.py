@@ -1,7 +1,7 @@
 """What compute asks of volumes, firewalls, VPCs and images: their packages rest on this one, which
 never imports them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from roost.core.catalog.entries import ImageEntry
@@ -115,6 +115,10 @@ class InstanceVpcs:
     async def nat_of(self, db: Queries, compute_id: int, address: str) -> Nat | None:
         """What one of an instance's public addresses stands for."""
         return None
+
+    async def natted(self, db: Queries, compute_ids: Collection[int]) -> Set[tuple[int, str]]:
+        """The public addresses of instances that stand for one in a VPC, with their instance."""
+        return frozenset()
 
 
 class InstanceFirewalls:

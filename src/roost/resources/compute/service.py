@@ -18,6 +18,7 @@ from roost.resources.addresses.service import PoolExhaustedError, allocate
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
 from roost.resources.compute.backups.service import place_in_new
+from roost.resources.compute.billing_queries import CHARGED, CHARGED_BACKUPS
 from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.configs.interface_rules import interface_rows, place_all
 from roost.resources.compute.configs.rules import DEFAULT_KERNEL, default_helpers, profile_label
@@ -105,9 +106,9 @@ async def place(context: Context, wanted: Properties) -> tuple[queries.NewInstan
     compute_id = await queries.next_id(context.db)
     new = _row(context, wanted, compute_id, await _allocate(context, wanted, compute_id))
     record = await _insert(context, wanted.label, new)
-    await begin(context.db, queries.CHARGED, compute_id, new["now"])
+    await begin(context.db, CHARGED, compute_id, new["now"])
     if wanted.backups_enabled:
-        await begin(context.db, queries.CHARGED_BACKUPS, compute_id, new["now"])
+        await begin(context.db, CHARGED_BACKUPS, compute_id, new["now"])
     await give_to_creator(context, COMPUTE.name, compute_id)
     return new, record
 

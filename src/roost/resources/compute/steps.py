@@ -14,6 +14,8 @@ from roost.resources.addresses.queries import release
 from roost.resources.addresses.service import held_by
 from roost.resources.addresses.share_queries import shared_with
 from roost.resources.compute import queries, rules
+from roost.resources.compute.billing_queries import charge
+from roost.resources.compute.configs import device_queries
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import BootConfig, SlotFacts
 from roost.resources.compute.configs.rules import DEFAULT_ROOT
@@ -50,7 +52,7 @@ async def specify(
 ) -> InstanceSpec:
     """The guest of an instance that boots with this config."""
     attached = await services.get(InstanceVolumes).attached(db, facts.id)
-    slotted = await configs.volumes_with_slot(db, facts.id) if attached else set()
+    slotted = await device_queries.volumes_with_slot(db, facts.id) if attached else set()
     root = _slot(config.root_device)
     root_id = next((each.disk_id for each in config.slots if each.slot == root), None)
     disk = None if root_id is None else await disks.find(db, facts.id, root_id)
@@ -64,9 +66,9 @@ async def specify(
     )
     natted = {link.public for link in links if isinstance(link, VpcLink)}
     held = [each for each in everything if public and each.interface.ip not in natted]
-    shared = await shared_with(db, facts.id) if public else []
+    shared = (await shared_with(db, [facts.id])).get(facts.id, []) if public else []
     address = (facts.ipv6 or "").partition("/")[0] if public else ""
-    opened = await accounts.created(db, facts.account_id)
+    opened = (await accounts.created(db, [facts.account_id]))[facts.account_id]
     return InstanceSpec(
         id=facts.id,
         vcpus=facts.vcpus,
@@ -280,6 +282,6 @@ async def forget(run: Run[InstanceArgs]) -> Verdict:
         await run.get(Neighbours).left(db, run.tools.services, compute_id)
         await release(db, compute_id, now)
         await queries.delete(db, compute_id)
-        await queries.charge(db, compute_id, now)
+        await charge(db, compute_id, now)
 
     return next_step(write)

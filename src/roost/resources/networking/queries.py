@@ -9,6 +9,7 @@ from asyncpg import Record
 from pydantic import TypeAdapter
 
 from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.resources.compute.configs.queries import nats_of
 from roost.resources.reverse_dns.records import AddressRow
 from roost.store import Queries
 from roost.store.paging import Column, Listing
@@ -42,15 +43,7 @@ _RECORD = """
     f.address, f.gateway, f.subnet_mask, f.prefix, f.type, f.public, {rdns} as rdns,
     f.compute_id, f.region, {nat} as vpc_nat_1_1
     """
-_NAT = """
-    (select json_build_object('address', host(n.address), 'subnet_id', n.subnet_id,
-            'vpc_id', n.vpc_id)
-        from compute_interface n join compute_config c on c.id = n.config_id
-        join compute_instance i on i.id = c.compute_id
-        where i.id = f.compute_id and n.nat_1_1 = f.address::inet
-        order by i.config_id is not distinct from c.id desc, c.id limit 1)
-    """
-"""As `InstanceVpcs.nat_of` says it of one address."""
+_NAT = f"(select row_to_json(nat) from ({nats_of('f.compute_id', 'f.address')}) nat)"
 
 
 def _listing(rdns: str) -> Listing:

@@ -18,7 +18,7 @@ async def read(run: Run[JobArgs]) -> Verdict:
     """Each region by itself: what one that is down counts meanwhile is read later."""
     for region, engine in run.get(Engines).by_region(INSTANCE_PLANE).items():
         try:
-            counters = await engine.all_counters()
+            counters = await engine.counters()
         except EngineError as error:
             _log.warning("usage_not_read", region=region, reason=str(error))
         else:

@@ -10,8 +10,8 @@ from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
 from roost.core.reconcile import PAGE, Case, ChangedError, Reconciler, check_regions
 from roost.resources.compute import queries as computes
-from roost.resources.compute.configs import queries as slots
-from roost.resources.compute.configs.queries import VolumeSlot
+from roost.resources.compute.configs import device_queries as slots
+from roost.resources.compute.configs.device_queries import VolumeSlot
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import resource_of as compute_resource
 from roost.resources.compute.queries import InstanceFacts

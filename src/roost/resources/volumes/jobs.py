@@ -22,7 +22,7 @@ from roost.jobs.run import Run
 from roost.jobs.turns import TurnArgs, awaited, in_turn
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.compute import queries as computes
-from roost.resources.compute.configs import queries as slots
+from roost.resources.compute.configs import device_queries as slots
 from roost.resources.compute.engine import MountedError
 from roost.resources.volumes import queries
 from roost.resources.volumes.engine import VOLUME_PLANE, VolumeEngine, VolumeSpec

@@ -9,7 +9,7 @@ from roost.core.context import Context
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
-from roost.resources.compute.configs import queries as slots
+from roost.resources.compute.configs import device_queries as slots
 from roost.resources.compute.configs.service import choose_config
 from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
 from roost.resources.compute.locks import Turn, check_open, clones_of

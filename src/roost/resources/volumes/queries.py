@@ -7,7 +7,8 @@ from datetime import datetime
 
 from asyncpg import Record
 
-from roost.core.billing.ledger import Billable, price_sql
+from roost.core.billing.ledger import Billable
+from roost.core.billing.ledger_queries import price_sql
 from roost.core.entities.kind import ResourceKind
 from roost.core.entities.queries import label_sql
 from roost.resources.compute.queries import COMPUTE

@@ -1,10 +1,14 @@
 """SQL of the addresses that interfaces have in VPCs."""
 
-from roost.resources.compute.configs.queries import ACTIVE
+from collections.abc import Collection
+
+from roost.resources.compute.configs.queries import ACTIVE, nats_of
 from roost.resources.compute.neighbours import Nat
 from roost.resources.vpcs.queries import Usage
 from roost.store import Queries
 from roost.store.paging import Column, Listing
+
+_NAT = nats_of("$1", "$2::text")
 
 _NATTED = """
     exists (select from ip_address p where p.address = f.nat_1_1 and p.compute_id = i.id)
@@ -67,17 +71,18 @@ async def is_used(db: Queries, vpc_id: int, subnet_id: int | None = None) -> boo
 
 
 async def nat_of(db: Queries, compute_id: int, address: str) -> Nat | None:
-    """What a public address of an instance stands for: in the config of its last boot, else the
-    oldest one."""
-    row = await db.fetchrow(
-        """
-        select host(f.address) as address, f.subnet_id, f.vpc_id
-        from compute_interface f join compute_config c on c.id = f.config_id
-        join compute_instance i on i.id = c.compute_id
-        where i.id = $1 and f.nat_1_1 = $2::text::inet
-        order by i.config_id is not distinct from c.id desc, c.id limit 1
-        """,
-        compute_id,
-        address,
-    )
+    row = await db.fetchrow(_NAT, compute_id, address)
     return None if row is None else Nat(**row)
+
+
+async def natted(db: Queries, compute_ids: Collection[int]) -> set[tuple[int, str]]:
+    """The public addresses of instances that stand for one in a VPC."""
+    rows = await db.fetch(
+        """
+        select distinct c.compute_id, host(f.nat_1_1) as address
+        from compute_interface f join compute_config c on c.id = f.config_id
+        where c.compute_id = any($1::bigint[]) and f.nat_1_1 is not null
+        """,
+        list(compute_ids),
+    )
+    return {(row["compute_id"], row["address"]) for row in rows}

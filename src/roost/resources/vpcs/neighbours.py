@@ -1,7 +1,7 @@
 """What VPCs are to the instances in them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 
 from roost.core.access import require_all
 from roost.core.context import Context
@@ -39,3 +39,6 @@ class VpcInterfaces(InstanceVpcs, Neighbour):
 
     async def nat_of(self, db: Queries, compute_id: int, address: str) -> Nat | None:
         return await address_queries.nat_of(db, compute_id, address)
+
+    async def natted(self, db: Queries, compute_ids: Collection[int]) -> Set[tuple[int, str]]:
+        return await address_queries.natted(db, compute_ids)

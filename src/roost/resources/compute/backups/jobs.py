@@ -37,11 +37,11 @@ from roost.resources.compute.backups.steps import (
     switch,
     undo_copy,
 )
+from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.configs import copy_queries
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.jobs import becomes, settle
 from roost.resources.compute.locks import InstanceArgs, on_instance
-from roost.resources.compute.queries import charge
 from roost.store import Queries
 
 _RETRY = Retry(attempts=3)

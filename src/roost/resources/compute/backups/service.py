@@ -14,11 +14,12 @@ from roost.resources.compute.backups.bodies import RestoreBackup, UpdateSchedule
 from roost.resources.compute.backups.queries import BackupFacts, NewBackup
 from roost.resources.compute.backups.records import DISKS, BackupType, SavedDisk
 from roost.resources.compute.backups.steps import BackupArgs, CreateFromBackupArgs, RestoreArgs
+from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.service import check_space
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, check_idle
-from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance, charge
+from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
 from roost.store import Queries
 
 

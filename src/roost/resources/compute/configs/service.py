@@ -10,7 +10,7 @@ from roost.core.events import log
 from roost.errors import ApiError, Problem, invalid, invalid_fields, not_found
 from roost.resources.account.queries import network_helper
 from roost.resources.compute import limits
-from roost.resources.compute.configs import interface_queries, queries, rules
+from roost.resources.compute.configs import device_queries, interface_queries, queries, rules
 from roost.resources.compute.configs.bodies import (
     CreateConfig,
     Devices,
@@ -44,7 +44,7 @@ async def create(context: Context, instance: InstanceFacts, body: CreateConfig) 
     now = context.clock.seconds()
     values = {**body.model_dump(), "comments": body.comments or ""}
     config_id = await queries.insert(context.db, instance.id, values, helpers, now)
-    await queries.set_devices(context.db, config_id, body.devices.taken())
+    await device_queries.set_devices(context.db, config_id, body.devices.taken())
     await _write_interfaces(context, instance, config_id, body.interfaces)
     await notify(context, "compute_config_create", instance, ConfigName(config_id, body.label))
     await limits.check_vlans(context, instance.region, body.interfaces)
@@ -62,7 +62,7 @@ async def update(
     await queries.update(context.db, config.id, body.model_dump(), helpers, context.clock.seconds())
     if body.devices is not None:
         await _check_devices(context, instance, body.devices)
-        await queries.set_devices(context.db, config.id, body.devices.taken())
+        await device_queries.set_devices(context.db, config.id, body.devices.taken())
     if body.interfaces is not None:
         await _replace_interfaces(context, instance, config, body.interfaces)
     name = ConfigName(config.id, body.label or config.label)
@@ -134,7 +134,7 @@ async def _check_mode(context: Context, config: ConfigFacts, body: UpdateConfig)
     if body.devices is not None:
         taken = [at.slot for at in body.devices.taken()]
     else:
-        taken = await queries.slots_taken(context.db, config.id)
+        taken = await device_queries.slots_taken(context.db, config.id)
     for slot in taken:
         if slot not in rules.slots_of(mode):
             field = f"devices.{slot}" if body.devices is not None else "virt_mode"

@@ -19,6 +19,7 @@ from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.addresses.queries import release
 from roost.resources.compute import queries as instances
+from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import SlotFacts
 from roost.resources.compute.disks import queries as disks
@@ -215,7 +216,7 @@ async def abandon_clone(db: Queries, job: Job, args: CloneArgs) -> None:
     if args.new:
         await release(db, args.compute_id, now)
         await instances.delete(db, args.compute_id)
-        await instances.charge(db, args.compute_id, now)
+        await charge(db, args.compute_id, now)
     else:
         await disks.delete_all(db, args.disks.values())
         await queries.delete_configs(db, args.configs)

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from datetime import datetime
 
+from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.lifecycle.rules import Specs
-from roost.resources.compute.queries import charge
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
