@@ -32,6 +32,10 @@ class Settings(BaseSettings):
     )
     engines: Literal["auto", "simulated", "local"] = "auto"
     catalog: Path | None = None
+    payments: Literal["simulated", "manual"] = Field(
+        default="simulated",
+        description="simulated: cards are charged without money; manual: the operator records them",
+    )
     lab: bool = False
     worker: bool = True
     database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")

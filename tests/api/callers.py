@@ -148,10 +148,13 @@ NAMING = (
 
 UNPREPARED = (
     *NAMING,
+    "begin_third_party_payment",
     "confirm_tfa",
     "create_image",
     "enroll_in_beta",
+    "execute_third_party_payment",
     "explain_request",
+    "make_payment",
     "send_phone_code",
     "verify_phone_number",
 )

@@ -14,8 +14,10 @@ import pytest
 from roost.store import Store
 from tests.support.client import Client, Json
 from tests.support.lab import INSTANCE, Lab, running_lab
+from tests.support.payments import card, method_body
 
 ROOT_PASS = "planted-Canary-5519"
+PLANTED_CARD = "4916338506082832"
 ADMIN = "/account/users/admin"
 
 
@@ -57,6 +59,10 @@ async def plant(lab: Lab) -> Planted:
     scratch = await planted.made(client, confirm, {"tfa_code": code}, "scratch")
     await planted.refused(client, confirm, {"tfa_code": scratch})
     await client.put("/profile", {"two_factor_auth": True})
+
+    await planted.refused(client, "/account/credit-card", {**card(PLANTED_CARD), "cvv": "none"})
+    await client.post("/account/payment-methods", method_body(PLANTED_CARD, cvv="8817"))
+    planted.secrets.append(PLANTED_CARD)
 
     await planted.made(client, "/object-storage/keys", {"label": "canary"}, "secret_key")
 
@@ -114,7 +120,7 @@ async def test_secrets_are_found_nowhere(
     assert b"token_create" in events
     assert tables["compute_instance"]
     assert tables["idempotency"].count(b"canary /profile") >= 3
-    assert len(planted.secrets) == 5
+    assert len(planted.secrets) == 6
 
     for number, refusal in enumerate(planted.refusals):
         assert_free(f"refusal {number}", refusal, planted.secrets)

@@ -115,6 +115,8 @@ UNFIT = (
     "compute_id is not valid",
     "Compute is not running.",
     "id is not valid",
+    "Payments with third parties are disabled",
+    "The default payment method cannot be deleted; make another one default",
     "Must name each interface of the config once",
     "Text messages are not available here",
     "The bucket is not empty",

@@ -13,7 +13,7 @@ import pytest
 from tests.api.conftest import Account, NewToken
 from tests.support.server import RunningRoost
 
-EXAMPLES = "8"
+EXAMPLES = "5"
 """For each operation and phase; the whole run takes less than a minute."""
 
 CHECKS = (

@@ -10,6 +10,7 @@ from roost.app.roost import Roost, open_roost
 from roost.core.limits.queries import set_limit
 from roost.jobs import Environment, WorkerSettings
 from roost.resources.account.queries import first_account
+from roost.resources.payments.engine import Gateways
 from roost.services import Services
 from tests.golden.gaps import check_gaps
 from tests.jobs import (
@@ -27,6 +28,7 @@ from tests.jobs import (
     maintenance_scenarios,
     oauth_scenarios,
     object_scenarios,
+    payment_scenarios,
     retention_scenarios,
     support_scenarios,
     usage_scenarios,
@@ -34,6 +36,7 @@ from tests.jobs import (
 )
 from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
 from tests.support.database import DatabaseServer
+from tests.support.gateway import RecordingGateway
 from tests.support.mail import SENDER, STAFF, MailServer, mail_server
 from tests.support.server import simulated
 from tests.support.stage import Stage
@@ -53,6 +56,7 @@ SCENARIOS = (
     *maintenance_scenarios.SCENARIOS,
     *oauth_scenarios.SCENARIOS,
     *object_scenarios.SCENARIOS,
+    *payment_scenarios.SCENARIOS,
     *retention_scenarios.SCENARIOS,
     *volume_scenarios.SCENARIOS,
     *support_scenarios.SCENARIOS,
@@ -63,14 +67,16 @@ Service = TypeVar("Service")
 
 
 class StageServices(Services):
-    """Those of a Roost, and the stage and the mail for those who set up a scenario."""
+    """Those of a Roost, and the stage, the mail and the gateway for those who set up a scenario."""
 
     def __init__(self, roost: Roost, mails: MailServer) -> None:
-        super().__init__(Stage(roost), mails)
+        gateway = RecordingGateway()
+        super().__init__(Stage(roost), mails, gateway, Gateways(gateway))
+        self._own = (Stage, MailServer, RecordingGateway, Gateways)
         self._others = roost.services
 
     def get(self, kind: type[Service]) -> Service:
-        return super().get(kind) if kind in (Stage, MailServer) else self._others.get(kind)
+        return super().get(kind) if kind in self._own else self._others.get(kind)
 
 
 @pytest.fixture(scope="module")

@@ -128,9 +128,9 @@ async def test_a_cancelled_query_leaves_a_store_that_works(store: Store) -> None
     for _ in range(20):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await store.execute("select pg_sleep(60)")
+                await store.execute("select pg_sleep(20)")
     await store.fetchval("select 1")
-    query = "select count(*) from pg_stat_activity where query = 'select pg_sleep(60)'"
+    query = "select count(*) from pg_stat_activity where query = 'select pg_sleep(20)'"
     await until(lambda: store.fetchval(query), lambda count: count == 0)
 
 
@@ -192,7 +192,7 @@ async def test_a_share_has_connections_of_its_own(database_url: str) -> None:
                 await share.fetchval("select 1")
             assert time.monotonic() - started < 2
         with pytest.raises(asyncpg.QueryCanceledError):
-            await share.execute("select pg_sleep(60)")
+            await share.execute("select pg_sleep(20)")
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)):
             await linger(share)
         assert await share.fetchval("select 1") == 1
@@ -211,7 +211,7 @@ async def linger(store: Store) -> None:
 
 async def test_a_query_that_hangs_does_not_hang_the_stop(database_url: str) -> None:
     store = await Store.open(Settings(database_url=database_url))
-    query = asyncio.create_task(store.execute("select pg_sleep(60)"))
+    query = asyncio.create_task(store.execute("select pg_sleep(20)"))
     await asyncio.sleep(0.1)
     async with asyncio.timeout(5):
         await store.close()

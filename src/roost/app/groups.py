@@ -25,6 +25,7 @@ from roost.resources.networking.group import GROUP as NETWORKING
 from roost.resources.notifications.group import GROUP as NOTIFICATIONS
 from roost.resources.oauth_clients.group import GROUP as OAUTH_CLIENTS
 from roost.resources.object_storage.group import GROUP as OBJECT_STORAGE
+from roost.resources.payments.group import GROUP as PAYMENTS
 from roost.resources.phone.group import GROUP as PHONE
 from roost.resources.profile.group import GROUP as PROFILE
 from roost.resources.regions.group import GROUP as REGIONS
@@ -78,6 +79,7 @@ GROUPS = Groups(
     OAUTH,
     OAUTH_CLIENTS,
     OBJECT_STORAGE,
+    PAYMENTS,
     PHONE,
     PROFILE,
     REGIONS,

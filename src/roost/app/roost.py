@@ -29,6 +29,7 @@ from roost.core.neighbours import Neighbours
 from roost.core.notices import Causes
 from roost.core.planes import Binding, Engine, Engines
 from roost.engines.qemu.images.store import ImageStore
+from roost.engines.simulated.gateway import SimulatedGateway
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
@@ -41,6 +42,7 @@ from roost.resources.domains import queries as domains
 from roost.resources.domains.name_rules import public_suffixes
 from roost.resources.images.imported_service import ImportedImages
 from roost.resources.oauth_clients.queries import PublicUrl
+from roost.resources.payments.engine import Gateways
 from roost.resources.regions.rules import served
 from roost.resources.tokens.service import StoredTokens, TokenUsage
 from roost.secrets import Box
@@ -223,6 +225,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Entities(GROUPS.entities),
                 support_rules(settings),
                 open_messages(settings),
+                Gateways(SimulatedGateway() if settings.payments == "simulated" else None),
                 PublicUrl(settings.public_url),
                 registry,
             ),

@@ -25,6 +25,7 @@ class _Commands(LazyGroup):
             "roost.cli.ticket", "Support tickets of all accounts, also while the server runs."
         ),
         "billing": Later("roost.cli.billing", "What accounts are charged."),
+        "payment": Later("roost.cli.payment", "What accounts have paid."),
         "fsck": Later(
             "roost.cli.fsck",
             "Compare the database with what the engines hold, whether the server runs or not.",

@@ -4,7 +4,6 @@ The key is stored in the write's own transaction, so it exists exactly when the 
 Answers are sealed, as some show a secret for the only time.
 """
 
-import hashlib
 import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -43,10 +42,11 @@ async def answer_once(
 ) -> bytes:
     """The kept answer of an equal request, else a new one; raises 400 when the key was used for
     another request or with another token. `request` is the operation with its path, and the body.
-    Answers may show a secret that is shown once, so they are kept sealed."""
+    Answers may show a secret that is shown once, so they are kept sealed; a body may hold a card's
+    number, which a plain hash of it would not hide."""
     operation, body = request
     said = f"{caller.token_id} {operation}".encode()
-    fingerprint = hashlib.sha256(said + b"\0" + body).digest()
+    fingerprint = box.mark(b"idempotency", said + b"\0" + body)
     kept = await queries.claim_key(db, caller.account_id, key, fingerprint, now)
     if kept is None:
         fresh = await answer()

@@ -126,6 +126,8 @@ class Endpoint:
     events: tuple[str, ...] = ()
     rate: Rate = GENERAL_RATE
     cache_seconds: int = 0
+    deprecated: bool = False
+    """Whether something else should be used instead; the text says what."""
 
     @property
     def writes(self) -> bool:
@@ -152,6 +154,7 @@ class Options(TypedDict, total=False):
     events: tuple[str, ...]
     rate: Rate
     cache_seconds: int
+    deprecated: bool
 
 
 @overload

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Literal
 
 from roost.core.billing.charges import LedgerRow, charges, month_start, next_month
 from roost.store import Queries
@@ -62,6 +63,33 @@ async def all_until(db: Queries, account_id: int, end: datetime) -> list[LedgerR
         end,
     )
     return [LedgerRow(**row) for row in rows]
+
+
+async def post(
+    db: Queries,
+    account_id: int,
+    kind: Literal["invoice", "payment", "credit"],
+    reference: int | None,
+    usd: Decimal,
+    at: datetime,
+) -> None:
+    """The account owes so much more from now on (UTC); less, when `usd` is negative.
+
+    The balance is the sum of all that is posted.
+    """
+    await db.execute(
+        """
+        with posted as (
+            insert into posting (account_id, at, kind, reference, amount)
+            values ($1, $2, $3, $4, $5) returning account_id, amount)
+        update account a set balance = a.balance + p.amount from posted p where a.id = p.account_id
+        """,
+        account_id,
+        at,
+        kind,
+        reference,
+        usd,
+    )
 
 
 async def uninvoiced(db: Queries, account_id: int, now: datetime) -> Decimal:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import orjson
 
+from roost.core.billing.queries import post
 from roost.store import Queries
 from roost.store.paging import Listing
 
@@ -122,11 +123,8 @@ async def insert(db: Queries, new: NewInvoice) -> int:
         invoice_id,
         new.items,
     )
-    await db.execute(
-        "update account set balance = balance + $2 where id = $1",
-        new.account_id,
-        new.subtotal + new.tax,
-    )
+    total = new.subtotal + new.tax
+    await post(db, new.account_id, "invoice", invoice_id, total, new.ends)
     return invoice_id
 
 
@@ -155,14 +153,18 @@ class WrittenInvoice:
     tax: Decimal
     total: Decimal
     taxes: Mapping[str, str]
+    posted: Decimal | None
+    """What the account's balance has of it."""
 
 
 async def written(db: Queries, after: int, limit: int) -> list[WrittenInvoice]:
     """The next invoices of all accounts, by id."""
     rows = await db.fetch(
         """
-        select id, account_id, starts, ends, subtotal, tax, total, taxes from invoice
-        where id > $1 order by id limit $2
+        select i.id, i.account_id, i.starts, i.ends, i.subtotal, i.tax, i.total, i.taxes,
+            p.amount as posted
+        from invoice i left join posting p on p.kind = 'invoice' and p.reference = i.id
+        where i.id > $1 order by i.id limit $2
         """,
         after,
         limit,
@@ -199,7 +201,7 @@ async def items_of(db: Queries, invoice_id: int) -> list[ItemKey]:
 
 @dataclass(frozen=True, slots=True)
 class Imbalance:
-    """An account whose balance is not what it owes less what it has paid."""
+    """An account whose balance is not the sum of what was posted."""
 
     account_id: int
     balance: Decimal
@@ -209,11 +211,11 @@ class Imbalance:
 async def imbalances(db: Queries) -> list[Imbalance]:
     rows = await db.fetch(
         """
-        select a.id as account_id, a.balance, coalesce(i.total, 0) as owed
+        select a.id as account_id, a.balance, coalesce(p.total, 0) as owed
         from account a
-        left join (select account_id, sum(total) as total from invoice group by account_id) i
-            on i.account_id = a.id
-        where a.balance <> coalesce(i.total, 0) order by a.id
+        left join (select account_id, sum(amount) as total from posting group by account_id) p
+            on p.account_id = a.id
+        where a.balance <> coalesce(p.total, 0) order by a.id
         """
     )
     return [Imbalance(**row) for row in rows]

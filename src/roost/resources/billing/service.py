@@ -81,4 +81,6 @@ async def _difference(store: Store, invoice: WrittenInvoice) -> str | None:
         return f"{name}: its items are not what the ledger says"
     if (invoice.subtotal, invoice.tax, invoice.total) != (sums.subtotal, sums.tax, sums.total):
         return f"{name}: it says {invoice.total}, the ledger {sums.total}"
+    if invoice.posted != invoice.total:
+        return f"{name}: it says {invoice.total}, the balance has {invoice.posted} of it"
     return None

@@ -58,6 +58,8 @@ def build_operation(endpoint: Endpoint, schemas: Schemas) -> Json:
         operation["x-grant"] = grant
     if endpoint.refuses:
         operation["x-refuses"] = list(endpoint.refuses)
+    if endpoint.deprecated:
+        operation["deprecated"] = True
     if endpoint.events:
         operation["x-events"] = list(endpoint.events)
     body = _body(endpoint, schemas)

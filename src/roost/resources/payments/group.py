@@ -1,0 +1,12 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.payments import collect_jobs, endpoints, fsck, jobs, notices
+
+GROUP = Group(
+    endpoints=(endpoints,),
+    jobs=(jobs.PAYMENT, collect_jobs.COLLECT),
+    schedules=(collect_jobs.EVERY_HOUR,),
+    checks=(fsck.check_payments,),
+    causes=(notices.payment_due,),
+)

@@ -1,0 +1,83 @@
+"""Payments by cards, carried out as a table of steps.
+
+A payment is `pending` until the gateway has said yes, then `accepted`; else it is `declined`, and
+what was charged is given back. The gateway's key is the payment's: it charges once, however often
+it is asked.
+"""
+
+from datetime import timedelta
+
+from roost.core.billing.queries import post
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
+from roost.jobs.model import Job
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.resources.payments import queries
+from roost.resources.payments.engine import DeclinedError, Gateway, Gateways
+from roost.resources.payments.queries import PaymentFacts
+from roost.secrets import Box
+from roost.store import Queries
+
+
+class PaymentArgs(JobArgs):
+    payment_id: int
+    account_id: int
+
+
+def _of_account(args: PaymentArgs) -> str:
+    return f"payments:{args.account_id}"
+
+
+def _gateway(run: Run[PaymentArgs]) -> Gateway:
+    gateway = run.get(Gateways).gateway
+    if gateway is None:
+        raise Fatal("Cards are not accepted any more.")
+    return gateway
+
+
+async def charge(run: Run[PaymentArgs]) -> Verdict:
+    """Let the gateway charge the card, and the account owe less."""
+    payment = await queries.find_payment(run.store, run.args.payment_id)
+    if payment is None or not payment.token:
+        raise Fatal("The payment method is gone.")
+    token = run.get(Box).open(payment.token).decode()
+    try:
+        await _gateway(run).charge(_key(payment.id), token, payment.usd)
+    except DeclinedError as error:
+        raise Fatal(str(error)) from error
+
+    async def accept(db: Queries) -> None:
+        await _accept(db, payment, run)
+
+    return next_step(accept)
+
+
+async def _accept(db: Queries, payment: PaymentFacts, run: Run[PaymentArgs]) -> None:
+    if await queries.end_payment(db, payment.id, "accepted"):
+        now = run.clock.seconds()
+        await post(db, payment.account_id, "payment", payment.id, -payment.usd, now)
+
+
+async def give_back(run: Run[PaymentArgs]) -> Verdict:
+    await _gateway(run).cancel(_key(run.args.payment_id))
+    return next_step()
+
+
+def _key(payment_id: int) -> str:
+    return f"roost-payment-{payment_id}"
+
+
+async def _decline(db: Queries, job: Job, args: PaymentArgs) -> None:
+    await queries.end_payment(db, args.payment_id, "declined")
+
+
+PAYMENT = JobKind(
+    "payment",
+    PaymentArgs,
+    resource=_of_account,
+    event="payment_submitted",
+    steps=(Step("charge", charge, undo=give_back, timeout=60),),
+    retry=Retry(attempts=8, base=2.0),
+    deadline=timedelta(hours=1).total_seconds(),
+    on_failed=_decline,
+)

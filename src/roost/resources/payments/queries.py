@@ -1,0 +1,240 @@
+"""SQL of payment methods and payments."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Literal
+
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+from roost.store.statement import Statement
+
+METHODS = Listing(
+    record="""
+        m.id, 'credit_card' as type, m.is_default, m.created,
+        json_build_object('card_type', m.card_type, 'last_four', m.last_four,
+            'expiry', to_char(m.expiry, 'MM/YYYY')) as data
+        """,
+    source="payment_method m",
+    scope="m.account_id = $1 and m.removed is null",
+    key="m.id",
+    columns={"created": Column("m.created", "time")},
+)
+
+PAYMENTS = Listing(
+    record="p.id, p.date, p.usd",
+    source="payment p",
+    scope="p.account_id = $1 and p.status <> 'declined'",
+    key="p.id",
+    columns={},
+)
+"""What is on its way is shown too; what was declined never happened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMethod:
+    """A row to insert."""
+
+    account_id: int
+    is_default: bool
+    now: datetime
+    card_type: str
+    last_four: str
+    expiry: datetime
+    """The first of the last month in which it can be used."""
+    token: bytes
+    """The gateway's, sealed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodFacts:
+    id: int
+    is_default: bool
+    expiry: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    active: int
+    added: int
+    """Since yesterday, also what was removed again."""
+
+
+_INSERT_METHOD = Statement(
+    """
+    insert into payment_method (account_id, is_default, created, card_type, last_four, expiry,
+        token)
+    values (:account_id, :is_default, :now, :card_type, :last_four, :expiry, :token) returning id
+    """
+)
+
+
+async def insert_method(db: Queries, new: NewMethod) -> int:
+    method_id: int = await db.fetchval(*_INSERT_METHOD.of(new))
+    return method_id
+
+
+async def count_methods(db: Queries, account_id: int, now: datetime) -> Counts:
+    row = await db.fetchrow(
+        """
+        select count(*) filter (where removed is null) as active,
+            count(*) filter (where created > $2) as added
+        from payment_method where account_id = $1
+        """,
+        account_id,
+        now - timedelta(days=1),
+    )
+    assert row is not None
+    return Counts(**row)
+
+
+async def find_method(db: Queries, account_id: int, method_id: int | None) -> MethodFacts | None:
+    """One that the account has, by default the default one."""
+    row = await db.fetchrow(
+        """
+        select id, is_default, expiry from payment_method
+        where account_id = $1 and removed is null
+            and case when $2::bigint is null then is_default else id = $2 end
+        """,
+        account_id,
+        method_id,
+    )
+    return None if row is None else MethodFacts(**row)
+
+
+async def make_default(db: Queries, account_id: int, method_id: int) -> None:
+    """Instead of the one before."""
+    await clear_default(db, account_id)
+    await db.execute("update payment_method set is_default = true where id = $1", method_id)
+
+
+async def clear_default(db: Queries, account_id: int) -> None:
+    await db.execute(
+        "update payment_method set is_default = false where account_id = $1 and is_default",
+        account_id,
+    )
+
+
+async def remove_method(db: Queries, method_id: int, now: datetime) -> None:
+    """It is still known that it was added; the gateway's token is forgotten."""
+    await db.execute(
+        "update payment_method set removed = $2, token = '' where id = $1", method_id, now
+    )
+
+
+Status = Literal["pending", "accepted", "declined"]
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentFacts:
+    id: int
+    account_id: int
+    usd: Decimal
+    status: Status
+    token: bytes | None
+    """The sealed token of what pays; None: the operator recorded it."""
+
+
+async def insert_payment(
+    db: Queries,
+    account_id: int,
+    usd: Decimal,
+    now: datetime,
+    method_id: int | None = None,
+) -> int:
+    """It is `pending`."""
+    payment_id: int = await db.fetchval(
+        """
+        insert into payment (account_id, date, usd, method_id, status)
+        values ($1, $2, $3, $4, 'pending') returning id
+        """,
+        account_id,
+        now,
+        usd,
+        method_id,
+    )
+    return payment_id
+
+
+async def find_payment(db: Queries, payment_id: int) -> PaymentFacts | None:
+    row = await db.fetchrow(
+        """
+        select p.id, p.account_id, p.usd, p.status, m.token
+        from payment p left join payment_method m on m.id = p.method_id where p.id = $1
+        """,
+        payment_id,
+    )
+    return None if row is None else PaymentFacts(**row)
+
+
+async def end_payment(
+    db: Queries, payment_id: int, status: Literal["accepted", "declined"]
+) -> bool:
+    """False when it has ended already."""
+    ended = await db.fetchval(
+        "update payment set status = $2 where id = $1 and status = 'pending' returning true",
+        payment_id,
+        status,
+    )
+    return bool(ended)
+
+
+async def pending(db: Queries, account_id: int) -> Decimal:
+    """US dollars that are on their way."""
+    total: Decimal = await db.fetchval(
+        "select coalesce(sum(usd), 0) from payment where account_id = $1 and status = 'pending'",
+        account_id,
+    )
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Debtor:
+    """An account with an invoice that nobody has tried to charge."""
+
+    id: int
+    invoice_id: int
+    """The last one."""
+
+
+async def debtors(db: Queries, after: int, limit: int) -> list[Debtor]:
+    """Accounts, by id, that this cloud bills itself, with a card on file."""
+    rows = await db.fetch(
+        """
+        select a.id, i.id as invoice_id
+        from account a
+        cross join lateral (select max(id) as id from invoice where account_id = a.id) i
+        where a.id > $1 and a.parent_id is null and a.balance > 0 and i.id > a.charged_for
+            and exists (select from payment_method m
+                where m.account_id = a.id and m.is_default and m.removed is null)
+        order by a.id limit $2
+        """,
+        after,
+        limit,
+    )
+    return [Debtor(**row) for row in rows]
+
+
+async def set_charged(db: Queries, account_id: int, invoice_id: int) -> bool:
+    """Nobody charges the account for this invoice, and those before, by itself again.
+
+    False when somebody was faster.
+    """
+    changed = await db.fetchval(
+        "update account set charged_for = $2 where id = $1 and charged_for < $2 returning true",
+        account_id,
+        invoice_id,
+    )
+    return bool(changed)
+
+
+async def unbooked(db: Queries) -> list[int]:
+    """Payments whose state is not what the account's balance says."""
+    rows = await db.fetch(
+        """
+        select p.id from payment p
+        left join posting b on b.kind = 'payment' and b.reference = p.id
+        where (p.status = 'accepted') <> (b.id is not null) or b.amount <> - p.usd order by p.id
+        """
+    )
+    return [row["id"] for row in rows]

@@ -1,0 +1,176 @@
+"""Use cases of payments: cards on file, and what is charged to them."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+import structlog
+
+from roost.core.billing.queries import post
+from roost.core.context import Context
+from roost.core.events import log
+from roost.core.events.log import Starter
+from roost.errors import invalid, not_found
+from roost.jobs.queue import JobQueue
+from roost.resources.account import queries as accounts
+from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.payments import queries, rules
+from roost.resources.payments.engine import Card, DeclinedError, GatewayError, Gateways
+from roost.resources.payments.jobs import PAYMENT, PaymentArgs
+from roost.resources.payments.queries import Debtor, NewMethod
+from roost.secrets import Box
+from roost.services import Services
+from roost.store import Queries, Store
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCard:
+    """A card that the gateway has, and what is kept of it here."""
+
+    token: str = field(repr=False)
+    card_type: str
+    last_four: str
+    expiry: datetime
+
+
+async def store_card(context: Context, card: Card, within: str = "") -> StoredCard:
+    """Give a card to the gateway, called while no transaction is open. `within`: the name of the
+    body's field that holds the card, with a dot behind it.
+
+    Raises 400 for one that has expired or is refused, and when no cards are taken.
+    """
+    if rules.has_expired(card.expiry_month, card.expiry_year, context.clock.now()):
+        raise invalid("The card has expired", f"{within}expiry_year")
+    gateway = context.get(Gateways).gateway
+    if gateway is None:
+        raise invalid("Cards are not accepted here", f"{within}card_number")
+    try:
+        token = await gateway.store_card(card)
+    except DeclinedError as error:
+        raise invalid(str(error), f"{within}card_number") from error
+    except GatewayError as error:
+        _log.warning("card_not_stored", reason=str(error))
+        raise invalid("The card could not be checked; try again later") from error
+    return StoredCard(
+        token,
+        rules.brand_of(card.number),
+        card.number[-4:],
+        datetime(card.expiry_year, card.expiry_month, 1),
+    )
+
+
+async def add_method(context: Context, card: StoredCard, *, is_default: bool) -> int:
+    """The first one is the default one. Raises 400 for one too many (spec B account 5)."""
+    await accounts.lock(context.db, context.account_id)
+    now = context.clock.seconds()
+    counts = await queries.count_methods(context.db, context.account_id, now)
+    if counts.active >= rules.MAX_METHODS:
+        raise invalid(f"An account has up to {rules.MAX_METHODS} payment methods")
+    if counts.added >= rules.MAX_ADDED:
+        raise invalid(f"Up to {rules.MAX_ADDED} payment methods can be added in a day")
+    if is_default:
+        await queries.clear_default(context.db, context.account_id)
+    new = NewMethod(
+        account_id=context.account_id,
+        is_default=is_default or counts.active == 0,
+        now=now,
+        card_type=card.card_type,
+        last_four=card.last_four,
+        expiry=card.expiry,
+        token=context.get(Box).seal(card.token.encode()),
+    )
+    return await queries.insert_method(context.db, new)
+
+
+async def make_default(context: Context, method_id: int) -> None:
+    """Raises 404, and 400 for one that has expired."""
+    await accounts.lock(context.db, context.account_id)
+    method = await queries.find_method(context.db, context.account_id, method_id)
+    if method is None:
+        raise not_found()
+    _check_expiry(method.expiry, context.clock.now())
+    await queries.make_default(context.db, context.account_id, method_id)
+
+
+async def remove_method(context: Context, method_id: int) -> None:
+    """Raises 404, and 400 for the default one (spec B account 6)."""
+    await accounts.lock(context.db, context.account_id)
+    method = await queries.find_method(context.db, context.account_id, method_id)
+    if method is None:
+        raise not_found()
+    if method.is_default:
+        raise invalid("The default payment method cannot be deleted; make another one default")
+    await queries.remove_method(context.db, method_id, context.clock.seconds())
+
+
+async def pay(context: Context, usd: Decimal, method_id: int | None) -> int:
+    """A payment by a card on file, which a job carries out (spec B account 7).
+
+    Raises 400 for an amount out of bounds, and for a method that is none or has expired.
+    """
+    await accounts.lock(context.db, context.account_id)
+    method = await queries.find_method(context.db, context.account_id, method_id)
+    if method is None and method_id is None:
+        raise invalid("There is no default payment method")
+    if method is None:
+        raise invalid("payment_method_id is not valid", "payment_method_id")
+    _check_expiry(method.expiry, context.clock.now(), "payment_method_id")
+    problem = rules.amount_problem(usd, await _owed(context.db, context.account_id))
+    if problem is not None:
+        raise invalid(problem, "usd")
+    now = context.clock.seconds()
+    payment_id = await queries.insert_payment(context.db, context.account_id, usd, now, method.id)
+    await _start(context, payment_id)
+    return payment_id
+
+
+async def record(db: Queries, account_id: int, usd: Decimal, now: datetime) -> int:
+    """What an account has paid in another way (UTC, US dollars)."""
+    payment_id = await queries.insert_payment(db, account_id, usd, now)
+    await queries.end_payment(db, payment_id, "accepted")
+    await post(db, account_id, "payment", payment_id, -usd, now)
+    return payment_id
+
+
+async def credit(db: Queries, account_id: int, usd: Decimal, now: datetime) -> None:
+    """Let an account owe less, as its operator wants (UTC, US dollars)."""
+    await post(db, account_id, "credit", None, -usd, now)
+
+
+async def collect(store: Store, services: Services, now: datetime) -> None:
+    """Charge the default cards of all accounts for invoices that are new (UTC)."""
+    after = 0
+    while found := await queries.debtors(store, after, 100):
+        for debtor in found:
+            async with store.transaction() as db:
+                await _charge(db, services, debtor, now)
+        after = found[-1].id
+
+
+async def _charge(db: Queries, services: Services, debtor: Debtor, now: datetime) -> None:
+    await accounts.lock(db, debtor.id)
+    if not await queries.set_charged(db, debtor.id, debtor.invoice_id):
+        return
+    method = await queries.find_method(db, debtor.id, None)
+    owed = await _owed(db, debtor.id)
+    if method is None or owed <= 0:
+        return
+    payment_id = await queries.insert_payment(db, debtor.id, owed, now, method.id)
+    await _start(Starter(services.get(JobQueue), db, debtor.id), payment_id)
+
+
+async def _start(by: Context | Starter, payment_id: int) -> None:
+    args = PaymentArgs(payment_id=payment_id, account_id=by.account_id)
+    await log.start(by, PAYMENT, args, ACCOUNT_KIND.entity())
+
+
+async def _owed(db: Queries, account_id: int) -> Decimal:
+    """What no payment is on its way for, in US dollars."""
+    return await accounts.balance(db, account_id) - await queries.pending(db, account_id)
+
+
+def _check_expiry(expiry: datetime, now: datetime, field: str | None = None) -> None:
+    if rules.has_expired(expiry.month, expiry.year, now):
+        raise invalid("The payment method has expired", field)

@@ -1,0 +1,41 @@
+"""Cards and payments over HTTP."""
+
+from collections.abc import Mapping
+
+from tests.support.client import Client, Json, until
+
+METHODS = "/account/payment-methods"
+PAYMENTS = "/account/payments"
+VISA = "4242424242424242"
+DECLINED = "4000000000000341"
+
+
+def card(number: str = VISA, **values: object) -> dict[str, object]:
+    return {
+        "card_number": number,
+        "cvv": "123",
+        "expiry_month": 12,
+        "expiry_year": 2099,
+        **values,
+    }
+
+
+def method_body(
+    number: str = VISA, *, is_default: bool = True, **values: object
+) -> Mapping[str, object]:
+    return {"type": "credit_card", "is_default": is_default, "data": card(number, **values)}
+
+
+async def added(client: Client, number: str = VISA, *, is_default: bool = True) -> int:
+    row: Json = await client.post(METHODS, method_body(number, is_default=is_default))
+    return int(row["id"])
+
+
+async def settled_payment(client: Client) -> Json:
+    """The event of the last payment, when it has ended."""
+
+    async def last() -> Json:
+        rows = (await client.get("/account/events"))["data"]
+        return next((row for row in rows if row["action"] == "payment_submitted"), None)
+
+    return await until(last, lambda row: row and row["status"] in ("finished", "failed"))
