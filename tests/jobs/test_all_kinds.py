@@ -29,6 +29,7 @@ from tests.jobs import (
     object_scenarios,
     retention_scenarios,
     support_scenarios,
+    upload_scenarios,
     usage_scenarios,
     volume_scenarios,
 )
@@ -49,6 +50,7 @@ SCENARIOS = (
     *firewall_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,
     *image_scenarios.SCENARIOS,
+    *upload_scenarios.SCENARIOS,
     *lifecycle_scenarios.SCENARIOS,
     *maintenance_scenarios.SCENARIOS,
     *oauth_scenarios.SCENARIOS,

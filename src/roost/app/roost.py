@@ -28,6 +28,7 @@ from roost.core.limits.capacity import Promises
 from roost.core.neighbours import Neighbours
 from roost.core.notices import Causes
 from roost.core.planes import Binding, Engine, Engines
+from roost.core.spool import Spool
 from roost.engines.qemu.images.store import ImageStore
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
@@ -225,6 +226,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 open_messages(settings),
                 PublicUrl(settings.public_url),
                 registry,
+                Spool((settings.images or settings.state / "images") / ".uploads"),
             ),
             queue=queue,
             faults=Faults(),

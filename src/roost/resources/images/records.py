@@ -60,3 +60,13 @@ class ImageRow(TypedDict):
     """`pending_upload` waits for data; only `available` ones can be used."""
     capabilities: list[str]
     """`cloud-init` when it takes user data."""
+
+
+class ImageUpload(TypedDict):
+    """An image that waits for its data."""
+
+    upload_to: str
+    """The URL to which they go by `PUT`, as `application/octet-stream`; it is told only here, and
+    needs no token."""
+    image: ImageRow
+    """Its record, `pending_upload`."""
