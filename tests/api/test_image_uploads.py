@@ -53,7 +53,7 @@ async def test_an_image_is_uploaded(client: Client, roost: Roost) -> None:
     number = int(image["id"].partition("/")[2])
     assert number not in roost.services.get(Spool).numbers()
     assert (await send(url, gzip.compress(disk_bytes("again"))))[0] == 404
-    for region in ("us-lake", "eu-fjord"):
+    for region in ("us-lake", "br-south"):
         instance = await made(client, image=image["id"], region=region)
         assert instance["image"] == image["id"]
     assert await drift(roost, f"image {number}") == []

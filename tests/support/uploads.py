@@ -26,9 +26,11 @@ async def send(
     url: str, data: bytes | AsyncIterator[bytes], headers: dict[str, str] | None = None
 ) -> tuple[int, Json]:
     """Status and body of what is answered, without a token."""
-    async with aiohttp.ClientSession() as session:
-        async with session.put(url, data=data, headers=headers or OCTETS) as answer:
-            return answer.status, await answer.json()
+    async with (
+        aiohttp.ClientSession() as session,
+        session.put(url, data=data, headers=headers or OCTETS) as answer,
+    ):
+        return answer.status, await answer.json()
 
 
 async def in_pieces(*pieces: bytes, then: asyncio.Event) -> AsyncIterator[bytes]:

@@ -1,7 +1,7 @@
 """Where the data of images are sent: a URL for each upload, which needs no token.
 
-It is beside the API, whose bound on bodies is for JSON: here bytes go to disk as they come, unpacked
-and checked in threads of their own, and the client is held back while they are not done.
+It is beside the API, whose bound on bodies is for JSON: here bytes go to disk as they come,
+unpacked and checked in threads of their own, and the client is held back while they are not done.
 """
 
 import asyncio
@@ -67,7 +67,8 @@ class ImageUploads:
             yield
         finally:
             self._running[account_id] -= 1
-            self._running += Counter()
+            if not self._running[account_id]:
+                del self._running[account_id]
 
     async def _receive(self, request: Request, pending: Pending) -> None:
         try:
@@ -86,7 +87,7 @@ class ImageUploads:
             await UPLOADS.finish(file.discard)
 
     async def _store(self, request: Request, file: SparseFile) -> None:
-        """Raises RefusedError for data that end the upload; after all else they may be sent anew."""
+        """RefusedError is for data that end the upload; after all else they may be sent anew."""
         unpacker = Unpacker()
         try:
             async with asyncio.timeout(service.SECONDS):

@@ -6,6 +6,7 @@ All processes that receive such files and those that work on them share the fold
 import fcntl
 import os
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 _BLOCK = 64 * 1024
@@ -22,30 +23,29 @@ class SparseFile:
     """A file that is being written, by one only; zeros take no room. Its methods block."""
 
     path: Path
-    descriptor: int
+    file: FileIO
     size: int = 0
 
     def write(self, data: bytes) -> None:
         for start in range(0, len(data), _BLOCK):
             block = data[start : start + _BLOCK]
             if block != _ZEROS[: len(block)]:
-                _write_all(self.descriptor, block, self.size)
+                _write_all(self.file.fileno(), block, self.size)
             self.size += len(block)
 
     def finish(self) -> None:
         """Let it be there under its number, for good."""
-        os.ftruncate(self.descriptor, self.size)
-        os.fsync(self.descriptor)
+        self.file.truncate(self.size)
+        os.fsync(self.file.fileno())
         self.path.replace(self.path.with_suffix(""))
 
     def discard(self) -> None:
         """Forget what has not been finished."""
-        if self.descriptor < 0:
+        if self.file.closed:
             return
-        if self.path.exists() and os.path.samestat(os.fstat(self.descriptor), self.path.stat()):
+        if _is_at(self.file, self.path):
             self.path.unlink()
-        os.close(self.descriptor)
-        self.descriptor = -1
+        self.file.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +63,16 @@ class Spool:
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self.root / f"{number}{_PART}"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Whoever forgets it lets go of it, so that no upload is locked out.
+        file = FileIO(descriptor, "r+")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not path.exists() or not os.path.samestat(os.fstat(descriptor), path.stat()):
-                raise SpoolBusyError
-            os.ftruncate(descriptor, 0)
         except BlockingIOError:
-            os.close(descriptor)
             raise SpoolBusyError from None
-        except BaseException:
-            os.close(descriptor)
-            raise
-        return SparseFile(path, descriptor)
+        if not _is_at(file, path):
+            raise SpoolBusyError
+        file.truncate(0)
+        return SparseFile(path, file)
 
     def remove(self, number: int) -> None:
         """Whole or begun; nothing happens when it is not there."""
@@ -87,6 +85,13 @@ class Spool:
             return set()
         names = (path.name.removesuffix(_PART) for path in self.root.iterdir())
         return {int(name) for name in names if name.isdecimal()}
+
+
+def _is_at(file: FileIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _write_all(descriptor: int, data: bytes, offset: int) -> None:
