@@ -62,6 +62,28 @@ class ImageRow(TypedDict):
     """`cloud-init` when it takes user data."""
 
 
+@example(
+    {
+        "upload_to": "https://cloud.example.com/image-uploads/Zk1xWQ7l0eRkq3cV",
+        "image": {
+            "id": "private/100001",
+            "label": "built here",
+            "description": "",
+            "created": "2029-06-14T16:00:00",
+            "updated": "2029-06-14T16:00:00",
+            "created_by": "somebody",
+            "deprecated": False,
+            "is_public": False,
+            "size": 0,
+            "type": "manual",
+            "expiry": None,
+            "eol": None,
+            "vendor": None,
+            "status": "pending_upload",
+            "capabilities": [],
+        },
+    },
+)
 class ImageUpload(TypedDict):
     """An image that waits for its data."""
 
