@@ -73,5 +73,8 @@ DISK = Threads("disk", 8)
 STATE = Threads("state", 2)
 """Short transactions of the simulated engines' own files."""
 
+UPLOADS = Threads("uploads", 4)
+"""Unpacking what callers upload, and writing it to disk."""
+
 COMPUTING = Threads("computing", os.cpu_count() or 1)
 """What takes a processor for a while: hashing, parsing, decoding what callers sent."""

@@ -44,6 +44,7 @@ CHILD_WRITE = (("child_account:read_write",), False, Global("child_account_acces
 IMAGES = (("images:read_only",), True, Anyone())
 # Private ones that are not granted are not seen; public ones need no grant.
 IMAGE_WRITE = (("images:read_write",), False, Write("image"))
+UPLOAD_IMAGE = (("images:read_write",), False, Global("add_images"))
 NEW_IMAGE = (("images:read_write", "computes:read_only"), False, Global("add_images"))
 SCRIPT_READ = (("stackscripts:read_only",), True, Anyone())
 SCRIPT_WRITE = (("stackscripts:read_write",), False, Write("stackscript"))
@@ -103,6 +104,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /images": IMAGES,
     "GET /images/{imageId:path}": IMAGES,
     "POST /images": NEW_IMAGE,
+    "POST /images/upload": UPLOAD_IMAGE,
     "PUT /images/{imageId:path}": IMAGE_WRITE,
     "DELETE /images/{imageId:path}": IMAGE_WRITE,
     "GET /account/events": EVENTS,

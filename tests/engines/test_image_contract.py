@@ -1,8 +1,10 @@
 """The contract of ImageEngine: every engine passes the same tests."""
 
 import asyncio
+import struct
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -12,6 +14,7 @@ from roost.resources.compute.disk_engine import DiskSpec, TooLargeError, private
 from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from tests.engines.conftest import ids
 from tests.engines.harness import Harness, ignore
+from tests.support.uploads import MB
 
 MOST = 6144
 
@@ -128,6 +131,48 @@ async def test_a_disk_that_holds_too_much_is_refused(
     await harness.fill_disk(disk, 4)
     with pytest.raises(TooLargeError):
         await capture(harness, number, disk, most=2)
+    assert number not in await harness.engine.images.list()
+
+
+async def _keep(harness: Harness, number: int, source: Path, most: int = MOST) -> int:
+    images = harness.engine.images
+    return await images.keep(number, source, most, cloud_init=False, progress=ignore)
+
+
+async def test_a_disk_starts_as_what_was_uploaded(
+    harness: Harness, disk: DiskSpec, number: int, tmp_path: Path
+) -> None:
+    source = tmp_path / "sent"
+    source.write_bytes(b"what is uploaded".ljust(8 * MB, b"\0"))
+    assert await _keep(harness, number, source) == 8
+    source.unlink()
+    assert await _keep(harness, number, source) == 8
+    assert number in await harness.reopen().images.list()
+    target = replace(disk, id=next(ids), filesystem="ext4", image=private_image(number))
+    await harness.engine.disks.make(target)
+    assert await harness.read_disk(target) == "what is uploaded"
+
+
+async def test_a_file_that_names_another_one_is_only_bytes(
+    harness: Harness, disk: DiskSpec, number: int, tmp_path: Path
+) -> None:
+    """A qcow2 whose backing file it would read, if it were believed."""
+    source = tmp_path / "sent"
+    name = b"/etc/hostname"
+    head = struct.pack(">4sIQIIQ", b"QFI\xfb", 2, 72, len(name), 16, MB) + bytes(40)
+    source.write_bytes((head + name).ljust(8 * MB, b"\0"))
+    assert await _keep(harness, number, source) == 8
+
+
+async def test_what_is_uploaded_is_not_there_or_too_much(
+    harness: Harness, number: int, tmp_path: Path
+) -> None:
+    source = tmp_path / "sent"
+    with pytest.raises(EngineError):
+        await _keep(harness, number, source)
+    source.write_bytes(b"x" * 4 * MB)
+    with pytest.raises(TooLargeError):
+        await _keep(harness, number, source, most=2)
     assert number not in await harness.engine.images.list()
 
 

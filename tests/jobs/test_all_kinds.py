@@ -31,6 +31,7 @@ from tests.jobs import (
     payment_scenarios,
     retention_scenarios,
     support_scenarios,
+    upload_scenarios,
     usage_scenarios,
     volume_scenarios,
 )
@@ -52,6 +53,7 @@ SCENARIOS = (
     *firewall_scenarios.SCENARIOS,
     *forgetting_scenarios.SCENARIOS,
     *image_scenarios.SCENARIOS,
+    *upload_scenarios.SCENARIOS,
     *lifecycle_scenarios.SCENARIOS,
     *maintenance_scenarios.SCENARIOS,
     *oauth_scenarios.SCENARIOS,

@@ -28,6 +28,7 @@ from roost.core.limits.capacity import Promises
 from roost.core.neighbours import Neighbours
 from roost.core.notices import Causes
 from roost.core.planes import Binding, Engine, Engines
+from roost.core.spool import Spool
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.simulated.gateway import SimulatedGateway
 from roost.jobs.environment import Environment, WorkerSettings
@@ -228,6 +229,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Gateways(SimulatedGateway() if settings.payments == "simulated" else None),
                 PublicUrl(settings.public_url),
                 registry,
+                Spool((settings.images or settings.state / "images") / ".uploads"),
             ),
             queue=queue,
             faults=Faults(),

@@ -10,11 +10,13 @@ import uvicorn
 
 from roost.app.figures import keep_figures
 from roost.app.health import Health
+from roost.app.image_uploads import ImageUploads
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
 from roost.app.power_watch import listen
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
+from roost.core.spool import Spool
 from roost.oauth.passwords import PasswordChecker
 from roost.oauth.routes import build_routes
 from roost.oauth.site import Site
@@ -115,7 +117,8 @@ async def _configure(
         revocations,
         roost.settings.public_url,
     )
-    more = [*build_routes(oauth), *([] if lab is None else [mount(lab)])]
+    uploads = ImageUploads(roost.requests, roost.queue, roost.clock, roost.services.get(Spool))
+    more = [*build_routes(oauth), uploads.route(), *([] if lab is None else [mount(lab)])]
     monitors = Networks(roost.settings.monitors)
     site = build_site(registry, roost.metrics, Health(roost).check, monitors, more)
     config = uvicorn.Config(

@@ -137,6 +137,7 @@ class Api:
             services=edge.services,
             clock=edge.clock,
             client=exchange.client,
+            base=exchange.base,
         )
         if endpoint.writes:
             return await self._write(exchange, endpoint, call, receive)

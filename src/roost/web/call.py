@@ -22,6 +22,8 @@ class Call(Context):
     query: dict[str, str] | None = None
     client: str = ""
     """The address of the caller."""
+    base: str = ""
+    """The scheme and host by which the caller has reached this server."""
 
     def number(self, name: str) -> int:
         """A number in the path."""

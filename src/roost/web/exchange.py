@@ -1,6 +1,7 @@
 """One HTTP exchange, close to ASGI: reading the request, writing the answer."""
 
 import asyncio
+import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from roost.web.reply import Header, Reply
 if TYPE_CHECKING:
     from roost.web.registry import Endpoint
 
+_HOST = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _PREFIXES = ("/v4beta", "/v4")
 
 
@@ -49,6 +51,12 @@ class Exchange:
     def client(self) -> str:
         client = self.scope.get("client")
         return str(client[0]) if client else "local"
+
+    @property
+    def base(self) -> str:
+        """The scheme and host that the client has used, as far as that is a host."""
+        host = self.header(b"host") or ""
+        return f"{self.scope['scheme']}://{host if _HOST.fullmatch(host) else 'localhost'}"
 
     def header(self, name: bytes) -> str | None:
         value = self.headers.get(name)

@@ -7,12 +7,14 @@ from tests.support.client import Client
 
 
 async def make_image(client: Client, roost: Roost, account: Account, parent: str) -> Value:
-    image_id = f"private/{account.id}"
+    number = account.id + 10**9  # Beyond those that the server gives.
+    image_id = f"private/{number}"
     await roost.store.execute(
         "insert into image (id, number, account_id, label, created, updated, created_by, size,"
-        " type, status, region, engine) values ($1, $2, $2, 'mine', now(), now(), 'me', 0,"
+        " type, status, region, engine) values ($1, $2, $3, 'mine', now(), now(), 'me', 0,"
         " 'manual', 'available', 'us-lake', 'simulated') on conflict do nothing",
         image_id,
+        number,
         account.id,
     )
     return image_id

@@ -12,8 +12,8 @@ from roost.engines.qemu.disk_copies import convert, copy_disks, sink
 from roost.engines.qemu.diskfiles import MB, Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.images.store import INFO, ROOT, Draft, ImageInfo, ImageStore
-from roost.engines.qemu.programs import faults
-from roost.engines.qemu.users import user_of
+from roost.engines.qemu.programs import faults, run
+from roost.engines.qemu.users import as_user_of, user_of
 from roost.resources.compute.disk_engine import DiskSpec, Progress, TooLargeError, private_image
 from roost.threads import DISK
 
@@ -44,6 +44,45 @@ class QemuImages:
                     info = info.model_copy(update={"cloud_init": False})
                 await DISK.run(draft.publish, info)
                 return info.virtual_size
+
+    async def keep(
+        self, number: int, source: Path, most: int, *, cloud_init: bool, progress: Progress
+    ) -> int:
+        image_id = private_image(number)
+        with faults(_DOING):
+            async with self._images.draft(image_id) as draft:
+                found = self._images.find(image_id)
+                if found is not None:
+                    return found.info.virtual_size
+                size = await self._compress(draft, number, source, most, progress)
+                info = _firmware_image(image_id, size).model_copy(update={"cloud_init": cloud_init})
+                await DISK.run(draft.publish, info)
+                return info.virtual_size
+
+    async def _compress(
+        self, draft: Draft, number: int, path: Path, most: int, progress: Progress
+    ) -> int:
+        """The size of the raw disk in bytes. A user whom no guest has reads it."""
+        reader, image = Guest(self._state_dir, 0), Place(draft.image, number)
+        source = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fchown(source, user_of(reader), user_of(reader))
+            state = os.fstat(source)
+            if state.st_blocks * _BLOCK > most * MB:
+                raise TooLargeError(f"{_DOING}: the disk holds more than {most} MB")
+            size = -(-state.st_size // MB) * MB
+            async with sink(image, size, _DOING) as target:
+                os.fchown(target, user_of(reader), user_of(reader))
+                names = (f"/proc/self/fd/{each}" for each in (source, target))
+                options = ("-n", "--target-is-zero", "-c", "-f", "raw", "-O", "qcow2")
+                alone = (*as_user_of(reader), "--pdeathsig=KILL")
+                files = (source, target)
+                await run(_DOING, *alone, "qemu-img", "convert", *options, *names, files=files)
+        finally:
+            os.close(source)
+        _seal(image, draft)
+        await progress(100)
+        return size
 
     async def delete(self, number: int) -> None:
         image_id = private_image(number)
@@ -93,21 +132,30 @@ async def _capture(
             )
     finally:
         os.close(source)
+    _seal(image, draft)
+    # A link to the file of the image that the disk began as: to be replaced, not written to.
+    (draft.image / INFO).unlink(missing_ok=True)
+    if origin is not None:
+        needed = {"id": draft.id, "virtual_size": -(-size // MB)}
+        return origin.info.model_copy(update=needed)
+    return _firmware_image(draft.id, size)
+
+
+def _seal(image: Place, draft: Draft) -> None:
+    """Let what was written be the image's root disk, which nobody changes."""
     root = draft.image / ROOT
     image.part("qcow2").rename(root)
     os.chown(root, 0, 0)
     root.chmod(0o444)
-    # A link to the file of the image that the disk began as: to be replaced, not written to.
-    (draft.image / INFO).unlink(missing_ok=True)
-    needed = {"id": draft.id, "virtual_size": -(-size // MB)}
-    if origin is not None:
-        return origin.info.model_copy(update=needed)
-    return ImageInfo.model_validate(
-        {
-            **needed,
-            "boot": "firmware",
-            "kernel_args": "",
-            "setup": "nocloud",
-            "cloud_init": True,
-        }
+
+
+def _firmware_image(image_id: str, size: int) -> ImageInfo:
+    """Of a disk of so many bytes that boots by itself."""
+    return ImageInfo(
+        id=image_id,
+        boot="firmware",
+        kernel_args="",
+        setup="nocloud",
+        cloud_init=True,
+        virtual_size=-(-size // MB),
     )

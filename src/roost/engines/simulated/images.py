@@ -1,12 +1,19 @@
 """Private images that exist only as records."""
 
 from dataclasses import replace
+from pathlib import Path
 
+from roost.core.engine import EngineError
 from roost.engines.simulated.disks import find_whole
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import IMAGES, Image
 from roost.engines.simulated.state import Documents
 from roost.resources.compute.disk_engine import DiskSpec, Progress, TooLargeError
+from roost.threads import DISK
+
+_MB = 1024 * 1024
+_MARK = 64
+"""Bytes at the beginning that stand for the rest."""
 
 
 class SimulatedImages:
@@ -43,6 +50,25 @@ class SimulatedImages:
         await self._plane.transact(end)
         return begun.size
 
+    async def keep(
+        self, number: int, source: Path, most: int, *, cloud_init: bool, progress: Progress
+    ) -> int:
+        await self._plane.fail_if_planned("image_keep")
+        found = await self._plane.transact(lambda documents: IMAGES.find(documents, number))
+        if found is not None and found.whole:
+            return found.size
+        try:
+            image = await DISK.run(_read, number, source)
+        except OSError as error:
+            raise EngineError("What was uploaded is gone") from error
+        if image.used > most:
+            raise TooLargeError(f"The disk holds more than {most} MB")
+        await self._plane.transact(lambda documents: IMAGES.put(documents, image))
+        await self._plane.plan.copy("image_keep", str(number), progress)
+        whole = replace(image, whole=True)
+        await self._plane.transact(lambda documents: IMAGES.put(documents, whole))
+        return image.size
+
     async def delete(self, number: int) -> None:
         await self._plane.fail_if_planned("image_delete")
         found = await self._plane.transact(lambda documents: IMAGES.find(documents, number))
@@ -53,3 +79,11 @@ class SimulatedImages:
 
     async def list(self) -> list[int]:
         return [image.id for image in await self._plane.transact(IMAGES.all) if image.whole]
+
+
+def _read(number: int, source: Path) -> Image:
+    state = source.stat()
+    with source.open("rb") as file:
+        content = file.read(_MARK).strip(b"\0").decode(errors="replace")
+    used = -(-state.st_blocks * 512 // _MB)
+    return Image(number, -(-state.st_size // _MB), content, used)

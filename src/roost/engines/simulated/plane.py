@@ -24,6 +24,7 @@ Operation = Literal[
     "addresses_set",
     "addresses_list",
     "image_capture",
+    "image_keep",
     "image_delete",
     "firewall_apply",
     "firewall_remove",

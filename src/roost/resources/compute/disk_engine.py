@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 from roost.core.engine import EngineError
@@ -118,6 +119,15 @@ class ImageEngine(Protocol):
         Returns the MB that a disk needs at least which is to start as the image. An image that is
         complete stays as it is; one that was only begun is made anew. TooLargeError when the disk
         holds more than `most` MB. `cloud_init`: whether the image takes user data of any format.
+        """
+
+    async def keep(
+        self, number: int, source: Path, most: int, *, cloud_init: bool, progress: Progress
+    ) -> int:
+        """Make an image of the raw disk in a file of the host, whose bytes are foreign.
+
+        They are never taken for another format. Returns and raises what `capture` does; of an
+        image that is complete the file may be gone.
         """
 
     async def delete(self, number: int) -> None:

@@ -6,6 +6,7 @@ from pydantic import ConfigDict
 
 from roost.ids import MAX_ID
 from roost.web.bodies import Body
+from roost.web.checks import RegionId
 from roost.web.fields import Between, Length
 
 Label = Annotated[str, Length(1, 50)]
@@ -23,6 +24,23 @@ class CreateImage(Body):
     """The disk of an instance of yours that the image is made of."""
     label: Label | None = None
     """The name of the image; omitted, that of the disk."""
+    description: Annotated[str, Length(0, 65000)] = ""
+    """What you want to say of it."""
+    cloud_init: bool = False
+    """Whether what is on the disk understands cloud-init, and so takes user data."""
+
+
+class UploadImage(Body):
+    """POST /images/upload (spec A images upload fields)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"label": "built here", "region": "us-lake"}]}
+    )
+
+    label: Label
+    """The name of the image."""
+    region: RegionId
+    """The region that takes the data; every region can use the image afterwards."""
     description: Annotated[str, Length(0, 65000)] = ""
     """What you want to say of it."""
     cloud_init: bool = False

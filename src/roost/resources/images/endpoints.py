@@ -1,9 +1,12 @@
 """What the API offers: public images for everyone, private ones with a token (spec A images)."""
 
+import orjson
+
 from roost.resources.compute.disk_engine import private_image
-from roost.resources.images import queries, service
-from roost.resources.images.bodies import CreateImage, UpdateImage
-from roost.resources.images.records import ImageRow
+from roost.resources.images import queries, service, upload_service
+from roost.resources.images.bodies import CreateImage, UpdateImage, UploadImage
+from roost.resources.images.records import ImageRow, ImageUpload
+from roost.resources.oauth_clients.queries import PublicUrl
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Write
@@ -55,6 +58,27 @@ async def create_image(call: Call, body: CreateImage) -> bytes:
     made, for instances in any region of the same engine.
     """
     return await _view(call, private_image(await service.create(call, body)))
+
+
+@endpoint(
+    "POST",
+    "/images/upload",
+    scopes=_WRITE,
+    grant=Global("add_images"),
+    body=UploadImage,
+    returns=ImageUpload,
+)
+async def upload_image(call: Call, body: UploadImage) -> bytes:
+    """Upload an image.
+
+    Answers the record of a private image and the URL to which its data go: a raw disk of at most
+    6144 MB, compressed by gzip to at most 5 GB. When none come within 24 hours, the image is
+    deleted. An event `image_upload` tells whether the data have become one.
+    """
+    number, path = await upload_service.create(call, body)
+    row = await _view(call, private_image(number))
+    url = orjson.dumps((call.get(PublicUrl).base or call.base) + path)
+    return b'{"upload_to":%b,"image":%b}' % (url, row)
 
 
 @endpoint("GET", _ONE, scopes=_READ, public=True, returns=ImageRow)

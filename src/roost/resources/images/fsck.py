@@ -33,6 +33,8 @@ def compare(row: ImageFacts | None, held: bool) -> Drift | None:
         return "orphan" if held else None
     if row.deleting:
         return "deleting"
+    if row.status == "pending_upload":
+        return None
     if row.status != "available":
         return "creating"
     return None if held else "missing"

@@ -2,14 +2,15 @@
 
 from roost.core.group import Group
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.images import endpoints, fsck, jobs, queries
+from roost.resources.images import endpoints, fsck, jobs, queries, upload_jobs
 from roost.resources.images.neighbours import PrivateImages
 from roost.resources.images.queries import IMAGE
 
 GROUP = Group(
     endpoints=(endpoints,),
     entities=(IMAGE,),
-    jobs=jobs.KINDS,
+    jobs=(*jobs.KINDS, *upload_jobs.KINDS),
+    schedules=(upload_jobs.EVERY_MINUTE,),
     checks=(fsck.check_images,),
     limits=(queries.LIMIT,),
     holders=((INSTANCE_PLANE, queries.engines_in_use),),

@@ -95,7 +95,7 @@ async def _show(db: Queries, job: Job, args: ImageArgs) -> None:
     await queries.set_deleting(db, args.number, deleting=False)
 
 
-_RETRY = Retry(attempts=3, base=0.25)
+RETRY = Retry(attempts=3, base=0.25)
 """What an engine refuses it seldom does later."""
 
 CAPTURE = JobKind(
@@ -103,7 +103,7 @@ CAPTURE = JobKind(
     CaptureArgs,
     resource=on_instance,
     steps=(Step("capture", in_turn(capture), undo=discard, timeout=3600),),
-    retry=_RETRY,
+    retry=RETRY,
     on_failed=_forget_captured,
 )
 
@@ -112,7 +112,7 @@ DELETE = JobKind(
     ImageArgs,
     resource=on_image,
     steps=(Step("remove", remove, undo=look, timeout=600),),
-    retry=_RETRY,
+    retry=RETRY,
     on_done=_forget,
     on_failed=_show,
 )

@@ -60,3 +60,35 @@ class ImageRow(TypedDict):
     """`pending_upload` waits for data; only `available` ones can be used."""
     capabilities: list[str]
     """`cloud-init` when it takes user data."""
+
+
+@example(
+    {
+        "upload_to": "https://cloud.example.com/image-uploads/Zk1xWQ7l0eRkq3cV",
+        "image": {
+            "id": "private/100001",
+            "label": "built here",
+            "description": "",
+            "created": "2029-06-14T16:00:00",
+            "updated": "2029-06-14T16:00:00",
+            "created_by": "somebody",
+            "deprecated": False,
+            "is_public": False,
+            "size": 0,
+            "type": "manual",
+            "expiry": None,
+            "eol": None,
+            "vendor": None,
+            "status": "pending_upload",
+            "capabilities": [],
+        },
+    },
+)
+class ImageUpload(TypedDict):
+    """An image that waits for its data."""
+
+    upload_to: str
+    """The URL to which they go by `PUT`, as `application/octet-stream`; it is told only here, and
+    needs no token."""
+    image: ImageRow
+    """Its record, `pending_upload`."""

@@ -1,0 +1,30 @@
+"""Uploads of images: who may send the data, and until when."""
+
+from roost.store.migrations.sql import execute
+
+revision = "0052"
+down_revision = "0048"
+
+UPGRADE = """
+alter table image
+    add column upload_hash bytea unique,
+    add column upload_until timestamptz,
+    add check (status <> 'pending_upload' or (upload_hash is not null
+        and upload_until is not null));
+comment on column image.upload_hash is 'SHA-256 of what the URL for its data ends with';
+comment on column image.upload_until is 'When it is canceled, as no data have come';
+create index on image (upload_until) where status = 'pending_upload';
+"""
+
+DOWNGRADE = """
+delete from image where status = 'pending_upload';
+alter table image drop column upload_hash, drop column upload_until;
+"""
+
+
+def upgrade() -> None:
+    execute(UPGRADE)
+
+
+def downgrade() -> None:
+    execute(DOWNGRADE)

@@ -1,0 +1,174 @@
+"""Uploads of images over HTTP (spec A, Images 3 to 7)."""
+
+import asyncio
+import gzip
+from datetime import timedelta
+
+import pytest
+
+from roost.app.roost import Roost
+from roost.core.spool import Spool
+from roost.jobs.kinds import JobArgs
+from roost.resources.images.upload_jobs import DUE
+from roost.resources.images.upload_rules import CANCELED
+from tests.support.captures import IMAGES, image_events
+from tests.support.client import Client, Json, until
+from tests.support.drift import drift
+from tests.support.instances import made
+from tests.support.uploads import MB, OCTETS, UPLOAD, disk_bytes, in_pieces, pending, send
+
+
+async def begun(roost: Roost, *answers: Json) -> None:
+    """Data of all these have come."""
+    numbers = {int(answer["image"]["id"].partition("/")[2]) for answer in answers}
+
+    async def found() -> bool:
+        return numbers <= roost.services.get(Spool).numbers()
+
+    await until(found, bool)
+
+
+@pytest.mark.spec(
+    "A images upload",
+    "A images upload fields",
+    "A images 3",
+    "A images 4",
+    "A images 5",
+    "A images 7",
+)
+async def test_an_image_is_uploaded(client: Client, roost: Roost) -> None:
+    answer = await pending(client, description="mine", cloud_init=True)
+    image = answer["image"]
+    assert (image["label"], image["description"]) == ("built", "mine")
+    assert (image["status"], image["size"], image["type"]) == ("pending_upload", 0, "manual")
+    assert (image["is_public"], image["capabilities"]) == (False, ["cloud-init"])
+    url = answer["upload_to"]
+    assert await send(url, gzip.compress(disk_bytes("mark", 3 * MB))) == (200, {})
+    row = await until(
+        lambda: client.get(f"{IMAGES}/{image['id']}"), lambda row: row["status"] == "available"
+    )
+    assert row["size"] == 3
+    [event] = await image_events(client, "image_upload")
+    assert (event["status"], event["entity"]["label"]) == ("finished", "built")
+    number = int(image["id"].partition("/")[2])
+    assert number not in roost.services.get(Spool).numbers()
+    assert (await send(url, gzip.compress(disk_bytes("again"))))[0] == 404
+    for region in ("us-lake", "br-south"):
+        instance = await made(client, image=image["id"], region=region)
+        assert instance["image"] == image["id"]
+    assert await drift(roost, f"image {number}") == []
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (disk_bytes(""), "The file is not compressed by gzip"),
+        (gzip.compress(disk_bytes(""))[:-5], "The file is cut short"),
+        (gzip.compress(b"QFI\xfb".ljust(MB, b"\0")), "The file is a qcow2 image; send a raw disk"),
+    ],
+)
+async def test_what_is_refused_ends_the_upload(
+    client: Client, roost: Roost, data: bytes, reason: str
+) -> None:
+    answer = await pending(client)
+    refused = {"errors": [{"reason": reason}]}
+    assert await send(answer["upload_to"], data) == (400, refused)
+    path = f"{IMAGES}/{answer['image']['id']}"
+    await until(lambda: client.send("GET", path), lambda found: found.status == 404)
+    [event] = await image_events(client, "image_upload")
+    assert (event["status"], event["message"]) == ("failed", reason)
+    number = int(answer["image"]["id"].partition("/")[2])
+    assert number not in roost.services.get(Spool).numbers()
+
+
+async def test_a_lost_connection_may_start_again(client: Client, roost: Roost) -> None:
+    answer = await pending(client)
+    url, data = answer["upload_to"], gzip.compress(disk_bytes("mark"))
+    first = asyncio.create_task(send(url, in_pieces(data[:50], data[50:], then=asyncio.Event())))
+    await begun(roost, answer)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    status, _ = await until(lambda: send(url, data), lambda found: found[0] != 409)
+    assert status == 200
+
+
+async def test_one_at_a_time_sends(client: Client, roost: Roost) -> None:
+    answer = await pending(client)
+    url, data = answer["upload_to"], gzip.compress(disk_bytes("mark"))
+    held = asyncio.Event()
+    first = asyncio.create_task(send(url, in_pieces(data[:50], data[50:], then=held)))
+    await begun(roost, answer)
+    assert (await send(url, data))[0] == 409
+    held.set()
+    assert await first == (200, {})
+
+
+async def test_at_most_two_of_an_account(client: Client, roost: Roost) -> None:
+    held = asyncio.Event()
+    answers = [await pending(client) for _ in range(3)]
+    data = gzip.compress(disk_bytes("mark"))
+    running = [
+        asyncio.create_task(send(answer["upload_to"], in_pieces(data[:50], data[50:], then=held)))
+        for answer in answers[:2]
+    ]
+    await begun(roost, *answers[:2])
+    assert (await send(answers[2]["upload_to"], data))[0] == 429
+    held.set()
+    assert await asyncio.gather(*running) == [(200, {}), (200, {})]
+    assert (await send(answers[2]["upload_to"], data))[0] == 200
+
+
+@pytest.mark.spec("A limits image upload")
+async def test_the_form_of_a_request(client: Client) -> None:
+    answer = await pending(client)
+    url = answer["upload_to"]
+    assert (await send(url, b"x", {"Content-Type": "text/plain"}))[0] == 415
+    assert (await send(url[:-1], b"x"))[0] == 404
+    assert (await send(f"{url}é", b"x"))[0] == 404
+    row = await client.get(f"{IMAGES}/{answer['image']['id']}")
+    assert row["status"] == "pending_upload"
+    headers = {**OCTETS, "Content-Length": str(5 * 1024**3 + 1)}
+    host, _, path = url.removeprefix("http://").partition("/")
+    name, port = host.split(":")
+    reader, writer = await asyncio.open_connection(name, int(port))
+    lines = "".join(f"{key}: {value}\r\n" for key, value in headers.items())
+    writer.write(f"PUT /{path} HTTP/1.1\r\nHost: {host}\r\n{lines}\r\n".encode())
+    assert b" 413 " in await reader.readline()
+    writer.close()
+
+
+@pytest.mark.spec("A images 6", "A image upload canceled")
+async def test_without_data_it_is_canceled(client: Client, roost: Roost) -> None:
+    late, early = await pending(client), await pending(client)
+    number = int(late["image"]["id"].partition("/")[2])
+    await roost.store.execute(
+        "update image set created = created - $2::interval,"
+        " upload_until = upload_until - $2::interval where number = $1",
+        number,
+        timedelta(hours=24, seconds=1),
+    )
+    assert (await send(late["upload_to"], gzip.compress(disk_bytes(""))))[0] == 404
+    await roost.queue.enqueue(roost.store, DUE, JobArgs())
+    path = f"{IMAGES}/{late['image']['id']}"
+    await until(lambda: client.send("GET", path), lambda found: found.status == 404)
+    [event] = await image_events(client, "image_upload")
+    assert (event["status"], event["message"]) == ("failed", CANCELED)
+    assert (await client.get(f"{IMAGES}/{early['image']['id']}"))["status"] == "pending_upload"
+
+
+async def test_one_that_waits_can_be_deleted_and_not_used(client: Client) -> None:
+    answer = await pending(client)
+    image = answer["image"]["id"]
+    refused = await client.send("POST", "/compute/instances", {"image": image})
+    assert refused.status == 400
+    await client.delete(f"{IMAGES}/{image}")
+    assert (await send(answer["upload_to"], b"x"))[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("change", "field"), [({"label": None}, "label"), ({"region": "nowhere"}, "region")]
+)
+async def test_fields(client: Client, change: dict[str, object], field: str) -> None:
+    body = {"label": "built", "region": "us-lake", **change}
+    answer = await client.send("POST", UPLOAD, body)
+    assert (answer.status, [name for name, _ in answer.problems]) == (400, [field])
