@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from datetime import timedelta
+from itertools import count
 
 import pytest
 
@@ -66,6 +67,7 @@ async def test_an_image_is_uploaded(client: Client, roost: Roost) -> None:
         (gzip.compress(disk_bytes(""))[:-5], "The file is cut short"),
         (gzip.compress(b"QFI\xfb".ljust(MB, b"\0")), "The file is a qcow2 image; send a raw disk"),
     ],
+    ids=count(),
 )
 async def test_what_is_refused_ends_the_upload(
     client: Client, roost: Roost, data: bytes, reason: str

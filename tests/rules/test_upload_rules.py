@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from itertools import count
 
 import pytest
 from tests.support.uploads import MB, disk_bytes
@@ -61,6 +62,7 @@ _QCOW2 = b"QFI\xfb\0\0\0\3" + bytes(8) + b"/etc/shadow".ljust(MB - 16, b"\0")
         (gzip.compress(b"KDMV".ljust(512, b"\0")), "The file is a VMDK image; send a raw disk"),
         (gzip.compress(bytes(MB)), "The file holds no disk: neither partitions nor a file system"),
     ],
+    ids=count(),
 )
 def test_what_is_refused(sent: bytes, reason: str) -> None:
     with pytest.raises(RefusedError) as caught:

@@ -2,8 +2,8 @@
 
 from roost.store.migrations.sql import execute
 
-revision = "0052"
-down_revision = "0048"
+revision = "0050"
+down_revision = "0049"
 
 UPGRADE = """
 alter table image
