@@ -111,6 +111,7 @@ async def test_odd_ids_name_nothing(
 
 
 UNFIT = (
+    "The transfer is not pending",
     "Backups are not enabled.",
     "compute_id is not valid",
     "Compute is not running.",

@@ -9,6 +9,7 @@ from roost.app.roost import Roost
 from roost.resources.addresses import share_queries
 from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.images.neighbours import PrivateImages
+from roost.resources.maintenance.neighbours import PlannedMaintenance
 from roost.resources.networking.neighbours import SharedAddresses
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
@@ -56,6 +57,11 @@ async def _images(_roost: Roost, client: Client, _instance: Json) -> object:
     return (await client.get("/images", filter={"is_public": False}))["data"]
 
 
+async def _maintenance(_roost: Roost, client: Client, _instance: Json) -> object:
+    """None is planned here."""
+    return (await client.get("/account/maintenance"))["data"]
+
+
 LOOKS: dict[type, Look] = {
     SharedAddresses: _shared,
     FirewallDevices: _firewalls,
@@ -63,6 +69,7 @@ LOOKS: dict[type, Look] = {
     VolumeAttachments: _volumes,
     NamesOfAddresses: _names,
     VpcInterfaces: _vpcs,
+    PlannedMaintenance: _maintenance,
 }
 
 
@@ -94,7 +101,7 @@ def test_every_neighbour_is_here() -> None:
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
     guard, data = [("guard", True)], [("data", instance["id"])]
-    assert before == [1, guard, [], data, "host.example", []]
+    assert before == [1, guard, [], data, "host.example", [], []]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -111,7 +118,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [0, [], [], [], None, []]
+    assert await seen(roost, client, clone) == [0, [], [], [], None, [], []]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 

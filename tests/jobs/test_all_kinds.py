@@ -31,6 +31,7 @@ from tests.jobs import (
     payment_scenarios,
     retention_scenarios,
     support_scenarios,
+    transfer_scenarios,
     upload_scenarios,
     usage_scenarios,
     volume_scenarios,
@@ -62,6 +63,7 @@ SCENARIOS = (
     *retention_scenarios.SCENARIOS,
     *volume_scenarios.SCENARIOS,
     *support_scenarios.SCENARIOS,
+    *transfer_scenarios.SCENARIOS,
     *usage_scenarios.SCENARIOS,
 )
 

@@ -36,6 +36,7 @@ from roost.resources.stackscripts.group import GROUP as STACKSCRIPTS
 from roost.resources.support.group import GROUP as SUPPORT
 from roost.resources.tags.group import GROUP as TAGS
 from roost.resources.tokens.group import GROUP as TOKENS
+from roost.resources.transfers.group import GROUP as TRANSFERS
 from roost.resources.two_factor.group import GROUP as TWO_FACTOR
 from roost.resources.usage.group import GROUP as USAGE
 from roost.resources.users.group import GROUP as USERS
@@ -90,6 +91,7 @@ GROUPS = Groups(
     SUPPORT,
     TAGS,
     TOKENS,
+    TRANSFERS,
     TWO_FACTOR,
     USAGE,
     USERS,

@@ -93,6 +93,11 @@ async def forget_user(db: Queries, user_id: int) -> None:
     await db.execute("delete from entity_grant where user_id = $1", user_id)
 
 
+async def forget_entity(db: Queries, kind: str, entity_id: int) -> None:
+    """Drop all grants on an entity."""
+    await db.execute("delete from entity_grant where kind = $1 and entity_id = $2", kind, entity_id)
+
+
 def granted_sql(kind: str, entity_id: str, grantee: str) -> str:
     """SQL of whether a user has a grant on an entity, or is null: somebody who needs none."""
     return f"""

@@ -22,6 +22,10 @@ class Neighbour:
         """Why the instance cannot have a plan with so many MB of memory."""
         return None
 
+    async def ties(self, db: Queries, compute_id: int) -> list[str]:
+        """Why the instance cannot go to another account, as what follows its name."""
+        return []
+
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
         """Bring what data planes hold for the instance in line with its rows.
 
@@ -56,6 +60,9 @@ class Neighbours(Neighbour):
             if reason is not None:
                 return reason
         return None
+
+    async def ties(self, db: Queries, compute_id: int) -> list[str]:
+        return [reason for each in self._all for reason in await each.ties(db, compute_id)]
 
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
         for each in self._all:

@@ -104,6 +104,13 @@ async def release(db: Queries, compute_id: int, now: datetime) -> None:
     )
 
 
+async def set_account(db: Queries, compute_id: int, account_id: int) -> None:
+    """The instance goes to another account, with all its addresses."""
+    await db.execute(
+        "update ip_address set account_id = $2 where compute_id = $1", compute_id, account_id
+    )
+
+
 async def release_one(db: Queries, address: str, now: datetime) -> None:
     """Give back one address."""
     await db.execute(

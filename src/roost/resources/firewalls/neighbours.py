@@ -28,6 +28,10 @@ class FirewallDevices(InstanceFirewalls, Neighbour):
         for device in await device_queries.of_instance(db, compute_id):
             await put_in_force(db, services, device.firewall_id)
 
+    async def ties(self, db: Queries, compute_id: int) -> list[str]:
+        held = await device_queries.of_instance(db, compute_id)
+        return ["is behind a firewall"] if held else []
+
     async def left(self, db: Queries, services: Services, compute_id: int) -> None:
         queue = services.get(JobQueue)
         for device in await device_queries.of_instance(db, compute_id):

@@ -2,10 +2,12 @@
 
 from roost.core.group import Group
 from roost.resources.maintenance import endpoints, jobs, notices
+from roost.resources.maintenance.neighbours import PlannedMaintenance
 
 GROUP = Group(
     endpoints=(endpoints,),
     jobs=(jobs.DUE, jobs.RUN),
     schedules=(jobs.EVERY_MINUTE,),
     causes=(notices.maintenance,),
+    neighbours=(PlannedMaintenance(),),
 )

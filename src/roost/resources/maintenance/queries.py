@@ -44,6 +44,18 @@ class Maintenance:
 _SELECT = 'select id, compute_id, account_id, type, status, reason, "when" from maintenance'
 
 
+async def is_planned(db: Queries, compute_id: int) -> bool:
+    """Whether there is any for the instance that has not ended."""
+    found: bool = await db.fetchval(
+        """
+        select exists (select from maintenance
+            where compute_id = $1 and status in ('pending', 'started'))
+        """,
+        compute_id,
+    )
+    return found
+
+
 async def insert(
     db: Queries,
     compute_id: int,

@@ -11,6 +11,10 @@ from roost.store import Queries
 class SharedAddresses(Neighbour):
     """Of an instance that goes, its addresses are nobody's before the next one gets them."""
 
+    async def ties(self, db: Queries, compute_id: int) -> list[str]:
+        shared = await share_queries.shared_with(db, [compute_id])
+        return ["shares addresses with others"] if shared else []
+
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
         facts = await compute.find(db, compute_id)
         if facts is None or facts.status != "deleting":

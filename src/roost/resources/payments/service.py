@@ -105,6 +105,13 @@ async def remove_method(context: Context, method_id: int) -> None:
     await queries.remove_method(context.db, method_id, context.clock.seconds())
 
 
+async def check_can_pay(context: Context) -> None:
+    """Raises 400 for an account without a card on file, where cards are how accounts pay."""
+    method = await queries.find_method(context.db, context.account_id, None)
+    if method is None and context.get(Gateways).gateway is not None:
+        raise invalid("The account needs a payment method")
+
+
 async def pay(context: Context, usd: Decimal, method_id: int | None) -> int:
     """A payment by a card on file, which a job carries out (spec B account 7).
 

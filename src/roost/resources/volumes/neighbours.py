@@ -34,6 +34,9 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
             " Detach some first."
         )
 
+    async def ties(self, db: Queries, compute_id: int) -> list[str]:
+        return ["has volumes"] if await queries.of_instance(db, compute_id) else []
+
     async def went_off(self, db: Queries, services: Services, compute_id: int) -> None:
         """Detach those that were attached for one boot only."""
         for volume in await queries.of_instance(db, compute_id):

@@ -1,0 +1,119 @@
+"""SQL of transfers."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from roost.core.entities.kind import EntityKind
+from roost.resources.transfers.records import TransferStatus
+from roost.store import Queries
+from roost.store.paging import Column, Listing
+
+TRANSFER = EntityKind(name="entity_transfer", path="/account/service-transfers/{id}")
+
+TRANSFERS = Listing(
+    record="""
+        t.token, t.status, t.created, t.updated, t.account_id = $1 as is_sender, t.expiry,
+        json_build_object('computes', t.computes) as entities
+        """,
+    source="entity_transfer t",
+    scope="(t.account_id = $1 or t.receiver_id = $1)",
+    key="t.token",
+    columns={
+        "status": Column("t.status", "text"),
+        "is_sender": Column("(t.account_id = $1)", "bool"),
+        "created": Column("t.created", "time"),
+    },
+)
+"""Those of an account, on either side."""
+
+KNOWN = replace(TRANSFERS, scope=f"({TRANSFERS.scope} or t.status = 'pending')")
+"""Of those that can be accepted the token is all that one has to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferFacts:
+    token: str
+    account_id: int
+    receiver_id: int | None
+    status: TransferStatus
+    expiry: datetime
+    computes: list[int]
+
+
+async def insert(
+    db: Queries,
+    token: str,
+    account_id: int,
+    computes: Collection[int],
+    now: datetime,
+    expiry: datetime,
+) -> None:
+    """It is `pending`."""
+    await db.execute(
+        """
+        insert into entity_transfer (token, account_id, status, created, updated, expiry, computes)
+        values ($1, $2, 'pending', $4, $4, $5, $3)
+        """,
+        token,
+        account_id,
+        sorted(set(computes)),
+        now,
+        expiry,
+    )
+
+
+async def lock(db: Queries, token: str) -> TransferFacts | None:
+    row = await db.fetchrow(
+        """
+        select token, account_id, receiver_id, status, expiry, computes from entity_transfer
+        where token = $1 for update
+        """,
+        token,
+    )
+    return None if row is None else TransferFacts(**row)
+
+
+async def set_status(
+    db: Queries,
+    token: str,
+    status: TransferStatus,
+    now: datetime,
+    receiver_id: int | None = None,
+) -> None:
+    await db.execute(
+        """
+        update entity_transfer
+        set status = $2, updated = $3, receiver_id = coalesce($4, receiver_id) where token = $1
+        """,
+        token,
+        status,
+        now,
+        receiver_id,
+    )
+
+
+async def offered(db: Queries, account_id: int, computes: Collection[int]) -> list[int]:
+    """Those of the instances that a pending transfer of the account is about."""
+    rows = await db.fetch(
+        """
+        select distinct c.id from entity_transfer t, unnest(t.computes) as c (id)
+        where t.account_id = $1 and t.status = 'pending' and c.id = any($2::bigint[]) order by c.id
+        """,
+        account_id,
+        list(computes),
+    )
+    return [row["id"] for row in rows]
+
+
+async def expire(db: Queries, now: datetime) -> list[TransferFacts]:
+    """What nobody has accepted in time is `stale` from now on (UTC)."""
+    rows = await db.fetch(
+        """
+        update entity_transfer set status = 'stale', updated = $1
+        where status = 'pending' and expiry <= $1
+        returning token, account_id, receiver_id, status, expiry, computes
+        """,
+        now,
+    )
+    return [TransferFacts(**row) for row in rows]
