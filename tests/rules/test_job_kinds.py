@@ -20,6 +20,7 @@ from roost.resources.images.jobs import ImageArgs
 from roost.resources.object_storage import locks as objects
 from roost.resources.object_storage.jobs import AccountArgs
 from roost.resources.object_storage.watch_jobs import COUNT
+from roost.resources.payments.jobs import PaymentArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.volumes import locks as volumes
 from roost.resources.volumes.jobs import VolumeArgs
@@ -59,6 +60,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (FirewallArgs, firewalls.resource_of(9)),
         (AccountArgs, objects.resource_of(6)),
         (ImageArgs, images.resource_of(6)),
+        (PaymentArgs, "payments:6"),
     ):
         if issubclass(kind.args, args):
             return resource

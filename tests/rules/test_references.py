@@ -21,8 +21,8 @@ from roost.web.registry import Registry
 OF_THE_INSTANCE = {"config_id", "disk_id", "volume_id"}
 """Judged under the lock of the instance that the path names."""
 NOT_THERE_YET = {"stackscript_id", "subnet_id", "vpc_id"}
-ELSEWHERE = {"question_id", "tax_id"}
-"""Of a list in memory, and of the state."""
+ELSEWHERE = {"question_id", "tax_id", "payer_id", "payment_id"}
+"""Of a list in memory, of the state, and of third parties."""
 
 
 def bodies() -> Iterator[type[Body]]:

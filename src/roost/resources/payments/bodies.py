@@ -7,6 +7,7 @@ from pydantic import AfterValidator, ConfigDict
 
 from roost.resources.payments import rules
 from roost.resources.payments.engine import Card
+from roost.resources.payments.references import MethodId
 from roost.web.bodies import Body
 from roost.web.fields import Between, Length, Pattern, ShortText, refuse
 
@@ -85,7 +86,7 @@ class Pay(Body):
         str, Length(4, 12), Pattern(r"\$?[0-9]+\.[0-9]{2}", "Must be an amount such as 25.00")
     ]
     """US dollars with cents; `$` may stand before them."""
-    payment_method_id: int | None = None
+    payment_method_id: MethodId | None = None
     """What pays; by default the default one."""
 
     def amount(self) -> Decimal:

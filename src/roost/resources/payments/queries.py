@@ -1,5 +1,6 @@
 """SQL of payment methods and payments."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -100,6 +101,19 @@ async def find_method(db: Queries, account_id: int, method_id: int | None) -> Me
         method_id,
     )
     return None if row is None else MethodFacts(**row)
+
+
+async def last_fours(db: Queries, account_id: int, ids: Collection[int]) -> dict[int, str]:
+    """The last digits of those that the account has."""
+    rows = await db.fetch(
+        """
+        select id, last_four from payment_method
+        where account_id = $1 and removed is null and id = any($2::bigint[])
+        """,
+        account_id,
+        list(ids),
+    )
+    return {row["id"]: row["last_four"] for row in rows}
 
 
 async def make_default(db: Queries, account_id: int, method_id: int) -> None:
