@@ -76,6 +76,10 @@ class Catalog:
         """Raises KeyError when there is no such plan."""
         return self._types[type_id]
 
+    def ipv6_ranges(self, region_id: str) -> list[IPv6Network]:
+        """Networks of which accounts get ranges."""
+        return self._regions[region_id].ipv6_ranges
+
     def ipv6_network(self, region_id: str) -> IPv6Network:
         """The /64 of the region's guests; raises KeyError when there is no such region."""
         return self._regions[region_id].ipv6.cidr

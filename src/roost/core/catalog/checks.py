@@ -15,6 +15,8 @@ PRIVATE_RANGE = IPv4Network("192.168.128.0/17")
 """Where private addresses lie; subnets of VPCs must not (reference, VPC subnet)."""
 
 SLAAC_PREFIX = 64
+RANGE_PREFIX = 56
+"""Of the largest range that an account can have."""
 
 Network = IPv4Network | IPv6Network
 
@@ -98,6 +100,9 @@ def _misplaced(path: str, region: RegionEntry) -> Iterator[str]:
             yield f"{path}.private_ipv4[{n}]: {private} is not inside {PRIVATE_RANGE}"
     if region.ipv6.cidr.prefixlen != SLAAC_PREFIX:
         yield f"{path}.ipv6.cidr: {region.ipv6.cidr} is not a /{SLAAC_PREFIX}"
+    for network in region.ipv6_ranges:
+        if network.prefixlen > RANGE_PREFIX:
+            yield f"{path}.ipv6_ranges: {network} is smaller than a /{RANGE_PREFIX}"
     if region.ipv6.gateway not in region.ipv6.cidr:
         yield f"{path}.ipv6.gateway: {region.ipv6.gateway} is not inside {region.ipv6.cidr}"
 
@@ -109,6 +114,8 @@ def _pools(entries: Entries) -> Iterator[tuple[str, Network]]:
         for m, private in enumerate(region.private_ipv4):
             yield f"regions[{n}].private_ipv4[{m}]", private
         yield f"regions[{n}].ipv6.cidr", region.ipv6.cidr
+        for m, network in enumerate(region.ipv6_ranges):
+            yield f"regions[{n}].ipv6_ranges[{m}]", network
 
 
 def _overlaps(pools: list[tuple[str, Network]]) -> Iterator[str]:

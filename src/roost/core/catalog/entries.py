@@ -99,6 +99,8 @@ class RegionEntry(Entry):
     public_ipv4: Annotated[list[PublicPool], Field(min_length=1)]
     private_ipv4: Annotated[list[V4Network], Field(min_length=1)]
     ipv6: Ipv6Pool
+    ipv6_ranges: Annotated[list[V6Network], Field(max_length=16)] = []
+    """Networks of which accounts get a /64 or /56 each, routed to an instance."""
     availability: dict[str, bool] = {}
     """Plans with a limited supply: whether the region has any left."""
     overcommit: Overcommit = Overcommit()

@@ -61,6 +61,7 @@ def _network(region: RegionEntry) -> NetworkConfig:
         ipv4=tuple(IPv4Interface(gateway) for gateway in gateways),
         ipv6=IPv6Interface((region.ipv6.gateway, region.ipv6.cidr.prefixlen)),
         private=tuple(region.private_ipv4),
+        ranges=tuple(region.ipv6_ranges),
     )
 
 

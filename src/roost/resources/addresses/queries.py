@@ -1,6 +1,6 @@
 """SQL of IP addresses and their pools."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -172,7 +172,7 @@ async def find_held(db: Queries, account_id: int, address: str) -> HeldAddress |
 
 
 async def find_all_held(
-    db: Queries, account_id: int, addresses: Collection[str]
+    db: Queries, account_id: int, addresses: Iterable[str]
 ) -> dict[str, HeldAddress]:
     """Those of the addresses that instances of the account have."""
     rows = await db.fetch(

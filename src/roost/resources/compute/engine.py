@@ -9,7 +9,7 @@ backup outlives changes to its instance's disks.
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Interface
+from ipaddress import IPv4Address, IPv6Interface, IPv6Network
 from typing import Literal, Protocol, get_args
 
 from roost.core.engine import EngineError, Health, Host
@@ -95,6 +95,8 @@ class InstanceSpec:
     mail_restricted: bool = False
     """Whether the guest may not connect to the ports of mail (spec B compute 4)."""
     links: tuple[Link, ...] = (PublicLink(),)
+    ranges: frozenset[IPv6Network] = frozenset()
+    shared_ranges: frozenset[IPv6Network] = frozenset()
     """Its network interfaces as the guest finds them, eth0 first; one is public at most."""
 
     @property
@@ -110,6 +112,8 @@ class InstanceSpec:
             shared=frozenset(self.shared),
             ipv6=None if self.ipv6 is None else self.ipv6.ip,
             mail_restricted=self.mail_restricted,
+            ranges=self.ranges,
+            shared_ranges=self.shared_ranges,
         )
 
 

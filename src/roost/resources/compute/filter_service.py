@@ -13,7 +13,7 @@ from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.resources.account import queries as accounts
 from roost.resources.addresses import queries as addresses
-from roost.resources.addresses import share_queries
+from roost.resources.addresses import range_queries, share_queries
 from roost.resources.compute import rules
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.neighbours import InstanceVpcs
@@ -45,6 +45,7 @@ async def all_wanted(
     natted = await services.get(InstanceVpcs).natted(db, ids)
     held = await addresses.held_by_all(db, ids)
     shared = await share_queries.shared_with(db, ids)
+    ranges = await range_queries.used_by(db, ids)
     opened = await accounts.created(db, {facts.account_id for facts in instances})
     restricts_mail = services.get(Catalog).restricts_mail
     return {
@@ -60,6 +61,8 @@ async def all_wanted(
                 shared=frozenset(map(IPv4Address, shared.get(facts.id, ()))),
                 ipv6=IPv6Interface(facts.ipv6).ip if facts.ipv6 else None,
                 mail_restricted=restricts_mail(opened[facts.account_id]),
+                ranges=ranges.own(facts.id),
+                shared_ranges=ranges.shared(facts.id),
             ),
             frozenset(leaving.get(facts.id, ())),
         )

@@ -2,7 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+)
 from typing import Literal, Protocol, TypeAlias
 
 
@@ -26,6 +33,10 @@ class GuestAddresses:
     """Its own or others', each of several guests: the one that announced it last gets it."""
     ipv6: IPv6Address | None
     mail_restricted: bool
+    ranges: frozenset[IPv6Network] = frozenset()
+    """Routed to its `ipv6`; it may send from all of them."""
+    shared_ranges: frozenset[IPv6Network] = frozenset()
+    """Others', from which it may send too."""
 
     @property
     def has_any(self) -> bool:

@@ -10,6 +10,7 @@ from roost.core.neighbours import Neighbours
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.account import queries as accounts
+from roost.resources.addresses import range_queries
 from roost.resources.addresses.queries import release
 from roost.resources.addresses.service import held_by
 from roost.resources.addresses.share_queries import shared_with
@@ -68,6 +69,7 @@ async def specify(
     held = [each for each in everything if public and each.interface.ip not in natted]
     shared = (await shared_with(db, [facts.id])).get(facts.id, []) if public else []
     address = (facts.ipv6 or "").partition("/")[0] if public else ""
+    ranges = await range_queries.used_by(db, [facts.id] if public else [])
     opened = (await accounts.created(db, [facts.account_id]))[facts.account_id]
     return InstanceSpec(
         id=facts.id,
@@ -84,6 +86,8 @@ async def specify(
         shared=tuple(map(IPv4Address, shared)),
         mail_restricted=services.get(Catalog).restricts_mail(opened),
         links=links,
+        ranges=ranges.own(facts.id),
+        shared_ranges=ranges.shared(facts.id),
     )
 
 

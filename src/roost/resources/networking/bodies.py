@@ -2,15 +2,13 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, StrictBool
+from pydantic import AfterValidator, ConfigDict, StrictBool, model_validator
 
 from roost.resources.compute.references import ComputeId
 from roost.resources.networking import rules
 from roost.web.bodies import Body
 from roost.web.checks import RegionId
-from roost.web.fields import Length, ShortText
-
-Ipv4 = Annotated[ShortText, AfterValidator(rules.check_ipv4)]
+from roost.web.fields import Length, ShortText, refuse
 
 
 class NewAddress(Body):
@@ -38,8 +36,8 @@ class AllocateAddress(NewAddress):
 class Assignment(Body):
     """One address and who gets it."""
 
-    address: Ipv4
-    """An address of an instance of yours."""
+    address: Annotated[ShortText, AfterValidator(rules.check_assigned)]
+    """An IPv4 address of an instance of yours, or an IPv6 range with its prefix length."""
     compute_id: ComputeId
     """The instance that has it from now on."""
 
@@ -73,6 +71,29 @@ class ShareAddresses(Body):
 
     compute_id: ComputeId
     """The instance that may take the addresses over."""
-    ips: Annotated[list[Ipv4], Length(0, rules.MAX_AT_ONCE)]
-    """Public addresses of other instances of its region, in place of those that it could take over
-    before; none ends all sharing."""
+    ips: Annotated[
+        list[Annotated[ShortText, AfterValidator(rules.check_shared)]], Length(0, rules.MAX_AT_ONCE)
+    ]
+    """Public addresses, and IPv6 ranges without their prefix lengths, of other instances of its
+    region, in place of those that it could take over before; none ends all sharing."""
+
+
+class CreateRange(Body):
+    """POST /networking/ipv6/ranges."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"prefix_length": 64, "compute_id": 100001}]}
+    )
+
+    prefix_length: Literal[56, 64]
+    """How large it is."""
+    compute_id: ComputeId | None = None
+    """The instance to which it is routed; either this or `route_target`."""
+    route_target: Annotated[ShortText, AfterValidator(rules.check_ipv6)] | None = None
+    """The SLAAC address of that instance."""
+
+    @model_validator(mode="after")
+    def _check_target(self) -> "CreateRange":
+        if (self.compute_id is None) == (self.route_target is None):
+            raise refuse("Must name either compute_id or route_target")
+        return self

@@ -1,11 +1,11 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.networking import endpoints, jobs, queries
+from roost.resources.networking import endpoints, jobs, queries, range_endpoints
 from roost.resources.networking.neighbours import SharedAddresses
 
 GROUP = Group(
-    endpoints=(endpoints,),
+    endpoints=(endpoints, range_endpoints),
     jobs=(jobs.APPLY,),
     limits=(queries.LIMIT,),
     neighbours=(SharedAddresses(),),

@@ -1,7 +1,7 @@
 """What shared addresses are to the instances that have them."""
 
 from roost.core.neighbours import Neighbour
-from roost.resources.addresses import share_queries
+from roost.resources.addresses import range_queries, share_queries
 from roost.resources.compute import queries as compute
 from roost.resources.compute.filter_service import bring
 from roost.services import Services
@@ -13,7 +13,11 @@ class SharedAddresses(Neighbour):
 
     async def ties(self, db: Queries, compute_id: int) -> list[str]:
         shared = await share_queries.shared_with(db, [compute_id])
-        return ["shares addresses with others"] if shared else []
+        reasons = ["shares addresses with others"] if shared else []
+        used = await range_queries.used_by(db, [compute_id])
+        if used.own(compute_id) or used.shared(compute_id):
+            reasons.append("has an IPv6 range")
+        return reasons
 
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
         facts = await compute.find(db, compute_id)

@@ -24,6 +24,9 @@ class Ipv4OfInstance(TypedDict):
     """Always empty: no interface is in a VPC."""
 
 
+_TARGET = "2001:db8:101:0:5000:ff:fe01:86a1"
+
+
 class RangeRow(TypedDict):
     """A range of IPv6 addresses."""
 
@@ -37,14 +40,63 @@ class RangeRow(TypedDict):
     """The address that it is routed to."""
 
 
+@example({"range": "2001:db8:1101::", "prefix": 64, "region": "us-lake", "route_target": _TARGET})
+class ListedRangeRow(RangeRow):
+    """A range of IPv6 addresses of the account."""
+
+
+@example({"range": "2001:db8:101::", "prefix": 64, "region": "us-lake", "route_target": None})
+class PoolRow(TypedDict):
+    """A network in which a region's guests give themselves addresses."""
+
+    range: str
+    """The first address, without the length of the prefix."""
+    prefix: int
+    """The length of the prefix."""
+    region: str
+    """The region that it belongs to."""
+    route_target: str | None
+    """Null: it is routed to the region."""
+
+
+@example(
+    {
+        "range": "2001:db8:1101::",
+        "prefix": 64,
+        "region": "us-lake",
+        "is_bgp": False,
+        "computes": [100001],
+    },
+)
+class ViewedRangeRow(TypedDict):
+    """A range, and who uses it."""
+
+    range: str
+    """The first address, without the length of the prefix."""
+    prefix: int
+    """The length of the prefix."""
+    region: str
+    """The region that it belongs to."""
+    is_bgp: bool
+    """Whether it is shared with other instances."""
+    computes: list[int]
+    """The instance to which it is routed, and those with which it is shared."""
+
+
+@example({"range": "2001:db8:1101::/64", "route_target": _TARGET})
+class NewRangeRow(TypedDict):
+    """A range that was created."""
+
+    range: str
+    """With the length of the prefix."""
+    route_target: str
+    """The address that it is routed to."""
+
+
 # This key is a Python keyword, so it is named outside of a class body.
 _Global = TypedDict(
     "_Global",
-    {
-        "global": Annotated[
-            list[RangeRow], Field(description="Always empty: no ranges are routed to guests.")
-        ]
-    },
+    {"global": Annotated[list[RangeRow], Field(description="Ranges that are routed to it.")]},
 )
 
 

@@ -11,12 +11,13 @@ from roost.errors import invalid, not_found
 from roost.resources.addresses import queries as addresses
 from roost.resources.addresses import share_queries
 from roost.resources.addresses.queries import AddressRow, HeldAddress
+from roost.resources.addresses.range_queries import RangeFacts
 from roost.resources.addresses.service import PoolExhaustedError, allocate
 from roost.resources.compute import queries as compute
 from roost.resources.compute.locks import check_open, lock_turn
 from roost.resources.compute.neighbours import InstanceVpcs
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
-from roost.resources.networking import jobs, queries, rules
+from roost.resources.networking import jobs, queries, range_queries, range_service, rules
 from roost.resources.networking.bodies import Assignment
 from roost.resources.networking.queries import LIMIT
 from roost.resources.networking.records import AddressesRow
@@ -26,7 +27,6 @@ from roost.resources.reverse_dns.settings import ReverseDns
 
 EXHAUSTED = "The region has no free IPv4 address"
 _LINK_LOCAL = 0xFE80 << 112
-_ORDER = "addresses"
 
 
 async def give(context: Context, compute_id: int, public: bool) -> str:
@@ -60,16 +60,24 @@ async def take_away(context: Context, compute_id: int, address: str) -> None:
 
 async def assign(context: Context, region: str, assignments: Sequence[Assignment]) -> None:
     """Addresses go to other instances, all of them or none (spec B networking 2)."""
-    await hold(context.db, _ORDER, context.account_id)
+    await hold(context.db, range_service.ORDER, context.account_id)
     targets = {each.address: each.compute_id for each in assignments}
-    found = await addresses.find_all_held(context.db, context.account_id, targets)
+    found = await addresses.find_all_held(
+        context.db, context.account_id, filter(rules.is_ipv4, targets)
+    )
+    ranges = {
+        str(each.network): each for each in (await range_service.by_address(context)).values()
+    }
+    taken = {name: ranges[name] for name in targets if name in ranges}
     for index, each in enumerate(assignments):
-        row = found.get(each.address)
+        row = found.get(each.address) or taken.get(each.address)
         if row is None or row.region != region or each.address in _names(assignments[:index]):
             raise invalid("address is not valid", f"assignments[{index}].address")
+    if any(each.shared for each in taken.values()):
+        raise invalid(range_service.SHARED, "assignments")
     if await share_queries.sharers(context.db, targets):
         raise invalid(rules.SHARED, "assignments")
-    owners = {row.compute_id for row in found.values()}
+    owners = {row.compute_id for row in found.values()} | {r.compute_id for r in taken.values()}
     await require_all(context, COMPUTE.name, owners, "read_write")
     involved = await _lock_all(context, owners | set(targets.values()))
     for index, each in enumerate(assignments):
@@ -78,17 +86,18 @@ async def assign(context: Context, region: str, assignments: Sequence[Assignment
     held = {key: await addresses.held_by(context.db, key) for key in involved}
     for compute_id, rows in rules.moved(held, targets).items():
         await _check(context, involved[compute_id], rows, "assignments")
-    await _move(context, found, targets, involved)
+    await range_service.assign(context, taken.values(), targets)
+    await _move(context, {**found, **taken}, targets, involved)
 
 
 async def _move(
     context: Context,
-    found: Mapping[str, HeldAddress],
+    found: Mapping[str, HeldAddress | RangeFacts],
     targets: Mapping[str, int],
     involved: Mapping[int, InstanceFacts],
 ) -> None:
     for address, row in found.items():
-        if targets[address] != row.compute_id:
+        if isinstance(row, HeldAddress) and targets[address] != row.compute_id:
             await addresses.move(context.db, address, targets[address])
             await share_queries.leave(context.db, row.compute_id, address)
             await names.move_name(context.db, address, targets[address])
@@ -106,32 +115,44 @@ async def share(context: Context, compute_id: int, ips: Collection[str]) -> None
 
     All are of its region, and in public.
     """
-    await hold(context.db, _ORDER, context.account_id)
-    found = await addresses.find_all_held(context.db, context.account_id, ips)
+    await hold(context.db, range_service.ORDER, context.account_id)
+    found = await addresses.find_all_held(
+        context.db, context.account_id, filter(rules.is_ipv4, ips)
+    )
+    ranges = await range_service.by_address(context)
+    shared = {each: ranges[each] for each in ips if each in ranges}
     for index, address in enumerate(ips):
-        row = found.get(address)
-        if row is None or not row.public or row.compute_id == compute_id:
+        row = shared.get(address) or found.get(address)
+        if row is None or row.compute_id == compute_id:
+            raise invalid("ips is not valid", f"ips[{index}]")
+        if isinstance(row, RangeFacts):
+            continue
+        if not row.public:
             raise invalid("ips is not valid", f"ips[{index}]")
         if await context.get(InstanceVpcs).nat_of(context.db, row.compute_id, address):
             raise invalid(rules.NATTED, f"ips[{index}]")
     before = await share_queries.shared_to(context.db, compute_id)
-    changed = set(before) ^ set(ips)
+    changed = set(before) ^ found.keys()
     owners = await addresses.find_all_held(context.db, context.account_id, changed)
     ids = {row.compute_id for row in (*found.values(), *owners.values())}
+    ids |= {row.compute_id for row in shared.values()}
     await require_all(context, COMPUTE.name, ids, "read_write")
     involved = await _lock_all(context, ids | {compute_id})
     for index, address in enumerate(ips):
-        if found[address].region != involved[compute_id].region:
+        row = shared.get(address) or found[address]
+        if row.region != involved[compute_id].region:
             raise invalid("ips is not valid", f"ips[{index}]")
-    await share_queries.share(context.db, compute_id, ips)
+    await share_queries.share(context.db, compute_id, list(found))
     told = {compute_id} | {row.compute_id for row in owners.values()} if changed else set()
+    if await range_service.share(context, compute_id, shared.values()):
+        told.add(compute_id)
     for each in sorted(told):
         await jobs.start(context, "ipaddress_update", each, involved[each].label)
 
 
 async def _lock(context: Context, compute_id: int) -> InstanceFacts:
     """404; 400 while it is being made anew or deleted."""
-    await hold(context.db, _ORDER, context.account_id)
+    await hold(context.db, range_service.ORDER, context.account_id)
     facts, _ = await lock_turn(context, compute_id)
     check_open(facts)
     return facts
@@ -183,6 +204,6 @@ async def addresses_of(context: Context, compute_id: int) -> AddressesRow:
         "ipv6": {
             "slaac": slaac,
             "link_local": {**slaac, "address": link_local, "public": False, "rdns": None},
-            "global": [],
+            "global": await range_queries.of_instance(context.db, compute_id),
         },
     }

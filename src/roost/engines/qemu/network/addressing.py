@@ -9,7 +9,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
@@ -41,7 +41,13 @@ class _Neighbour(BaseModel):
     lladdr: str = ""
 
 
+class _Route(BaseModel):
+    dst: str
+    gateway: IPv6Address | None = None
+
+
 _NOTE = TypeAdapter(_Note)
+_ROUTES = TypeAdapter(list[_Route])
 _NEIGHBOURS = TypeAdapter(list[_Neighbour])
 
 
@@ -57,6 +63,7 @@ class Addressing:
         async with self._locked():
             await self._nft(guest_rules(guest))
             await self._settle(guest.mac, _neighbours(guest))
+            await self._route(guest.ipv6, guest.ranges)
             text = await self._list("chain", TABLE, chain_of(guest.id))
             note = _Note(guest, _digests(text)[chain_of(guest.id)])
             await DISK.run(_write_note, self._directory / str(guest.id), note)
@@ -67,6 +74,7 @@ class Addressing:
             path = self._directory / str(compute_id)
             if path.exists():
                 note = _NOTE.validate_json(await DISK.run(path.read_bytes))
+                await self._route(note.guest.ipv6, frozenset())
                 await self._settle(note.guest.mac, frozenset())
             await self._nft(BASE + no_guest_rules(compute_id))
             path.unlink(missing_ok=True)
@@ -79,7 +87,7 @@ class Addressing:
                 text = await self._list("table", TABLE)
             except EngineError:
                 text = ""  # The table is gone, and all filters with it.
-            neighbours = await self._neighbours()
+            neighbours, routes = await self._neighbours(), await self._routes()
             notes = await DISK.run(_read_notes, self._directory)
         digests = _digests(text)
         found = dict[int, GuestAddresses | None]()
@@ -89,6 +97,7 @@ class Addressing:
                 digests.get(chain) == note.digest
                 and f'"tap{compute_id}" : jump {chain}' in text
                 and _of(neighbours, note.guest.mac) == _neighbours(note.guest)
+                and _to(routes, note.guest.ipv6) == note.guest.ranges
             )
             found[compute_id] = note.guest if note is not None and held else None
         return found
@@ -102,6 +111,20 @@ class Addressing:
         if lines:
             feed = "\n".join(lines) + "\n"
             await run(_DOING, "ip", "-n", self._name, "-batch", "-", feed=feed)
+
+    async def _route(self, target: IPv6Address | None, wanted: frozenset[IPv6Network]) -> None:
+        """Exactly these networks go to a guest's address."""
+        held = _to(await self._routes(), target)
+        lines = [f"route delete {network} via {target} dev {BRIDGE}" for network in held - wanted]
+        for network in wanted - held:
+            lines.append(f"route replace {network} via {target} dev {BRIDGE}")
+        if lines:
+            feed = "\n".join(lines) + "\n"
+            await run(_DOING, "ip", "-n", self._name, "-batch", "-", feed=feed)
+
+    async def _routes(self) -> list[_Route]:
+        inside = ("ip", "-n", self._name, "-json", "-6", "route", "show", "dev", BRIDGE)
+        return _ROUTES.validate_json(await run(_SEEING, *inside) or "[]")
 
     async def _neighbours(self) -> list[_Neighbour]:
         inside = ("ip", "-n", self._name, "-json", "neigh", "show", "dev", BRIDGE)
@@ -132,6 +155,12 @@ def _neighbours(guest: GuestAddresses) -> frozenset[IPv4Address | IPv6Address]:
 
 def _of(neighbours: list[_Neighbour], mac: str) -> frozenset[IPv4Address | IPv6Address]:
     return frozenset(each.dst for each in neighbours if each.lladdr == mac)
+
+
+def _to(routes: list[_Route], target: IPv6Address | None) -> frozenset[IPv6Network]:
+    if target is None:
+        return frozenset()
+    return frozenset(IPv6Network(each.dst) for each in routes if each.gateway == target)
 
 
 def _digests(text: str) -> dict[str, str]:

@@ -32,10 +32,12 @@ class NetworkConfig:
     """Of a /64, from which guests give themselves addresses (SLAAC)."""
     private: tuple[IPv4Network, ...] = ()
     """Pools of addresses that only the region's guests reach."""
+    ranges: tuple[IPv6Network, ...] = ()
+    """Networks of which parts are routed to guests."""
 
     @property
     def pools(self) -> tuple[IPv4Network | IPv6Network, ...]:
-        return (*(gateway.network for gateway in self.ipv4), self.ipv6.network)
+        return (*(gateway.network for gateway in self.ipv4), self.ipv6.network, *self.ranges)
 
 
 def network_name(state_dir: Path) -> str:

@@ -83,6 +83,7 @@ def _inside(state_dir: Path, config: NetworkConfig, cable: IPv4Network, has_brid
         f"address replace {ROUTER} dev {BRIDGE} nodad",
         *(f"link set {device} up" for device in ("lo", UPLINK, BRIDGE)),
         *(f"route replace {pool} dev {BRIDGE}" for pool in config.private),
+        *(f"route replace unreachable {pool} dev lo" for pool in config.ranges),
     ]
     if not has_bridge:
         mac = bridge_mac(state_dir)
@@ -101,6 +102,7 @@ def _outside(state_dir: Path, config: NetworkConfig, cable: IPv4Network) -> str:
             f"link set {name} up",
             *(f"route replace {g.network} via {cable[2]} dev {name}" for g in config.ipv4),
             f"route replace {config.ipv6.network} via {far.ip} dev {name}",
+            *(f"route replace {pool} via {far.ip} dev {name}" for pool in config.ranges),
         ]
     )
 

@@ -109,7 +109,8 @@ def _rules(guest: GuestAddresses) -> Iterable[str]:
         yield MAIL
     if ipv4:
         yield f"ip saddr {_set(ipv4)} accept"
-    yield f"ip6 saddr {_set([IPv6Address(0), *ipv6])} accept"
+    ranges = sorted(guest.ranges | guest.shared_ranges)
+    yield f"ip6 saddr {_set([IPv6Address(0), *ipv6, *ranges])} accept"
     yield "drop"
 
 

@@ -1,0 +1,40 @@
+"""Ranges of IPv6 addresses that are routed to instances."""
+
+from roost.store.migrations.sql import execute
+
+revision = "0052"
+down_revision = "0051"
+
+UPGRADE = """
+create table ipv6_range (
+    network cidr primary key,
+    region text not null,
+    account_id bigint not null references account,
+    compute_id bigint not null references compute_instance on delete cascade,
+    unique (compute_id) deferrable initially deferred,
+    unique (account_id, region),
+    check (family(network) = 6 and masklen(network) in (56, 64))
+);
+comment on column ipv6_range.compute_id is 'To whose SLAAC address it is routed';
+
+create table ipv6_range_share (
+    network cidr not null references ipv6_range on delete cascade,
+    compute_id bigint not null references compute_instance on delete cascade,
+    primary key (network, compute_id)
+);
+comment on table ipv6_range_share is 'Instances that may send from ranges of others';
+create index on ipv6_range_share (compute_id);
+"""
+
+DOWNGRADE = """
+drop table ipv6_range_share;
+drop table ipv6_range;
+"""
+
+
+def upgrade() -> None:
+    execute(UPGRADE)
+
+
+def downgrade() -> None:
+    execute(DOWNGRADE)
