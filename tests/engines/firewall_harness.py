@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Interface, IPv6Network
 from pathlib import Path
 from typing import Protocol
 
@@ -61,11 +61,17 @@ class FirewallHarness(Protocol):
     async def close(self) -> None: ...
 
 
+RANGES = (IPv6Network("2001:db8:ff00::/64"), IPv6Network("2001:db8:ff01::/56"))
+"""Of the one guest, and of the other."""
+
+
 def specs(pools: Pools) -> tuple[InstanceSpec, InstanceSpec]:
-    """Guests with three IPv4 addresses each, and one of IPv6."""
+    """Guests with three IPv4 addresses each, one of IPv6, and a range."""
     found = [pools.spec(number) for number in (100_001, 100_002)]
     first, second = (_with_addresses(spec, pools, base) for base, spec in enumerate(found))
-    return first, second
+    return replace(first, ranges=frozenset({RANGES[0]})), replace(
+        second, ranges=frozenset({RANGES[1]})
+    )
 
 
 def _with_addresses(spec: InstanceSpec, pools: Pools, base: int) -> InstanceSpec:
@@ -141,6 +147,8 @@ class NftablesHarness:
             (descriptor,) = await self.network.attach(spec)
             os.set_blocking(descriptor, False)
             port = _Port(spec, descriptor)
+            for network in spec.ranges:
+                self._ports[str(network[7])] = port
             for address in addresses(spec):
                 self._ports[address] = port
                 if not neighbours:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv6Network
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +21,8 @@ from tests.engines.firewall_harness import NftablesHarness, specs
 from tests.engines.frames import Sender
 from tests.engines.harness import Pools
 from tests.engines.qemu_host import output
+
+RANGE = IPv6Network("2001:db8:ffff:7::/64")
 
 
 class AddressHarness(Protocol):
@@ -180,6 +182,45 @@ async def test_what_was_changed_shows_and_is_mended(harness: AddressHarness) -> 
     assert await state(harness, 1) == own(harness, 1)
     await harness.engine.set(own(harness, 0))
     assert await state(harness, 0) == own(harness, 0)
+
+
+async def test_a_range_comes_and_goes(harness: AddressHarness) -> None:
+    with_range = replace(own(harness, 0), ranges=frozenset({RANGE}))
+    for _ in range(2):
+        await harness.engine.set(with_range)
+        assert await state(harness, 0) == with_range
+        assert await state(harness, 1) == own(harness, 1)
+    await harness.engine.set(own(harness, 0))
+    await harness.engine.set(replace(own(harness, 1), ranges=frozenset({RANGE})))
+    assert await state(harness, 0) == own(harness, 0)
+
+
+@pytest.mark.qemu
+@pytest.mark.spec("B networking 2 range")
+async def test_a_range_is_routed_to_its_guest(tmp_path: Path) -> None:
+    """To its SLAAC address; the guest alone sends from it. A lost route shows."""
+    harness = NftablesAddressHarness(tmp_path)
+    await harness.open()
+    try:
+        name, slaac = harness.network.name, own(harness, 0).ipv6
+        await harness.engine.set(replace(own(harness, 0), ranges=frozenset({RANGE})))
+        route = ("ip", "-n", name, "-6", "route", "get", str(RANGE[7]))
+        assert f"via {slaac} dev br0" in output(*route)
+        rules = output(
+            "nsenter", f"--net=/run/netns/{name}", "nft", "list", "table", "bridge", "roost"
+        )
+        _, _, rest = rules.partition("chain guest_100001 {")
+        assert str(RANGE) in rest.partition("\n\t}")[0]
+        assert rules.count(str(RANGE)) == 1
+        output("ip", "-n", name, "-6", "route", "del", str(RANGE))
+        assert await state(harness, 0) is None
+        await harness.engine.set(replace(own(harness, 1), ranges=frozenset({RANGE})))
+        await harness.engine.set(own(harness, 0))
+        assert f"via {own(harness, 1).ipv6} dev br0" in output(*route)
+        await harness.network.release(100_002)
+        assert str(RANGE) not in output("ip", "-n", name, "-6", "route", "show", "dev", "br0")
+    finally:
+        await harness.close()
 
 
 async def test_a_guest_that_is_off(harness: AddressHarness) -> None:

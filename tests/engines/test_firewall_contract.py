@@ -19,7 +19,7 @@ from roost.resources.firewalls.engine import (
     RuleSet,
     TransportProtocol,
 )
-from tests.engines.firewall_harness import FirewallHarness, NftablesHarness, open_harness
+from tests.engines.firewall_harness import RANGES, FirewallHarness, NftablesHarness, open_harness
 
 _REAL = pytest.param("nftables", marks=pytest.mark.qemu)
 ids = itertools.count(100_001)
@@ -173,6 +173,27 @@ async def test_addresses_move_between_firewalls(harness: FirewallHarness) -> Non
     assert await harness.passes(Packet(source, harness.own[0], "UDP", 9))
     await harness.engine.apply(one)
     assert [state.fits(one) for state in await harness.engine.list()] == [True]
+
+
+async def test_ranges_are_filtered(harness: FirewallHarness) -> None:
+    """All addresses in them, like those that a guest has itself."""
+    targets = [str(network[7]) for network in RANGES]
+    for network, (target, source) in zip(RANGES, (targets, targets[::-1]), strict=True):
+        web, ssh = Packet(source, target, "TCP", 80), Packet(source, target, "TCP", 22)
+        assert await harness.passes(web)
+        firewall = FirewallSpec(next(ids), rule_set(rule()), frozenset({str(network)}))
+        await harness.engine.apply(firewall)
+        assert await harness.passes(ssh)
+        assert not await harness.passes(web)
+        assert await harness.passes(Packet(target, source, "TCP", 80))
+        found = await harness.engine.inspect(firewall.id)
+        assert found is not None
+        assert found.fits(firewall)
+        closed = FirewallSpec(firewall.id, rule_set(out="DROP"), firewall.addresses)
+        await harness.engine.apply(closed)
+        assert not await harness.passes(Packet(target, source, "TCP", 80))
+        await harness.engine.remove(firewall.id)
+        assert await harness.passes(web)
 
 
 async def test_both_ends_must_agree(harness: FirewallHarness) -> None:

@@ -4,6 +4,7 @@ from roost.app.roost import Roost
 from tests.api.conftest import Account
 from tests.api.samples.sample import Sample, Samples, Value
 from tests.support.client import Client
+from tests.support.instances import made
 
 
 async def _second(client: Client, roost: Roost, account: Account, parent: str) -> Value:
@@ -12,7 +13,17 @@ async def _second(client: Client, roost: Roost, account: Account, parent: str) -
     return str(row["address"])
 
 
+async def _range(client: Client, roost: Roost, account: Account, parent: str) -> Value:
+    instance = await made(client)
+    body = {"prefix_length": 64, "compute_id": instance["id"]}
+    row = await client.post("/networking/ipv6/ranges", body)
+    return str(row["range"]).partition("/")[0]
+
+
 SAMPLES = Samples(
-    {"view_address_of_instance": Sample(_second, "192.0.2.254")},
+    {
+        "view_address_of_instance": Sample(_second, "192.0.2.254"),
+        "view_ipv6_range": Sample(_range, "2001:db8::"),
+    },
     queries={"list_addresses": "skip_ipv6_rdns=true"},
 )

@@ -70,7 +70,7 @@ class SimulatedFirewalls:
         """Whether both ends let a connection begin with this packet."""
         for firewall in await self._plane.transact(_all):
             rules = firewall.rules
-            sends, gets = (side in firewall.addresses for side in (packet.source, packet.target))
+            sends, gets = (_has(firewall, side) for side in (packet.source, packet.target))
             if (
                 sends
                 and _decide(rules.outbound, rules.outbound_policy, packet, packet.target) == "DROP"
@@ -86,6 +86,13 @@ class SimulatedFirewalls:
     async def lose(self, firewall_id: int) -> None:
         """It vanishes, as rules would that somebody flushes."""
         await self._plane.transact(lambda documents: _put(documents, firewall_id, None))
+
+
+def _has(firewall: FirewallSpec, address: str) -> bool:
+    """As an address, or in a range."""
+    ranges = (each for each in firewall.addresses if "/" in each)
+    found = ip_address(address)
+    return address in firewall.addresses or any(found in ip_network(each) for each in ranges)
 
 
 def _decide(rules: tuple[Rule, ...], policy: Action, packet: Packet, other: str) -> Action:

@@ -99,5 +99,9 @@ def _difference(rows: _Rows, running: Mapping[int, GuestAddresses | None]) -> st
 
 
 def _words(guest: GuestAddresses) -> str:
-    found = [*sorted(guest.ipv4 | guest.shared), *([guest.ipv6] if guest.ipv6 else [])]
+    found = [
+        *sorted(guest.ipv4 | guest.shared),
+        *([guest.ipv6] if guest.ipv6 else []),
+        *sorted(guest.ranges | guest.shared_ranges),
+    ]
     return ", ".join(map(str, found)) or "no addresses"

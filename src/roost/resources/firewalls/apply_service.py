@@ -7,9 +7,10 @@ those which filter the same instances are brought again too.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from roost.core.planes import Engines
+from roost.resources.addresses.range_queries import used_by
 from roost.resources.firewalls import device_queries, queries
 from roost.resources.firewalls.device_queries import GuestFacts
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallSpec
@@ -23,15 +24,19 @@ from roost.threads import COMPUTING
 
 async def wanted(db: Queries, facts: FirewallFacts) -> dict[str, FirewallSpec]:
     """What engines hold of a firewall, by region; where nothing is behind it, they have none."""
-    return await _specs(facts, await device_queries.guests(db, facts.id))
+    return await _specs(db, facts, await device_queries.guests(db, facts.id))
 
 
-async def _specs(facts: FirewallFacts, guests: Iterable[GuestFacts]) -> dict[str, FirewallSpec]:
+async def _specs(
+    db: Queries, facts: FirewallFacts, guests: Collection[GuestFacts]
+) -> dict[str, FirewallSpec]:
     if facts.status != "enabled":
         return {}
     addresses = defaultdict[str, set[str]](set)
+    ranges = await used_by(db, [guest.compute_id for guest in guests])
     for guest in guests:
-        addresses[guest.region] |= filtered_addresses(guest.ipv4, guest.ipv6)
+        own = ranges.own(guest.compute_id)
+        addresses[guest.region] |= filtered_addresses(guest.ipv4, guest.ipv6, own)
     rules = await COMPUTING.run(rule_set, facts.rules)
     return {
         region: FirewallSpec(facts.id, rules, frozenset(each))
@@ -56,7 +61,7 @@ async def _put_in_force(db: Queries, services: Services, firewall_id: int) -> se
     while (facts := await queries.find(db, firewall_id)) is not None:
         guests = await device_queries.guests(db, firewall_id)
         touched |= {guest.compute_id for guest in guests}
-        specs = await _specs(facts, guests)
+        specs = await _specs(db, facts, guests)
         if specs == done:
             break
         await queries.place(db, firewall_id, specs)

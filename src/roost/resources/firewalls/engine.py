@@ -50,7 +50,8 @@ class FirewallSpec:
     id: int
     rules: RuleSet
     addresses: frozenset[str]
-    """Of the instances behind it, IPv4 and IPv6 in their shortest form; never empty."""
+    """Of the instances behind it, IPv4 and IPv6 in their shortest form, and ranges of IPv6 with
+    their prefix lengths; never empty."""
 
 
 @dataclass(frozen=True, slots=True)

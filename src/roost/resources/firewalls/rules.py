@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from ipaddress import ip_address
+from ipaddress import IPv6Network, ip_address
 from socket import AF_INET, AF_INET6, inet_pton
 
 from roost.web.fields import refuse
@@ -79,7 +79,10 @@ def _check_network(network: str, family: int, widest: int, reason: str) -> str:
     return network
 
 
-def filtered_addresses(ipv4: Iterable[str], ipv6: str | None) -> frozenset[str]:
+def filtered_addresses(
+    ipv4: Iterable[str], ipv6: str | None, ranges: Iterable[IPv6Network] = ()
+) -> frozenset[str]:
     """What an instance has on interfaces that are no vlan (spec B networking 1 interfaces)."""
     slaac = [] if ipv6 is None else [ipv6.partition("/")[0]]
-    return frozenset(str(ip_address(address)) for address in (*ipv4, *slaac))
+    addresses = (str(ip_address(address)) for address in (*ipv4, *slaac))
+    return frozenset((*addresses, *map(str, ranges)))

@@ -27,12 +27,24 @@ add rule {TABLE} from_guests iifname "tap*" drop
 
 _INET = "inet roost"
 
+RANGE_MASKS = {64: "ffff:ffff:ffff:ffff::", 56: "ffff:ffff:ffff:ff00::"}
+"""By the length of the prefix that ranges have. A map for each spares interval sets, which are
+empty for a moment whenever they change."""
+
 FORWARD = (
     "ct state related meta l4proto { icmp, icmpv6 } accept",
     "ct original ip saddr vmap @out4",
     "ct original ip6 saddr vmap @out6",
+    *(f"ct original ip6 saddr & {mask} vmap @out6_{n}" for n, mask in RANGE_MASKS.items()),
     "ct original ip daddr vmap @in4",
     "ct original ip6 daddr vmap @in6",
+    *(f"ct original ip6 daddr & {mask} vmap @in6_{n}" for n, mask in RANGE_MASKS.items()),
+)
+
+_RANGE_MAPS = "".join(
+    f"add map {_INET} {direction}6_{n} {{ type ipv6_addr : verdict; }}\n"
+    for direction in ("in", "out")
+    for n in RANGE_MASKS
 )
 
 FIREWALLS = f"""\
@@ -41,6 +53,7 @@ add map {_INET} in4 {{ type ipv4_addr : verdict; }}
 add map {_INET} out4 {{ type ipv4_addr : verdict; }}
 add map {_INET} in6 {{ type ipv6_addr : verdict; }}
 add map {_INET} out6 {{ type ipv6_addr : verdict; }}
+{_RANGE_MAPS}
 add chain {_INET} arriving {{ type filter hook prerouting priority -310; policy accept; }}
 flush chain {_INET} arriving
 add rule {_INET} arriving iifname "{UPLINK}" meta nfproto ipv4 fib saddr . iif oif missing drop

@@ -44,15 +44,23 @@ from roost.engines.qemu.network.netlink import (
     read_text,
     text,
 )
-from roost.engines.qemu.network.rules import FORWARD
+from roost.engines.qemu.network.rules import FORWARD, RANGE_MASKS
 from roost.resources.firewalls.engine import FirewallSpec
 
-_MAPS: dict[str, tuple[Direction, Family]] = {
-    "in4": ("in", 4),
-    "out4": ("out", 4),
-    "in6": ("in", 6),
-    "out6": ("out", 6),
-}
+_KINDS: tuple[tuple[Family, str], ...] = (
+    (4, ""),
+    (6, ""),
+    *((6, f"/{length}") for length in RANGE_MASKS),
+)
+"""Of what firewalls filter: the family, and how the text of a range ends."""
+_DIRECTIONS: tuple[Direction, ...] = ("in", "out")
+
+
+def _map(direction: Direction, family: Family, ending: str) -> str:
+    return f"{direction}{family}{ending.replace('/', '_')}"
+
+
+_MAPS = {_map(direction, *kind): (direction, *kind) for kind in _KINDS for direction in _DIRECTIONS}
 
 
 class NoTableError(Exception):
@@ -172,9 +180,9 @@ def _chains(wanted: Mapping[str, list[bytes]]) -> Iterator[Message]:
 
 def _moves(kernel: Netlink, firewall: FirewallSpec) -> Iterator[Message]:
     """The addresses that come and go; one that another firewall had moves."""
-    for name, (direction, family) in _MAPS.items():
+    for name, (direction, family, ending) in _MAPS.items():
         chain = chain_name(firewall.id, direction, family)
-        wanted = {each for each in firewall.addresses if (":" in each) == (family == 6)}
+        wanted = {each for each in firewall.addresses if _is_of(each, family, ending)}
         held = _elements(kernel, name)
         for address, owner in held.items():
             if (owner == chain) != (address in wanted):
@@ -184,8 +192,13 @@ def _moves(kernel: Netlink, firewall: FirewallSpec) -> Iterator[Message]:
                 yield _element(NEWSETELEM, name, address, chain)
 
 
+def _is_of(address: str, family: Family, ending: str) -> bool:
+    first, slash, length = address.partition("/")
+    return (":" in first) == (family == 6) and slash + length == ending
+
+
 def _element(kind: int, name: str, address: str, chain: str | None = None) -> Message:
-    data = nested(1, attribute(1, packed(address)))
+    data = nested(1, attribute(1, packed(address.partition("/")[0])))
     if chain is not None:
         data += nested(2, nested(2, number(1, JUMP) + text(2, chain)))
     payload = text(1, TABLE) + text(2, name) + nested(3, nested(1, data))
@@ -238,22 +251,22 @@ def _parts(message: bytes) -> Iterator[bytes]:
 
 
 def _elements(kernel: Netlink, name: str) -> dict[str, str]:
-    """Addresses of a map, and the chains that they lead to."""
-    found = dict[str, str]()
+    """Addresses or ranges of a map, and the chains that they lead to."""
+    found, ending = dict[str, str](), _MAPS[name][2]
     for message in kernel.dump(GETSETELEM, _named(name)):
         for part in _parts(message):
             for _, payload in attributes(part):
                 element = named(payload)
                 verdict = named(named(element[2])[2])
-                found[unpacked(named(element[1])[1])] = read_text(verdict[2])
+                found[unpacked(named(element[1])[1]) + ending] = read_text(verdict[2])
     return found
 
 
 def _addresses(kernel: Netlink) -> Iterator[tuple[int, str]]:
     """Those that lead to a firewall in both directions."""
-    for family in "46":
-        out = _elements(kernel, f"out{family}")
-        for address, chain in _elements(kernel, f"in{family}").items():
+    for kind in _KINDS:
+        out = _elements(kernel, _map("out", *kind))
+        for address, chain in _elements(kernel, _map("in", *kind)).items():
             owner = _owner(chain)
             if owner is not None and _owner(out.get(address, "")) == owner:
                 yield owner, address

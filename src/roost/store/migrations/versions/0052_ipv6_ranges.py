@@ -13,7 +13,8 @@ create table ipv6_range (
     compute_id bigint not null references compute_instance on delete cascade,
     unique (compute_id) deferrable initially deferred,
     unique (account_id, region),
-    check (family(network) = 6 and masklen(network) in (56, 64))
+    check (family(network) = 6 and masklen(network) in (56, 64)),
+    exclude using gist (network inet_ops with &&)
 );
 comment on column ipv6_range.compute_id is 'To whose SLAAC address it is routed';
 
@@ -24,9 +25,15 @@ create table ipv6_range_share (
 );
 comment on table ipv6_range_share is 'Instances that may send from ranges of others';
 create index on ipv6_range_share (compute_id);
+
+alter table ip_leaving drop constraint ip_leaving_address_fkey;
+comment on column ip_leaving.address is 'An address, or an IPv6 range';
 """
 
 DOWNGRADE = """
+delete from ip_leaving l where not exists (select from ip_address a where a.address = l.address);
+alter table ip_leaving
+    add foreign key (address) references ip_address on delete cascade;
 drop table ipv6_range_share;
 drop table ipv6_range;
 """
