@@ -142,7 +142,7 @@ CALLERS = (
 
 NAMING = (
     *("allocate_address", "assign_addresses", "assign_ipv4"),
-    *("share_addresses", "share_ipv4"),
+    *("share_addresses", "share_ipv4", "create_ipv6_range"),
 )
 """Their bodies name an instance, on which a grant is needed."""
 

@@ -20,10 +20,16 @@ async def _range(client: Client, roost: Roost, account: Account, parent: str) ->
     return str(row["range"]).partition("/")[0]
 
 
+async def _pool(client: Client, roost: Roost, account: Account, parent: str) -> Value:
+    """The catalogue has one for each region."""
+    return 0
+
+
 SAMPLES = Samples(
     {
         "view_address_of_instance": Sample(_second, "192.0.2.254"),
         "view_ipv6_range": Sample(_range, "2001:db8::"),
     },
+    rows={"list_ipv6_pools": _pool},
     queries={"list_addresses": "skip_ipv6_rdns=true"},
 )
