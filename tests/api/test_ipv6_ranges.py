@@ -195,6 +195,22 @@ async def test_an_instance_with_a_range_is_not_transferred(client: Client) -> No
     assert refused.problems == [("entities.computes", reason)]
 
 
+async def test_who_shared_a_range_lets_go_of_it(client: Client, roost: Roost) -> None:
+    """Before anybody else can have it."""
+    first, second = await running_instance(client), await running_instance(client)
+    network = await created(client, first)
+    shared = {"compute_id": second["id"], "ips": [str(network.network_address)]}
+    await client.post(SHARE, shared)
+    await over(client)
+    await client.delete(f"{INSTANCES}/{first['id']}")
+    await until(
+        lambda: client.send("GET", f"{INSTANCES}/{first['id']}"),
+        lambda answer: answer.status == 404,
+    )
+    assert (await guest_of(roost, second)).shared_ranges == frozenset()
+    assert network not in await taken(roost.store, network)
+
+
 async def test_a_deleted_instance_gives_its_range_back(client: Client, roost: Roost) -> None:
     instance = await running_instance(client)
     network = await created(client, instance)

@@ -115,12 +115,14 @@ async def shared_to(db: Queries, compute_id: int) -> set[IPv6Network]:
 
 
 async def share(db: Queries, compute_id: int, networks: Collection[IPv6Network]) -> None:
-    """Exactly these from now on."""
+    """Exactly these from now on; what it could send from before, it leaves."""
     wanted = list(map(str, networks))
     await db.execute(
         """
-        delete from ipv6_range_share
-        where compute_id = $1 and network <> all($2::text[]::cidr[])
+        with ended as (
+            delete from ipv6_range_share
+            where compute_id = $1 and network <> all($2::text[]::cidr[]) returning network)
+        insert into ip_leaving (address, compute_id) select network::inet, $1 from ended
         """,
         compute_id,
         wanted,
@@ -133,3 +135,21 @@ async def share(db: Queries, compute_id: int, networks: Collection[IPv6Network])
         compute_id,
         wanted,
     )
+
+
+async def stop_sharing(db: Queries, compute_id: int) -> list[int]:
+    """Of what is routed to the instance; the others that could send from it."""
+    rows = await db.fetch(
+        """
+        with ended as (
+            delete from ipv6_range_share s using ipv6_range r
+            where r.network = s.network and r.compute_id = $1
+            returning s.network, s.compute_id),
+        left_over as (
+            insert into ip_leaving (address, compute_id)
+            select network::inet, compute_id from ended)
+        select distinct compute_id from ended order by compute_id
+        """,
+        compute_id,
+    )
+    return [row["compute_id"] for row in rows]

@@ -23,7 +23,11 @@ class SharedAddresses(Neighbour):
         facts = await compute.find(db, compute_id)
         if facts is None or facts.status != "deleting":
             return
-        for other in await share_queries.stop_sharing(db, compute_id):
+        others = {
+            *await share_queries.stop_sharing(db, compute_id),
+            *await range_queries.stop_sharing(db, compute_id),
+        }
+        for other in sorted(others):
             found = await compute.find(db, other)
             if found is not None and found.status != "deleting":
                 await share_queries.has_left(db, await bring(db, services, found))
