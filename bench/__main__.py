@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bench import attach, attacks, dns, edge, guest, jobs, lists, machine, start, writes
+from bench import attach, attacks, billing, dns, edge, guest, jobs, lists, machine, start, writes
 from bench.database import database
 from bench.results import HEAD, Result, line
 from roost.store import Store
@@ -20,6 +20,7 @@ _WITH_DATABASE: dict[str, Callable[[Store, Path], AsyncIterator[Result]]] = {
     "writes": writes.measure,
     "lists": lists.measure,
     "jobs": jobs.measure,
+    "billing": billing.measure,
     "attacks": attacks.measure,
 }
 _ALONE: dict[str, Callable[[], AsyncIterator[Result]]] = {
