@@ -13,8 +13,8 @@ from roost.store.statement import Statement
 METHODS = Listing(
     record="""
         m.id, 'credit_card' as type, m.is_default, m.created,
-        json_build_object('card_type', m.card_type, 'last_four', m.last_four,
-            'expiry', to_char(m.expiry, 'MM/YYYY')) as data
+        (select row_to_json(data) from (
+            select m.card_type, m.last_four, to_char(m.expiry, 'MM/YYYY') as expiry) data) as data
         """,
     source="payment_method m",
     scope="m.account_id = $1 and m.removed is null",

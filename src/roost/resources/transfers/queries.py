@@ -14,7 +14,7 @@ TRANSFER = EntityKind(name="entity_transfer", path="/account/service-transfers/{
 TRANSFERS = Listing(
     record="""
         t.token, t.status, t.created, t.updated, t.account_id = $1 as is_sender, t.expiry,
-        json_build_object('computes', t.computes) as entities
+        (select row_to_json(entities) from (select t.computes) entities) as entities
         """,
     source="entity_transfer t",
     scope="(t.account_id = $1 or t.receiver_id = $1)",
