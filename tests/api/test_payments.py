@@ -10,7 +10,7 @@ from roost.app.roost import Roost
 from roost.resources.billing.service import differences as billing_differences
 from roost.resources.payments.queries import unbooked
 from roost.resources.payments.service import collect, credit, record
-from tests.api.conftest import Account, NewAccount
+from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client, Json
 from tests.support.families import adopt
 from tests.support.invoices import invoiced
@@ -321,11 +321,17 @@ async def notices(client: Client) -> list[Json]:
 
 @pytest.mark.spec("B account 3 payments", "B auth 2 payments")
 async def test_children_do_not_pay(
-    client: Client, account: Account, new_account: NewAccount, roost: Roost
+    client: Client,
+    nobody: Client,
+    account: Account,
+    new_account: NewAccount,
+    new_token: NewToken,
+    roost: Roost,
 ) -> None:
     method_id = await added(client)
     parent = await new_account()
     await adopt(roost, account.id, parent.id)
+    client = nobody.as_user(await new_token(account))
     for path, body in (
         (METHODS, method_body()),
         (f"{METHODS}/{method_id}/make-default", None),
