@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 import uvloop
 from roost.engines.qemu.images.store import ImageStore
-from tests.engines.harness import Pools
+from tests.engines.harness import Pools, counters_of
 from tests.engines.qemu_host import QemuHarness
 from tests.engines.test_qemu_crash import remove, work
 
