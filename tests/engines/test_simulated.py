@@ -70,6 +70,9 @@ class Region:
             "image_capture": lambda: engine.images.capture(
                 ID, DISK, 6144, cloud_init=False, progress=ignore
             ),
+            "image_keep": lambda: engine.images.keep(
+                ID, Path(__file__), 6144, cloud_init=False, progress=ignore
+            ),
             "image_delete": lambda: engine.images.delete(ID),
             "volume_create": lambda: volumes.create(VOLUME),
             "volume_copy": lambda: volumes.copy(ID, CLONE, ignore),
