@@ -1,6 +1,7 @@
 """Secrets planted wherever users give or are given one: they are found nowhere afterwards."""
 
 import io
+import re
 from base64 import b32decode, b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from tests.support.payments import card, method_body
 
 ROOT_PASS = "planted-Canary-5519"
 PLANTED_CARD = "4916338506082832"
+PLANTED_CVV = re.compile(rb"cvv\W{0,9}8817", re.IGNORECASE)
+"""By its name: four digits alone are found by chance."""
 ADMIN = "/account/users/admin"
 
 
@@ -88,6 +91,7 @@ def forms(secret: str) -> Iterable[bytes]:
 
 
 def assert_free(place: str, content: bytes, secrets: Iterable[str]) -> None:
+    assert not PLANTED_CVV.search(content), f"the security code is in {place}"
     for number, secret in enumerate(secrets):
         for form in forms(secret):
             assert form not in content, f"secret {number} is in {place}"
@@ -138,3 +142,9 @@ def test_what_is_looked_for_would_be_found() -> None:
     for form in forms(secret):
         with pytest.raises(AssertionError, match="secret 0 is in a place"):
             assert_free("a place", b"before " + form + b" after", [secret])
+
+
+@pytest.mark.parametrize("form", ['{"cvv":"8817"}', "cvv='8817'", '\\"cvv\\": \\"8817\\"'])
+def test_a_security_code_would_be_found(form: str) -> None:
+    with pytest.raises(AssertionError, match="the security code is in a place"):
+        assert_free("a place", form.encode(), [])

@@ -20,7 +20,7 @@ from roost.resources.domains.zone_rules import (
 from roost.store import Store
 from tests.api.conftest import Account
 from tests.api.dns_servers import Served
-from tests.support.client import Answer, Client, Json
+from tests.support.client import Answer, Client, Json, until
 from tests.support.resolving import answers, told
 
 pytestmark = pytest.mark.spec("B domain record fields")
@@ -257,6 +257,12 @@ async def test_a_full_domain(served: Served) -> None:
     assert {event["status"] for event in await told(client)} == {"finished"}
 
 
+_WAITING = """
+    select exists (select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock')
+"""
+
+
 async def test_an_edit_and_the_end_of_a_job_do_not_block_each_other(served: Served) -> None:
     """The job that ends has an error to take back and a change to forget."""
     store, zone = served.roost.store, f"locks-{served.engine}.example"
@@ -270,7 +276,7 @@ async def test_an_edit_and_the_end_of_a_job_do_not_block_each_other(served: Serv
     async with store.transaction() as db:
         await queries.lock_zone(db, zone)
         ending = asyncio.create_task(forget(store, domain_id))
-        await asyncio.sleep(0.2)
+        await until(lambda: store.fetchval(_WAITING), bool)
         await record_queries.set_changed(db, domain_id, keys, (0, 0), 2, now)
     await ending
     pending = await record_queries.pending(store, domain_id, 300)

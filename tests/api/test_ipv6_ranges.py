@@ -1,13 +1,16 @@
 """IPv6 pools and ranges over HTTP, and what engines have of them (spec B networking)."""
 
 import asyncio
+import random
+from contextlib import suppress
 from ipaddress import IPv6Network
 
 import pytest
 
 from roost.app.roost import Roost
 from roost.core.planes import Engines
-from roost.resources.addresses.range_queries import taken
+from roost.resources.addresses.range_queries import next_free
+from roost.resources.addresses.share_queries import leave
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.network_engine import GuestAddresses
 from roost.resources.firewalls.engine import FIREWALL_PLANE
@@ -37,6 +40,18 @@ async def guest_of(roost: Roost, instance: Json) -> GuestAddresses:
     found = (await engine.addresses.list())[instance["id"]]
     assert found is not None
     return found
+
+
+async def is_free(roost: Roost, network: IPv6Network) -> bool:
+    """Whether somebody else could have it."""
+    free: bool = await roost.store.fetchval(
+        """
+        select not exists (select from ipv6_range where network && $1::text::inet)
+            and not exists (select from ip_leaving where address && $1::text::inet)
+        """,
+        str(network),
+    )
+    return free
 
 
 async def created(client: Client, instance: Json, prefix: int = 64) -> IPv6Network:
@@ -90,7 +105,7 @@ async def test_a_range_comes_and_goes(
     await client.delete(f"{RANGES}/{first}")
     await over(client)
     assert (await guest_of(roost, instance)).ranges == frozenset()
-    assert network not in await taken(roost.store, network)
+    assert await is_free(roost, network)
     assert (await client.send("GET", f"{RANGES}/{first}")).status == 404
 
 
@@ -208,7 +223,7 @@ async def test_who_shared_a_range_lets_go_of_it(client: Client, roost: Roost) ->
         lambda answer: answer.status == 404,
     )
     assert (await guest_of(roost, second)).shared_ranges == frozenset()
-    assert network not in await taken(roost.store, network)
+    assert await is_free(roost, network)
 
 
 async def test_a_deleted_instance_gives_its_range_back(client: Client, roost: Roost) -> None:
@@ -220,4 +235,28 @@ async def test_a_deleted_instance_gives_its_range_back(client: Client, roost: Ro
         lambda: client.send("GET", f"{INSTANCES}/{instance['id']}"),
         lambda answer: answer.status == 404,
     )
-    assert network not in await taken(roost.store, network)
+    assert await is_free(roost, network)
+
+
+class _UndoneError(Exception):
+    """Nothing of a transaction stays."""
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_ranges_never_overlap(seed: int, client: Client, roost: Roost) -> None:
+    """Each is the lowest that is free; a pool is exhausted when nothing fits any more."""
+    compute_id = (await made(client))["id"]
+    pool, chance = IPv6Network("2001:db8:aaaa::/54"), random.Random(seed)
+    taken: list[IPv6Network] = []
+    with suppress(_UndoneError):
+        async with roost.store.transaction() as db:
+            for prefix in (*chance.choices((56, 64), (1, 8), k=40), 56, 56, 56, 56):
+                blocks = pool.subnets(new_prefix=prefix)
+                free = (b for b in blocks if not any(b.overlaps(each) for each in taken))
+                wanted = next(free, None)
+                assert await next_free(db, pool, prefix) == wanted
+                if wanted is not None:
+                    taken.append(wanted)
+                    await leave(db, compute_id, str(wanted))
+            raise _UndoneError
+    assert {each.prefixlen for each in taken} == {56, 64}

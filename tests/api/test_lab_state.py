@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -101,7 +102,9 @@ async def test_reset_under_load(tmp_path: Path, database_url: str) -> None:
     async with running_lab(tmp_path, database_url, simulated_latency=0.05) as lab:
         for _ in range(5):
             creating = [asyncio.create_task(lab.create()) for _ in range(12)]
-            await asyncio.sleep(0.1)
+            store = lab.running.roost.store
+            begun = partial(store.fetchval, "select exists (select from compute_instance)")
+            await until(begun, bool)
             await lab.post("/reset")
             await asyncio.gather(*creating)
             await lab.post("/reset")

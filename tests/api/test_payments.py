@@ -3,15 +3,22 @@
 import asyncio
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Literal
 
 import pytest
 
 from roost.app.roost import Roost
+from roost.engines.simulated.gateway import SimulatedGateway
+from roost.jobs.kinds import Retry
+from roost.jobs.queue import JobQueue
 from roost.resources.billing.service import differences as billing_differences
-from roost.resources.payments.queries import unbooked
-from roost.resources.payments.service import collect, credit, record
+from roost.resources.payments.engine import GatewayError, Gateways
+from roost.resources.payments.queries import insert_payment, unbooked
+from roost.resources.payments.service import collect, credit, record, settle
+from roost.services import Services
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client, Json
+from tests.support.drift import drift
 from tests.support.families import adopt
 from tests.support.invoices import invoiced
 from tests.support.payments import (
@@ -359,3 +366,122 @@ async def test_the_books_are_checked(client: Client, roost: Roost, account: Acco
     assert payment_id in await unbooked(roost.store)
     await roost.store.execute("update payment set usd = 1 where id = $1", payment_id)
     assert payment_id not in await unbooked(roost.store)
+
+
+async def test_a_full_account_asks_no_gateway(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(6):
+        await added(client)
+    monkeypatch.setattr(SimulatedGateway, "store_card", _never)
+    for path, body in ((METHODS, method_body()), (CARD, card())):
+        refused = await client.send("POST", path, body)
+        assert refused.problems == [(None, "An account has up to 6 payment methods")]
+
+
+async def _never(*_: object) -> str:
+    raise AssertionError("the gateway was asked")
+
+
+async def test_a_gateway_that_answers_late(
+    client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked again with the same key."""
+    keys: list[str] = []
+
+    async def charge(gateway: SimulatedGateway, key: str, token: str, usd: Decimal) -> None:
+        keys.append(key)
+        if len(keys) < 3:
+            raise GatewayError("The gateway does not answer.")
+
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
+    monkeypatch.setattr(SimulatedGateway, "charge", charge)
+    await added(client)
+    await owe(roost, account, "30.00")
+    row = await client.post(PAYMENTS, {"usd": "30.00"})
+    assert (await settled_payment(client))["status"] == "finished"
+    assert keys == [f"roost-payment-{row['id']}"] * 3
+    assert (await client.get("/account"))["balance"] == 0
+
+
+async def _silent(*_: object) -> None:
+    raise GatewayError("The gateway does not answer.")
+
+
+async def test_a_charge_that_can_be_taken_back(
+    client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled: list[str] = []
+
+    async def cancel(gateway: SimulatedGateway, key: str) -> None:
+        cancelled.append(key)
+
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
+    monkeypatch.setattr(SimulatedGateway, "charge", _silent)
+    monkeypatch.setattr(SimulatedGateway, "cancel", cancel)
+    await added(client)
+    await owe(roost, account, "30.00")
+    row = await client.post(PAYMENTS, {"usd": "30.00"})
+    assert (await settled_payment(client))["status"] == "failed"
+    assert cancelled == [f"roost-payment-{row['id']}"]
+    assert (await client.send("GET", f"{PAYMENTS}/{row['id']}")).status == 404
+    assert await drift(roost, f"payment {row['id']}") == []
+
+
+@pytest.mark.parametrize(("status", "balance"), [("accepted", 0), ("declined", 30)])
+async def test_a_charge_of_which_nobody_knows(
+    status: Literal["accepted", "declined"],
+    balance: int,
+    client: Client,
+    roost: Roost,
+    account: Account,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is neither made nor not, until the operator has asked."""
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
+    monkeypatch.setattr(SimulatedGateway, "charge", _silent)
+    monkeypatch.setattr(SimulatedGateway, "cancel", _silent)
+    await added(client)
+    await owe(roost, account, "30.00")
+    row = await client.post(PAYMENTS, {"usd": "30.00"})
+    assert (await settled_payment(client))["status"] == "failed"
+    assert await client.get(f"{PAYMENTS}/{row['id']}") == row
+    assert (await client.get("/account"))["balance"] == 30
+    text = f"nobody knows whether payment {row['id']} was charged"
+    assert await drift(roost, f"payment {row['id']}") == [text]
+    for expected in (True, False):
+        async with roost.store.transaction() as db:
+            now = roost.clock.seconds()
+            assert await settle(db, row["id"], status, now) is expected
+    assert (await client.get("/account"))["balance"] == balance
+    assert await drift(roost, f"payment {row['id']}") == []
+
+
+async def test_an_invoice_is_not_forgotten(client: Client, roost: Roost, account: Account) -> None:
+    """Neither for a card that has expired, nor for a payment that is declined later."""
+    method_id = await added(client)
+    await invoiced(roost, account.id)
+    store, now = roost.store, roost.clock.seconds()
+    set_expiry = "update payment_method set expiry = $2 where id = $1"
+    await store.execute(set_expiry, method_id, datetime(2020, 1, 1))
+    await collect(store, roost.services, now)
+    assert (await client.get(PAYMENTS))["data"] == []
+    await store.execute(set_expiry, method_id, datetime(2099, 1, 1))
+    other = await insert_payment(store, account.id, Decimal("0.07"), now, method_id)
+    await collect(store, roost.services, now)
+    assert [row["id"] for row in (await client.get(PAYMENTS))["data"]] == [other]
+    async with store.transaction() as db:
+        await settle(db, other, "declined", now)
+    await collect(store, roost.services, now)
+    assert (await settled_payment(client))["status"] == "finished"
+    assert (await client.get("/account"))["balance"] == 0
+
+
+async def test_without_a_gateway_nobody_is_charged(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    await added(client)
+    await invoiced(roost, account.id)
+    services = Services(Gateways(None), roost.services.get(JobQueue))
+    await collect(roost.store, services, roost.clock.seconds())
+    assert (await client.get(PAYMENTS))["data"] == []

@@ -192,7 +192,8 @@ async def test_a_fault_leaves_nothing(client: Client, roost: Roost) -> None:
         (event,) = await image_events(client, "disk_imagize")
     assert (event["status"], "no room" in event["message"]) == ("failed", True)
     assert (await client.send("GET", f"{IMAGES}/{row['id']}")).status == 404
-    assert await drift(roost, "image") == []
+    number = row["id"].partition("/")[2]
+    assert await drift(roost, f"image {number}") == []
 
 
 async def test_the_limit(client: Client, roost: Roost, account: Account) -> None:

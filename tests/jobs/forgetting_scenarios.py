@@ -12,6 +12,7 @@ from roost.resources.account import queries as accounts
 from roost.resources.events.group import GROUP as EVENTS
 from roost.resources.logins.group import GROUP as LOGINS
 from roost.resources.tokens.group import GROUP as TOKENS
+from roost.resources.transfers.group import GROUP as TRANSFERS
 from roost.resources.usage.group import GROUP as USAGE
 from tests.jobs.harness import Scenario
 
@@ -30,6 +31,12 @@ insert into login (account_id, username, ip, datetime, status, restricted)
 select $1, 'me', '192.0.2.1', now() at time zone 'UTC' - make_interval(days => n, hours => 1),
     'successful', false
 from generate_series(88, 93) as n
+"""
+_TRANSFERS = """
+insert into entity_transfer (token, account_id, status, created, updated, expiry, computes)
+select gen_random_uuid()::text, $1, 'canceled', now(), at, now(), '{}'
+from generate_series(88, 93) as n,
+    lateral (select now() at time zone 'UTC' - make_interval(days => n, hours => 1) as at) t
 """
 _USES = """
 with user_ as (insert into api_user (account_id, username, created)
@@ -111,5 +118,6 @@ SCENARIOS = (
     _scenario(_nightly(LOGINS), "login", _LOGINS, 2),
     _scenario(_nightly(TOKENS), _USED, _USES, 2),
     _scenario(_nightly(USAGE), _OF_INSTANCES, _MEASURED, 4),
+    _scenario(_nightly(TRANSFERS), "entity_transfer", _TRANSFERS, 2),
     _scenario(entities.FOLD, _COUNTED, _AMOUNTS, 2),
 )

@@ -1,8 +1,10 @@
-"""What `roost fsck` finds of some instances and volumes."""
+"""What `roost fsck` finds of some things of an account."""
 
 from roost.app.roost import Roost
 from roost.core.fsck import Installation
 from roost.resources.compute.group import GROUP as COMPUTE
+from roost.resources.images.group import GROUP as IMAGES
+from roost.resources.payments.group import GROUP as PAYMENTS
 from roost.resources.volumes.group import GROUP as VOLUMES
 
 
@@ -13,6 +15,6 @@ async def drift(roost: Roost, *names: str) -> list[str]:
     another test has had.
     """
     installation = Installation(roost.store, roost.services)
-    checks = (*COMPUTE.checks, *VOLUMES.checks)
+    checks = (*COMPUTE.checks, *IMAGES.checks, *PAYMENTS.checks, *VOLUMES.checks)
     texts = [found.text for check in checks async for found in check(installation)]
     return [text for text in texts if any(f"{name} " in text for name in names)]

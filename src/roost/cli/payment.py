@@ -2,6 +2,7 @@
 
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -9,7 +10,7 @@ from roost.app.state import open_store
 from roost.cli.options import read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.queries import exists
-from roost.resources.payments.service import credit, record
+from roost.resources.payments.service import credit, record, settle
 from roost.settings import Settings
 from roost.store import Queries
 
@@ -40,6 +41,15 @@ def record_one(state: Path | None, account: int, usd: Decimal) -> None:
     click.echo(run(_record(read_served_settings(state=state), account, usd)))
 
 
+@payment.command("settle")
+@state_option
+@click.argument("payment", type=int)
+@click.argument("status", type=click.Choice(["accepted", "declined"]))
+def settle_one(state: Path | None, payment: int, status: Literal["accepted", "declined"]) -> None:
+    """Say what became of PAYMENT, of which `roost fsck` says that nobody knows."""
+    run(_settle(read_served_settings(state=state), payment, status))
+
+
 @payment.command("credit")
 @state_option
 @click.argument("account", type=int)
@@ -59,6 +69,14 @@ async def _credit(settings: Settings, account: int, usd: Decimal) -> None:
     async with open_store(settings) as store, store.transaction() as db:
         await _check(db, account)
         await credit(db, account, usd, Clock().seconds())
+
+
+async def _settle(
+    settings: Settings, payment: int, status: Literal["accepted", "declined"]
+) -> None:
+    async with open_store(settings) as store, store.transaction() as db:
+        if not await settle(db, payment, status, Clock().seconds()):
+            raise click.ClickException(f"There is no pending payment {payment}")
 
 
 async def _check(db: Queries, account: int) -> None:

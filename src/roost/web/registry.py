@@ -7,7 +7,7 @@ OpenAPI document all come from the declarations that a Registry collects.
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import cleandoc
 from types import ModuleType
 from typing import Literal, TypeVar, overload
@@ -20,7 +20,7 @@ from roost.web.bodies import Body
 from roost.web.call import Call
 from roost.web.grants import Anyone, Grant, check_declared
 from roost.web.reply import Reply
-from roost.web.routing import Router
+from roost.web.routing import Router, plain_path
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Result = str | bytes | Mapping[str, object] | Reply | None
@@ -244,6 +244,21 @@ def endpoint(
         )
 
     return declare
+
+
+def renamed(
+    of: Endpoint, name: str, path: str, summary: str, *, deprecated: bool = False
+) -> Endpoint:
+    """The same operation, also by another name and path."""
+    description = f"The same as `{of.method} {plain_path(of.path)}`."
+    return replace(
+        of,
+        name=name,
+        path=path,
+        summary=summary,
+        description=description,
+        deprecated=deprecated,
+    )
 
 
 class Registry:

@@ -1,43 +1,48 @@
 """SQL of IPv6 ranges: networks that are routed to instances."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Network
+from typing import TypeAlias
 
 from roost.store import Queries
+
+Networks: TypeAlias = frozenset[IPv6Network]
 
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Which guests may send from which ranges."""
+    """From which ranges guests may send."""
 
-    rows: frozenset[tuple[int, IPv6Network, bool]]
-    """The instance, the range, and whether it is routed there."""
+    routed: Mapping[int, Networks]
+    """By instance; others have none."""
+    sharing: Mapping[int, Networks]
 
-    def own(self, compute_id: int) -> frozenset[IPv6Network]:
-        return frozenset(each for key, each, routed in self.rows if key == compute_id and routed)
+    def own(self, compute_id: int) -> Networks:
+        return self.routed.get(compute_id, frozenset())
 
-    def shared(self, compute_id: int) -> frozenset[IPv6Network]:
-        return frozenset(
-            each for key, each, routed in self.rows if key == compute_id and not routed
-        )
+    def shared(self, compute_id: int) -> Networks:
+        """Those of others."""
+        return self.sharing.get(compute_id, frozenset())
 
 
 async def used_by(db: Queries, compute_ids: Collection[int]) -> Uses:
     """Those that instances have, and those that others share with them."""
     rows = await db.fetch(
         """
-        select compute_id, network::text, true as routed from ipv6_range
-        where compute_id = any($1::bigint[])
+        select compute_id, array_agg(network::text) as networks, true as routed from ipv6_range
+        where compute_id = any($1::bigint[]) group by compute_id
         union all
-        select compute_id, network::text, false from ipv6_range_share
-        where compute_id = any($1::bigint[])
+        select compute_id, array_agg(network::text), false from ipv6_range_share
+        where compute_id = any($1::bigint[]) group by compute_id
         """,
         list(compute_ids),
     )
-    return Uses(
-        frozenset((row["compute_id"], IPv6Network(row["network"]), row["routed"]) for row in rows)
-    )
+    found: tuple[dict[int, Networks], dict[int, Networks]] = {}, {}
+    for row in rows:
+        networks = frozenset(map(IPv6Network, row["networks"]))
+        found[0 if row["routed"] else 1][row["compute_id"]] = networks
+    return Uses(*found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +71,34 @@ async def lock_region(db: Queries, region: str) -> None:
     await db.execute("select pg_advisory_xact_lock(hashtext('ranges of ' || $1))", region)
 
 
-async def taken(db: Queries, pool: IPv6Network) -> list[IPv6Network]:
-    """What of a pool somebody has, or has yet to let go of."""
-    rows = await db.fetch(
+async def next_free(db: Queries, pool: IPv6Network, prefix: int) -> IPv6Network | None:
+    """The lowest network of this size in a pool that overlaps nothing that somebody has, or has
+    yet to let go of.
+
+    It begins the pool, or is the first of its size behind something that is taken.
+    """
+    found = await db.fetchval(
         """
-        select network::text from ipv6_range where network <<= $1::text::cidr
-        union
-        select network(address)::text from ip_leaving where address <<= $1::text::inet
+        with taken as materialized (
+            select network::inet as network from ipv6_range where network <<= $1::text::cidr
+            union
+            select network(address)::inet from ip_leaving where address <<= $1::text::inet),
+        behind as (
+            select broadcast(set_masklen(network, least(masklen(network), $2))) + 1 as start
+            from taken),
+        candidates as (
+            select network($1::text::inet) as start
+            union
+            select network(start) from behind where start << $1::text::inet)
+        select network(set_masklen(c.start::inet, $2))::text from candidates c
+        where not exists (select from taken t
+            where t.network && network(set_masklen(c.start::inet, $2))::inet)
+        order by c.start limit 1
         """,
         str(pool),
+        prefix,
     )
-    return [IPv6Network(row["network"]) for row in rows]
+    return None if found is None else IPv6Network(found)
 
 
 async def insert(

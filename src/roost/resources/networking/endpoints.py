@@ -17,7 +17,7 @@ from roost.resources.reverse_dns.records import AddressRow
 from roost.resources.reverse_dns.settings import ReverseDns
 from roost.web.call import Call
 from roost.web.grants import Listed, Read, Write
-from roost.web.registry import Page, Rate, endpoint
+from roost.web.registry import Page, Rate, endpoint, renamed
 
 _ALL = "/networking/ips"
 _OF_INSTANCE = "/compute/instances/{computeId:int}/ips"
@@ -80,19 +80,9 @@ async def assign_addresses(call: Call, body: AssignAddresses) -> None:
     await service.assign(call, body.region, body.assignments)
 
 
-@endpoint(
-    "POST",
-    "/networking/ipv4/assign",
-    scopes=_WRITE,
-    body=AssignAddresses,
-    events=("compute_addip", "compute_deleteip"),
+assign_ipv4 = renamed(
+    assign_addresses, "assign_ipv4", "/networking/ipv4/assign", "Assign IPv4 addresses."
 )
-async def assign_ipv4(call: Call, body: AssignAddresses) -> None:
-    """Assign IPv4 addresses.
-
-    The same as `/networking/ips/assign`.
-    """
-    await service.assign(call, body.region, body.assignments)
 
 
 @endpoint("POST", f"{_ALL}/share", scopes=_WRITE, body=ShareAddresses, events=("ipaddress_update",))
@@ -105,19 +95,9 @@ async def share_addresses(call: Call, body: ShareAddresses) -> None:
     await service.share(call, body.compute_id, body.ips)
 
 
-@endpoint(
-    "POST",
-    "/networking/ipv4/share",
-    scopes=_WRITE,
-    body=ShareAddresses,
-    events=("ipaddress_update",),
+share_ipv4 = renamed(
+    share_addresses, "share_ipv4", "/networking/ipv4/share", "Share IPv4 addresses."
 )
-async def share_ipv4(call: Call, body: ShareAddresses) -> None:
-    """Share IPv4 addresses.
-
-    The same as `/networking/ips/share`.
-    """
-    await service.share(call, body.compute_id, body.ips)
 
 
 @endpoint(

@@ -4,9 +4,9 @@ from roost.resources.networking import range_service
 from roost.resources.networking.bodies import CreateRange
 from roost.resources.networking.range_queries import POOLS, RANGES, VIEWED
 from roost.resources.networking.records import (
-    ListedRangeRow,
     NewRangeRow,
     PoolRow,
+    RangeRow,
     ViewedRangeRow,
 )
 from roost.web.call import Call
@@ -33,7 +33,7 @@ async def list_ipv6_pools(call: Call) -> bytes:
     return await call.collection(POOLS)
 
 
-@endpoint("GET", _ALL, scopes=_READ, grant=Listed("compute"), returns=Page(ListedRangeRow))
+@endpoint("GET", _ALL, scopes=_READ, grant=Listed("compute"), returns=Page(RangeRow))
 async def list_ipv6_ranges(call: Call) -> bytes:
     """List IPv6 ranges.
 

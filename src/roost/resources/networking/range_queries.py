@@ -2,6 +2,8 @@
 
 # ruff: noqa: S608  (statements are put together from constants)
 
+from dataclasses import replace
+
 from pydantic import TypeAdapter
 
 from roost.resources.networking.records import RangeRow
@@ -24,7 +26,8 @@ RANGES = Listing(
     columns={},
 )
 
-VIEWED = Listing(
+VIEWED = replace(
+    RANGES,
     record="""
         host(r.network) as range, masklen(r.network) as prefix, r.region,
         exists (select from ipv6_range_share s where s.network = r.network) as is_bgp,
@@ -32,11 +35,6 @@ VIEWED = Listing(
             select s.compute_id from ipv6_range_share s where s.network = r.network
             order by s.compute_id) x) as computes
         """,
-    source=RANGES.source,
-    scope=RANGES.scope,
-    key=RANGES.key,
-    granted=RANGES.granted,
-    columns={},
 )
 
 POOLS = Listing(

@@ -13,7 +13,7 @@ from roost.resources.addresses import share_queries
 from roost.resources.addresses.range_queries import RangeFacts
 from roost.resources.compute.locks import check_open, lock_turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
-from roost.resources.networking import jobs, range_queries, rules
+from roost.resources.networking import jobs, range_queries
 
 ORDER = "addresses"
 
@@ -49,7 +49,7 @@ async def create(
 
 async def _free(context: Context, region: str, prefix: int) -> IPv6Network:
     for pool in context.get(Catalog).ipv6_ranges(region):
-        found = rules.first_free(pool, prefix, await ranges.taken(context.db, pool))
+        found = await ranges.next_free(context.db, pool, prefix)
         if found is not None:
             return found
     raise invalid(NO_POOL, "prefix_length")
@@ -78,19 +78,17 @@ async def by_address(context: Context) -> Mapping[str, RangeFacts]:
 
 
 async def assign(
-    context: Context, found: Collection[RangeFacts], targets: Mapping[str, int]
+    context: Context, held: Mapping[str, RangeFacts], targets: Mapping[str, int]
 ) -> None:
-    """Route ranges to other instances, which the caller has locked (spec B networking 2)."""
-    held = {
-        each.network: each.compute_id
-        for each in await ranges.of_account(context.db, context.account_id)
-    }
-    for each in found:
-        held[each.network] = targets[str(each.network)]
-    if len(set(held.values())) < len(held):
+    """Route ranges to other instances, which the caller has locked (spec B networking 2).
+
+    `held`: all that the account has, by their texts.
+    """
+    after = [targets.get(name, each.compute_id) for name, each in held.items()]
+    if len(set(after)) < len(after):
         raise invalid(ONE_OF_INSTANCE, "assignments")
-    for each in found:
-        target = targets[str(each.network)]
+    for name, each in held.items():
+        target = targets.get(name, each.compute_id)
         if target != each.compute_id:
             await ranges.retarget(context.db, each.network, target)
             await share_queries.leave(context.db, each.compute_id, str(each.network))

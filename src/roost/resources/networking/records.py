@@ -27,6 +27,7 @@ class Ipv4OfInstance(TypedDict):
 _TARGET = "2001:db8:101:0:5000:ff:fe01:86a1"
 
 
+@example({"range": "2001:db8:1101::", "prefix": 64, "region": "us-lake", "route_target": _TARGET})
 class RangeRow(TypedDict):
     """A range of IPv6 addresses."""
 
@@ -38,11 +39,6 @@ class RangeRow(TypedDict):
     """The region that it belongs to."""
     route_target: str
     """The address that it is routed to."""
-
-
-@example({"range": "2001:db8:1101::", "prefix": 64, "region": "us-lake", "route_target": _TARGET})
-class ListedRangeRow(RangeRow):
-    """A range of IPv6 addresses of the account."""
 
 
 @example({"range": "2001:db8:101::", "prefix": 64, "region": "us-lake", "route_target": None})

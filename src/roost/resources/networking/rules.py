@@ -1,11 +1,14 @@
 """The rules of addresses as pure functions (spec B networking)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from typing import TypeVar
 
 from roost.resources.addresses.queries import AddressRow
 from roost.web.fields import refuse
+
+T = TypeVar("T")
 
 MAX_AT_ONCE = 100
 """Addresses that one request assigns or shares."""
@@ -34,56 +37,36 @@ def is_ipv4(address: str) -> bool:
 
 def check_assigned(text: str) -> str:
     """An IPv4 address, or an IPv6 range with its prefix length."""
-    try:
-        return str(IPv4Address(text))
-    except ValueError:
-        return str(_range(text))
+    found = _parsed(IPv4Address, text) or _parsed(IPv6Network, text)
+    if isinstance(found, IPv6Network) and found.prefixlen not in RANGE_PREFIXES:
+        found = None
+    if found is None:
+        raise refuse("Must be an IPv4 address, or an IPv6 range with /56 or /64")
+    return str(found)
 
 
 def check_shared(text: str) -> str:
     """An IPv4 address, or an IPv6 range without its prefix length."""
-    try:
-        return str(IPv4Address(text))
-    except ValueError:
-        pass
-    try:
-        return str(IPv6Address(text))
-    except ValueError:
-        raise refuse("Must be an IPv4 address or an IPv6 range without prefix length") from None
-
-
-def _range(text: str) -> IPv6Network:
-    try:
-        network = IPv6Network(text) if "/" in text else None
-    except ValueError:
-        network = None
-    if network is None or network.prefixlen not in RANGE_PREFIXES:
-        raise refuse("Must be an IPv4 address, or an IPv6 range with /56 or /64")
-    return network
+    found = _parsed(IPv4Address, text) or _parsed(IPv6Address, text)
+    if found is None:
+        raise refuse("Must be an IPv4 address or an IPv6 range without prefix length")
+    return str(found)
 
 
 def check_ipv6(text: str) -> str:
-    """An IPv6 address without zone and prefix length."""
+    """An IPv6 address without prefix length."""
+    found = _parsed(IPv6Address, text)
+    if found is None:
+        raise refuse("Must be an IPv6 address")
+    return str(found)
+
+
+def _parsed(kind: Callable[[str], T], text: str) -> T | None:
+    """None for anything else, and for an address with a zone."""
     try:
-        return str(IPv6Address(text)) if "%" not in text else _no_ipv6()
+        return None if "%" in text else kind(text)
     except ValueError:
-        return _no_ipv6()
-
-
-def _no_ipv6() -> str:
-    raise refuse("Must be an IPv6 address")
-
-
-def first_free(pool: IPv6Network, prefix: int, taken: Iterable[IPv6Network]) -> IPv6Network | None:
-    """The lowest network of this size in the pool that overlaps nothing that is taken."""
-    size, end = 1 << (128 - prefix), int(pool.broadcast_address) + 1
-    start = int(pool.network_address)
-    for network in sorted(taken):
-        if start + size <= int(network.network_address):
-            break
-        after = int(network.broadcast_address) + 1
-        start = max(start, -(-after // size) * size)
-    return None if start + size > end else IPv6Network((start, prefix))
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ async def assign(context: Context, region: str, assignments: Sequence[Assignment
     held = {key: await addresses.held_by(context.db, key) for key in involved}
     for compute_id, rows in rules.moved(held, targets).items():
         await _check(context, involved[compute_id], rows, "assignments")
-    await range_service.assign(context, taken.values(), targets)
+    await range_service.assign(context, ranges, targets)
     await _move(context, {**found, **taken}, targets, involved)
 
 

@@ -17,7 +17,7 @@ from roost.resources.payments.records import MethodRow, PaymentRow
 from roost.resources.payments.service import StoredCard
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
-from roost.web.registry import Page, endpoint
+from roost.web.registry import Page, Rate, endpoint
 
 _READ = ("account:read_only",)
 _WRITE = ("account:read_write",)
@@ -25,6 +25,9 @@ _MAY_READ = AccountAccess("read_only")
 _MAY_WRITE = AccountAccess("read_write")
 _CHILDREN: tuple[UserType, ...] = ("child",)
 """The parent pays (spec B account 3)."""
+
+_RATE = Rate(60, 120)
+"""Of what a gateway is asked for."""
 
 _METHODS = "/account/payment-methods"
 _METHOD = f"{_METHODS}/{{paymentMethodId:int}}"
@@ -56,6 +59,7 @@ async def _store(call: Call, body: AddMethod) -> tuple[StoredCard, bool]:
     refuses=_CHILDREN,
     body=AddMethod,
     prepare=_store,
+    rate=_RATE,
     returns=MethodRow,
     events=("payment_method_add",),
 )
@@ -115,6 +119,7 @@ async def _store_card(call: Call, body: CardData) -> StoredCard:
     refuses=_CHILDREN,
     body=CardData,
     prepare=_store_card,
+    rate=_RATE,
     events=("credit_card_updated",),
     deprecated=True,
 )
@@ -143,6 +148,7 @@ async def list_payments(call: Call) -> bytes:
     grant=_MAY_WRITE,
     refuses=_CHILDREN,
     body=Pay,
+    rate=_RATE,
     returns=PaymentRow,
     events=("payment_submitted",),
 )

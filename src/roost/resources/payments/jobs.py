@@ -1,17 +1,18 @@
 """Payments by cards, carried out as a table of steps.
 
 A payment is `pending` until the gateway has said yes, then `accepted`; else it is `declined`, and
-what was charged is given back. The gateway's key is the payment's: it charges once, however often
-it is asked.
+what was charged is given back. Where the gateway does not even answer to that, it stays `pending`
+until the operator has settled it. The gateway's key is the payment's: it charges once, however
+often it is asked.
 """
 
-from datetime import timedelta
+from datetime import datetime
 
 from roost.core.billing.queries import post
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.payments import queries
 from roost.resources.payments.engine import DeclinedError, Gateway, Gateways
 from roost.resources.payments.queries import PaymentFacts
@@ -24,8 +25,13 @@ class PaymentArgs(JobArgs):
     account_id: int
 
 
+def resource_of(account_id: int) -> str:
+    """The name under which the payments of an account are carried out one at a time."""
+    return f"payments:{account_id}"
+
+
 def _of_account(args: PaymentArgs) -> str:
-    return f"payments:{args.account_id}"
+    return resource_of(args.account_id)
 
 
 def _gateway(run: Run[PaymentArgs]) -> Gateway:
@@ -45,16 +51,12 @@ async def charge(run: Run[PaymentArgs]) -> Verdict:
         await _gateway(run).charge(_key(payment.id), token, payment.usd)
     except DeclinedError as error:
         raise Fatal(str(error)) from error
-
-    async def accept(db: Queries) -> None:
-        await _accept(db, payment, run)
-
-    return next_step(accept)
+    return next_step(writing(accept, payment, run.clock.seconds()))
 
 
-async def _accept(db: Queries, payment: PaymentFacts, run: Run[PaymentArgs]) -> None:
+async def accept(db: Queries, payment: PaymentFacts, now: datetime) -> None:
+    """The account owes less (UTC). Nothing happens to a payment that has ended already."""
     if await queries.end_payment(db, payment.id, "accepted"):
-        now = run.clock.seconds()
         await post(db, payment.account_id, "payment", payment.id, -payment.usd, now)
 
 
@@ -68,7 +70,9 @@ def _key(payment_id: int) -> str:
 
 
 async def _decline(db: Queries, job: Job, args: PaymentArgs) -> None:
-    await queries.end_payment(db, args.payment_id, "declined")
+    """Unless nobody knows whether the card was charged: `roost fsck` names such payments."""
+    if job.undo_error is None:
+        await queries.end_payment(db, args.payment_id, "declined")
 
 
 PAYMENT = JobKind(
@@ -78,6 +82,5 @@ PAYMENT = JobKind(
     event="payment_submitted",
     steps=(Step("charge", charge, undo=give_back, timeout=60),),
     retry=Retry(attempts=8, base=2.0),
-    deadline=timedelta(hours=1).total_seconds(),
     on_failed=_decline,
 )

@@ -193,6 +193,18 @@ async def end_payment(
     return bool(ended)
 
 
+async def all_pending(db: Queries) -> list[PaymentFacts]:
+    """Those of all accounts."""
+    rows = await db.fetch(
+        """
+        select p.id, p.account_id, p.usd, p.status, m.token
+        from payment p left join payment_method m on m.id = p.method_id
+        where p.status = 'pending' order by p.id
+        """
+    )
+    return [PaymentFacts(**row) for row in rows]
+
+
 async def pending(db: Queries, account_id: int) -> Decimal:
     """US dollars that are on their way."""
     total: Decimal = await db.fetchval(

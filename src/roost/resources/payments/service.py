@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Literal
 
 import structlog
 
@@ -16,8 +17,8 @@ from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
 from roost.resources.payments import queries, rules
 from roost.resources.payments.engine import Card, DeclinedError, GatewayError, Gateways
-from roost.resources.payments.jobs import PAYMENT, PaymentArgs
-from roost.resources.payments.queries import Debtor, NewMethod
+from roost.resources.payments.jobs import PAYMENT, PaymentArgs, accept
+from roost.resources.payments.queries import Counts, Debtor, NewMethod
 from roost.secrets import Box
 from roost.services import Services
 from roost.store import Queries, Store
@@ -43,6 +44,7 @@ async def store_card(context: Context, card: Card, within: str = "") -> StoredCa
     """
     if rules.has_expired(card.expiry_month, card.expiry_year, context.clock.now()):
         raise invalid("The card has expired", f"{within}expiry_year")
+    await _check_room(context)
     gateway = context.get(Gateways).gateway
     if gateway is None:
         raise invalid("Cards are not accepted here", f"{within}card_number")
@@ -64,24 +66,29 @@ async def store_card(context: Context, card: Card, within: str = "") -> StoredCa
 async def add_method(context: Context, card: StoredCard, *, is_default: bool) -> int:
     """The first one is the default one. Raises 400 for one too many (spec B account 5)."""
     await accounts.lock(context.db, context.account_id)
-    now = context.clock.seconds()
-    counts = await queries.count_methods(context.db, context.account_id, now)
-    if counts.active >= rules.MAX_METHODS:
-        raise invalid(f"An account has up to {rules.MAX_METHODS} payment methods")
-    if counts.added >= rules.MAX_ADDED:
-        raise invalid(f"Up to {rules.MAX_ADDED} payment methods can be added in a day")
+    counts = await _check_room(context)
     if is_default:
         await queries.clear_default(context.db, context.account_id)
     new = NewMethod(
         account_id=context.account_id,
         is_default=is_default or counts.active == 0,
-        now=now,
+        now=context.clock.seconds(),
         card_type=card.card_type,
         last_four=card.last_four,
         expiry=card.expiry,
         token=context.get(Box).seal(card.token.encode()),
     )
     return await queries.insert_method(context.db, new)
+
+
+async def _check_room(context: Context) -> Counts:
+    """Before the gateway is asked, too: who has too many asks it for nothing."""
+    counts = await queries.count_methods(context.db, context.account_id, context.clock.seconds())
+    if counts.active >= rules.MAX_METHODS:
+        raise invalid(f"An account has up to {rules.MAX_METHODS} payment methods")
+    if counts.added >= rules.MAX_ADDED:
+        raise invalid(f"Up to {rules.MAX_ADDED} payment methods can be added in a day")
+    return counts
 
 
 async def make_default(context: Context, method_id: int) -> None:
@@ -136,9 +143,22 @@ async def pay(context: Context, usd: Decimal, method_id: int | None) -> int:
 async def record(db: Queries, account_id: int, usd: Decimal, now: datetime) -> int:
     """What an account has paid in another way (UTC, US dollars)."""
     payment_id = await queries.insert_payment(db, account_id, usd, now)
-    await queries.end_payment(db, payment_id, "accepted")
-    await post(db, account_id, "payment", payment_id, -usd, now)
+    await settle(db, payment_id, "accepted", now)
     return payment_id
+
+
+async def settle(
+    db: Queries, payment_id: int, status: Literal["accepted", "declined"], now: datetime
+) -> bool:
+    """What the operator knows of a payment (UTC); False for one that is not pending."""
+    payment = await queries.find_payment(db, payment_id)
+    if payment is None or payment.status != "pending":
+        return False
+    if status == "accepted":
+        await accept(db, payment, now)
+    else:
+        await queries.end_payment(db, payment_id, "declined")
+    return True
 
 
 async def credit(db: Queries, account_id: int, usd: Decimal, now: datetime) -> None:
@@ -147,7 +167,13 @@ async def credit(db: Queries, account_id: int, usd: Decimal, now: datetime) -> N
 
 
 async def collect(store: Store, services: Services, now: datetime) -> None:
-    """Charge the default cards of all accounts for invoices that are new (UTC)."""
+    """Charge the default cards of all accounts for invoices that are new (UTC).
+
+    What cannot be charged for now stays new: a card that has expired, or what a payment is on its
+    way for.
+    """
+    if services.get(Gateways).gateway is None:
+        return
     after = 0
     while found := await queries.debtors(store, after, 100):
         for debtor in found:
@@ -158,11 +184,15 @@ async def collect(store: Store, services: Services, now: datetime) -> None:
 
 async def _charge(db: Queries, services: Services, debtor: Debtor, now: datetime) -> None:
     await accounts.lock(db, debtor.id)
-    if not await queries.set_charged(db, debtor.id, debtor.invoice_id):
-        return
     method = await queries.find_method(db, debtor.id, None)
     owed = await _owed(db, debtor.id)
-    if method is None or owed <= 0:
+    if (
+        method is None
+        or owed <= 0
+        or rules.has_expired(method.expiry.month, method.expiry.year, now)
+    ):
+        return
+    if not await queries.set_charged(db, debtor.id, debtor.invoice_id):
         return
     payment_id = await queries.insert_payment(db, debtor.id, owed, now, method.id)
     await _start(Starter(services.get(JobQueue), db, debtor.id), payment_id)

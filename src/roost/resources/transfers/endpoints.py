@@ -1,4 +1,4 @@
-"""What the API offers: transfers by their deprecated name (spec B account)."""
+"""What the API offers: transfers, by their name and by the one before (spec B account)."""
 
 from roost.resources.transfers import service
 from roost.resources.transfers.bodies import CreateTransfer
@@ -6,11 +6,11 @@ from roost.resources.transfers.queries import KNOWN, TRANSFERS
 from roost.resources.transfers.records import TransferRow
 from roost.web.call import Call
 from roost.web.grants import Unrestricted
-from roost.web.registry import Page, Rate, endpoint
+from roost.web.registry import Endpoint, Page, Rate, endpoint, renamed
 
 _READ = ("account:read_only",)
 _WRITE = ("account:read_write",)
-_ALL = "/account/entity-transfers"
+_ALL = "/account/service-transfers"
 _ONE = f"{_ALL}/{{token}}"
 
 
@@ -21,12 +21,11 @@ _ONE = f"{_ALL}/{{token}}"
     grant=Unrestricted(),
     returns=Page(TransferRow),
     filters=TRANSFERS.columns,
-    deprecated=True,
 )
-async def list_entity_transfers(call: Call) -> bytes:
-    """List entity transfers.
+async def list_service_transfers(call: Call) -> bytes:
+    """List service transfers.
 
-    The same as that of service transfers, which are to be used instead.
+    Those that the account has offered, and those that it has accepted.
     """
     return await call.collection(TRANSFERS, call.account_id)
 
@@ -39,22 +38,23 @@ async def list_entity_transfers(call: Call) -> bytes:
     body=CreateTransfer,
     returns=TransferRow,
     events=("entity_transfer_create",),
-    deprecated=True,
 )
-async def create_entity_transfer(call: Call, body: CreateTransfer) -> bytes:
-    """Create an entity transfer.
+async def create_service_transfer(call: Call, body: CreateTransfer) -> bytes:
+    """Create a service transfer.
 
-    The same as that of service transfers, which are to be used instead.
+    The instances stay as they are until another account accepts. They must have no volumes,
+    firewalls, VLANs, VPCs, shared addresses and planned maintenance, and be in no other transfer
+    that is pending.
     """
     token = await service.create(call, body.entities.computes)
     return await call.record(token, TRANSFERS, call.account_id)
 
 
-@endpoint("GET", _ONE, scopes=_READ, grant=Unrestricted(), returns=TransferRow, deprecated=True)
-async def view_entity_transfer(call: Call) -> bytes:
-    """View an entity transfer.
+@endpoint("GET", _ONE, scopes=_READ, grant=Unrestricted(), returns=TransferRow)
+async def view_service_transfer(call: Call) -> bytes:
+    """View a service transfer.
 
-    The same as that of service transfers, which are to be used instead.
+    One that is pending is shown to unrestricted users of all accounts who know its token.
     """
     return await call.record(call.text("token"), KNOWN, call.account_id)
 
@@ -65,12 +65,11 @@ async def view_entity_transfer(call: Call) -> bytes:
     scopes=_WRITE,
     grant=Unrestricted(),
     events=("entity_transfer_cancel",),
-    deprecated=True,
 )
-async def cancel_entity_transfer(call: Call) -> None:
-    """Cancel an entity transfer.
+async def cancel_service_transfer(call: Call) -> None:
+    """Cancel a service transfer.
 
-    The same as that of service transfers, which are to be used instead.
+    As long as it is pending.
     """
     await service.cancel(call, call.text("token"))
 
@@ -82,11 +81,32 @@ async def cancel_entity_transfer(call: Call) -> None:
     grant=Unrestricted(),
     events=("entity_transfer_accept",),
     rate=Rate(2, 60),
-    deprecated=True,
 )
-async def accept_entity_transfer(call: Call) -> None:
-    """Accept an entity transfer.
+async def accept_service_transfer(call: Call) -> None:
+    """Accept a service transfer.
 
-    The same as that of service transfers, which are to be used instead.
+    The instances are the account's from now on, with disks, configs, backups and addresses; tags
+    and grants are gone. They run on. It needs a payment method, and no debts on either side.
     """
     await service.accept(call, call.text("token"))
+
+
+def _before(of: Endpoint, name: str, summary: str) -> Endpoint:
+    return renamed(of, name, of.path.replace("service", "entity"), summary, deprecated=True)
+
+
+list_entity_transfers = _before(
+    list_service_transfers, "list_entity_transfers", "List entity transfers."
+)
+create_entity_transfer = _before(
+    create_service_transfer, "create_entity_transfer", "Create an entity transfer."
+)
+view_entity_transfer = _before(
+    view_service_transfer, "view_entity_transfer", "View an entity transfer."
+)
+cancel_entity_transfer = _before(
+    cancel_service_transfer, "cancel_entity_transfer", "Cancel an entity transfer."
+)
+accept_entity_transfer = _before(
+    accept_service_transfer, "accept_entity_transfer", "Accept an entity transfer."
+)

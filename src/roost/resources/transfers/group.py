@@ -1,12 +1,16 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.transfers import endpoints, jobs, service_endpoints
+from roost.core.retention import Old, retention
+from roost.resources.transfers import endpoints, jobs, queries
 from roost.resources.transfers.queries import TRANSFER
 
 GROUP = Group(
-    endpoints=(endpoints, service_endpoints),
+    endpoints=(endpoints,),
     entities=(TRANSFER,),
     jobs=(jobs.DUE,),
     schedules=(jobs.EVERY_MINUTE,),
+    retention=(
+        retention("transfer_retention", "52 3 * * *", Old(queries.delete_old, queries.KEPT)),
+    ),
 )

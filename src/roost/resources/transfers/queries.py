@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from roost.core.entities.kind import EntityKind
 from roost.resources.transfers.records import TransferStatus
@@ -29,6 +29,10 @@ TRANSFERS = Listing(
 
 KNOWN = replace(TRANSFERS, scope=f"({TRANSFERS.scope} or t.status = 'pending')")
 """Of those that can be accepted the token is all that one has to know."""
+
+
+KEPT = timedelta(days=90)
+"""Since they ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +121,20 @@ async def expire(db: Queries, now: datetime) -> list[TransferFacts]:
         now,
     )
     return [TransferFacts(**row) for row in rows]
+
+
+async def delete_old(db: Queries, before: datetime, limit: int) -> int:
+    """At most `limit` transfers that ended before a time (UTC); how many it were."""
+    deleted: int = await db.fetchval(
+        """
+        with old as (
+            delete from entity_transfer where token in (
+                select token from entity_transfer
+                where status <> 'pending' and updated <= $1 order by updated limit $2)
+            returning token)
+        select count(*) from old
+        """,
+        before,
+        limit,
+    )
+    return deleted
