@@ -99,8 +99,9 @@ async def _compare(folder: Path, images: ImageStore, key: Path) -> tuple[float, 
             api = _Api(line.split()[-1], (state / "admin.token").read_text().strip())
             for number in range(_ROUNDS):
                 times.append((await _by_hand(engine, 100_000 + number, key), api.boot(key)))
-        subprocess.run([machine.program("roost"), "down", "--state", state], check=True)
     finally:
+        # Whoever interrupts it is left with no guest and no network either.
+        subprocess.run([machine.program("roost"), "down", "--state", state], check=True)
         await engine.shut_down()
     return median(hand for hand, _ in times), median(api for _, api in times)
 
