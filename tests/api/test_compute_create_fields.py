@@ -84,9 +84,9 @@ REFUSED = [
     ("backup_id", -1, f"Must be 1-{2**63 - 1}"),
     ("firewall_id", 1, "firewall_id is not valid"),
     ("firewall_id", 0, f"Must be 1-{2**63 - 1}"),
-    ("stackscript_id", 1, "StackScripts are not available"),
-    ("stackscript_data", {}, "StackScripts are not available"),
-    ("stackscript_data", {"a": "b" * 65527}, "StackScripts are not available"),
+    ("stackscript_id", 1, "stackscript_id is not valid"),
+    ("stackscript_id", 0, f"Must be 1-{2**63 - 1}"),
+    ("stackscript_data", {"a": "b" * 65527}, "stackscript_data needs a stackscript_id"),
     ("stackscript_data", {"a": "b" * 65528}, "Must be at most 65535 characters of JSON"),
     # swap_size: the plan has 25600 MB, the image takes 1800
     ("swap_size", -1, "Must be 0-2147483647"),

@@ -11,6 +11,7 @@ EMPTY = {"label": "data", "size": 10}
 LABEL = "Length must be 1-48 characters"
 SIZE = f"Must be 1-{2**31 - 1}"
 KINDS = "Must be one of raw, swap, ext3, ext4, initrd"
+STACKSCRIPT = "stackscript_data needs a stackscript_id"
 WEAK = "Password does not meet strength requirement"
 
 REFUSED: list[tuple[Json, str, str]] = [
@@ -52,8 +53,8 @@ REFUSED: list[tuple[Json, str, str]] = [
         "authorized_users",
         "Each must be a user of the account with stored SSH keys",
     ),
-    ({**EMPTY, "stackscript_id": 7}, "stackscript_id", "StackScripts are not available"),
-    ({**EMPTY, "stackscript_data": {}}, "stackscript_data", "StackScripts are not available"),
+    ({**IMAGE, "stackscript_id": 7}, "stackscript_id", "stackscript_id is not valid"),
+    ({**EMPTY, "stackscript_data": {"a": ""}}, "stackscript_data", STACKSCRIPT),
     ({**EMPTY, "stackscript_data": []}, "stackscript_data", "Must be an object"),
 ]
 

@@ -14,7 +14,7 @@ ID = f"Must be 1-{2**63 - 1}"
 WEAK = "Password does not meet strength requirement"
 LONG = "Length must be 7-128 characters"
 PLAN = "A valid plan type by that ID was not found"
-STACKSCRIPT = "StackScripts are not available"
+STACKSCRIPT = "stackscript_data needs a stackscript_id"
 USERS = "Each must be a user of the account with stored SSH keys"
 DEVICE = "Must name either a disk_id or a volume_id"
 ONLY_NEW = "Must be left out when cloning to an existing Compute"
@@ -45,8 +45,8 @@ REBUILD: list[Refused] = [
         "metadata.user_data",
         "Must be base64-encoded",
     ),
-    ("rebuild", {**IMAGE, "stackscript_id": 7}, "stackscript_id", STACKSCRIPT),
-    ("rebuild", {**IMAGE, "stackscript_data": {}}, "stackscript_data", STACKSCRIPT),
+    ("rebuild", {**IMAGE, "stackscript_id": 7}, "stackscript_id", "stackscript_id is not valid"),
+    ("rebuild", {**IMAGE, "stackscript_data": {"a": "b"}}, "stackscript_data", STACKSCRIPT),
     ("rebuild", {**IMAGE, "type": "none"}, "type", PLAN),
     ("rebuild", {**IMAGE, "type": 4}, "type", "Must be a string"),
     ("rebuild", {**IMAGE, "type": "g1-gpu-rtx-1"}, "type", PLAN),

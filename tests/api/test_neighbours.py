@@ -13,11 +13,13 @@ from roost.resources.maintenance.neighbours import PlannedMaintenance
 from roost.resources.networking.neighbours import SharedAddresses
 from roost.resources.reverse_dns import queries as reverse_names
 from roost.resources.reverse_dns.neighbours import NamesOfAddresses
+from roost.resources.stackscripts.neighbours import DeployedStackScripts
 from roost.resources.volumes.neighbours import VolumeAttachments
 from roost.resources.vpcs.neighbours import VpcInterfaces
 from tests.support.client import Client, Json, until
 from tests.support.firewalls import filters, guarded, in_force
 from tests.support.instances import INSTANCES, made, settled
+from tests.support.stackscripts import STACKSCRIPTS, scripted
 from tests.support.volumes import VOLUMES, made_volume, plugged, powered, running_instance
 
 pytestmark = pytest.mark.spec("A volume freed", "B compute delete", "B networking 4")
@@ -62,6 +64,12 @@ async def _maintenance(_roost: Roost, client: Client, _instance: Json) -> object
     return (await client.get("/account/maintenance"))["data"]
 
 
+async def _stackscripts(_roost: Roost, client: Client, _instance: Json) -> object:
+    """How many instances are there that were made with one of the account's."""
+    rows = (await client.get(STACKSCRIPTS, filter={"mine": True}))["data"]
+    return sum(row["deployments_active"] for row in rows)
+
+
 LOOKS: dict[type, Look] = {
     SharedAddresses: _shared,
     FirewallDevices: _firewalls,
@@ -70,13 +78,15 @@ LOOKS: dict[type, Look] = {
     NamesOfAddresses: _names,
     VpcInterfaces: _vpcs,
     PlannedMaintenance: _maintenance,
+    DeployedStackScripts: _stackscripts,
 }
 
 
 @pytest.fixture
 async def instance(roost: Roost, client: Client) -> Json:
     """One that runs, with one of every neighbour."""
-    row = await running_instance(client)
+    script = await scripted(client)
+    row = await running_instance(client, stackscript_id=script["id"])
     await made_volume(client, compute_id=row["id"])
     await in_force(client, await guarded(client, devices={"computes": [row["id"]]}))
     other = await made(client)
@@ -101,7 +111,7 @@ def test_every_neighbour_is_here() -> None:
 async def test_a_rebuilt_instance_keeps_them(roost: Roost, client: Client, instance: Json) -> None:
     before = await seen(roost, client, instance)
     guard, data = [("guard", True)], [("data", instance["id"])]
-    assert before == [1, guard, [], data, "host.example", [], []]
+    assert before == [1, guard, [], data, "host.example", [], [], 1]
     body = {"image": "roost/debian12", "root_pass": "correct-Horse7battery"}
     await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
     await until(
@@ -118,7 +128,7 @@ async def test_a_clone_begins_without_them(roost: Roost, client: Client, instanc
     clone = await client.post(f"{INSTANCES}/{instance['id']}/clone", body)
     for each in (clone, instance):
         await settled(client, each["id"])
-    assert await seen(roost, client, clone) == [0, [], [], [], None, [], []]
+    assert await seen(roost, client, clone) == [0, [], [], [], None, [], [], 1]
     await powered(client, instance["id"], "boot")
     assert await seen(roost, client, instance) == before
 
@@ -136,3 +146,4 @@ async def test_a_deleted_instance_lets_go_of_them(
     assert await _names(roost, client, instance) is None
     assert await filters(roost, instance) is False
     assert await _shared(roost, client, instance) == 0
+    assert await _stackscripts(roost, client, instance) == 0

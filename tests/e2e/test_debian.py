@@ -17,6 +17,7 @@ from tests.engines.harness import Pools, until
 from tests.engines.shell import Shell
 from tests.support.client import Json
 from tests.support.instances import PASSWORD
+from tests.support.stackscripts import scripted
 
 pytestmark = pytest.mark.qemu
 
@@ -33,6 +34,13 @@ write_files:
     permissions: "0640"
 runcmd:
   - [sh, -c, "hostname > /root/roost-ran"]
+"""
+
+_STACKSCRIPT = """\
+#!/usr/bin/env python3
+# <UDF name="site" label="Name of the site" />
+import os, socket
+print(socket.gethostname(), os.environ["SITE"], sep=": ")
 """
 
 
@@ -62,10 +70,16 @@ async def test_a_debian_is_what_was_asked_for(tmp_path: Path) -> None:
         await region.cloud.start()
         client = await region.cloud.client()
         user_data = base64.b64encode(_USER_DATA.encode()).decode()
+        script = await scripted(client, script=_STACKSCRIPT)
         row = await client.post(
             "/compute/instances",
             region.body(
-                "web-1", type="g1-micro-1", swap_size=_SWAP, metadata={"user_data": user_data}
+                "web-1",
+                type="g1-micro-1",
+                swap_size=_SWAP,
+                metadata={"user_data": user_data},
+                stackscript_id=script["id"],
+                stackscript_data={"site": "it's"},
             ),
         )
         assert row["has_user_data"] is True
@@ -110,6 +124,7 @@ async def _check_identity(debian: Debian, key: str) -> None:
     assert await debian.run("cat /etc/roost-written") == "written by user data"
     assert await debian.run("stat -c %a /etc/roost-written") == "640"
     assert await debian.run("cat /root/roost-ran") == "web-1"
+    assert await debian.run("cat /var/log/stackscript.log") == "web-1: it's"
 
 
 async def _check_network(debian: Debian, pools: Pools) -> None:

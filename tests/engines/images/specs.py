@@ -3,7 +3,7 @@
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Interface
 
-from roost.resources.compute.engine import GuestSetup, InstanceSpec
+from roost.resources.compute.engine import FirstBootScript, GuestSetup, InstanceSpec
 from roost.resources.compute.network_engine import GuestAddress
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIJ0 someone@example.com"
@@ -29,5 +29,6 @@ def spec_with(
     password_hash: str | None = HASH,
     keys: tuple[str, ...] = (KEY,),
     user_data: bytes | None = None,
+    script: FirstBootScript | None = None,
 ) -> InstanceSpec:
-    return replace(SPEC, setup=GuestSetup(hostname, password_hash, keys, user_data))
+    return replace(SPEC, setup=GuestSetup(hostname, password_hash, keys, user_data, script=script))

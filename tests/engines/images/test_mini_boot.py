@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roost.engines.qemu.images.store import GuestImage
-from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.engine import FirstBootScript, InstanceSpec
 from roost.resources.compute.network_engine import GuestAddress, PublicLink, VlanLink, VpcLink
 from roost.secrets import hash_guest_password
 from tests.engines.images.machine import ADDRESS, Machine, new_machine
@@ -21,6 +21,11 @@ pytestmark = [
 ]
 
 SCRIPT = b"#!/bin/sh\necho once >> /root/ran\n"
+STACKSCRIPT = FirstBootScript(
+    '#!/bin/ash\necho "$SITE and $site" | tee -a /root/deployed\n',
+    {"SITE": "it's\n$(here)", "site": '"\\'},
+)
+"""Its answers are what a shell would like to read otherwise."""
 
 
 @pytest.fixture
@@ -30,7 +35,7 @@ def machine(tmp_path: Path, mini_image: GuestImage) -> Machine:
 
 def spec_for(machine: Machine, hostname: str, password_hash: str) -> InstanceSpec:
     key = (machine.work / "key.pub").read_text()
-    spec = spec_with(hostname, password_hash, (key,), SCRIPT)
+    spec = spec_with(hostname, password_hash, (key,), SCRIPT, STACKSCRIPT)
     interface = IPv4Interface(f"{ADDRESS}/24")
     return replace(spec, ipv4=(GuestAddress(interface, IPv4Address("10.0.2.2")),))
 
@@ -72,6 +77,7 @@ def test_a_guest_applies_its_set_up_and_keeps_its_disk(machine: Machine) -> None
         assert "fe80::5054:ff:feab:cdef/64" in guest.run("ip address show eth0")
         assert "default via 10.0.2.2" in guest.run("ip route")
         guest.becomes("test -e /root/ran")
+        guest.becomes("test -s /var/log/stackscript.log")
         assert guest.run("cat /proc/swaps").count("/dev/sd") == 1
         assert int(guest.run("df -m / | tail -n 1").split()[1]) > 400
         guest.becomes("test -e /dev/disk/by-id/*one-two_3")
@@ -84,3 +90,6 @@ def test_a_guest_applies_its_set_up_and_keeps_its_disk(machine: Machine) -> None
         assert guest.run("md5sum /etc/dropbear/*") == host_key
         guest.becomes("grep /dev/sdb /proc/swaps")
         assert guest.run("cat /root/ran") == "once\n"
+        output = "it's\n$(here) and \"\\\n"
+        assert guest.run("cat /root/deployed") == output
+        assert guest.run("cat /var/log/stackscript.log") == output

@@ -12,8 +12,10 @@ import pytest
 from pycdlib import PyCdlib
 
 from roost.engines.qemu.images.documents import Value, document
+from roost.engines.qemu.images.first_boot import wrapped
 from roost.engines.qemu.images.nocloud import cloud_config, meta_data, network_config, nocloud_iso
 from roost.engines.qemu.images.user_data import combined
+from roost.resources.compute.engine import FirstBootScript
 from roost.resources.compute.network_engine import PublicLink, VlanLink
 from tests.engines.images.specs import HASH, KEY, PRIVATE, SPEC, spec_with
 
@@ -142,6 +144,14 @@ def test_plain_user_data_goes_first_unchanged(user_data: bytes) -> None:
         ("text/plain", user_data),
         ("text/cloud-config", CONFIG),
     ]
+
+
+@pytest.mark.parametrize("user_data", [None, b"#cloud-config\nx: 1\n"])
+def test_a_stackscript_is_a_part_of_its_own(user_data: bytes | None) -> None:
+    script = FirstBootScript("#!/bin/sh\n", {})
+    parts = parts_of(combined(CONFIG, user_data, script))
+    assert parts[-2:] == [("text/cloud-config", CONFIG), ("text/x-shellscript", wrapped(script))]
+    assert len(parts) == (2 if user_data is None else 3)
 
 
 def test_packed_user_data_stays_packed() -> None:

@@ -6,13 +6,16 @@ from ipaddress import IPv4Address, IPv4Interface, IPv6Address
 import pytest
 
 from roost.engines.qemu.images import setup
+from roost.engines.qemu.images.first_boot import wrapped
 from roost.engines.qemu.images.setup import fw_cfg_files
+from roost.resources.compute.engine import FirstBootScript
 from roost.resources.compute.network_engine import PublicLink, VlanLink
 from tests.engines.images.specs import HASH, KEY, PRIVATE, SPEC, spec_with
 
 
 def test_every_item_of_a_full_specification() -> None:
-    spec = spec_with(user_data=b"#!/bin/sh\n\xff\n")
+    script = FirstBootScript("#!/bin/sh\n", {"A": "b"})
+    spec = spec_with(user_data=b"#!/bin/sh\n\xff\n", script=script)
     dns: list[IPv4Address | IPv6Address] = [IPv4Address("192.0.2.53"), IPv6Address("2001:db8::53")]
     assert fw_cfg_files(spec, dns) == {
         "opt/roost/hostname": b"web1\n",
@@ -23,6 +26,7 @@ def test_every_item_of_a_full_specification() -> None:
         "opt/roost/gateway": b"192.0.2.1\n",
         "opt/roost/nameservers": b"192.0.2.53\n2001:db8::53\n",
         "opt/roost/user_data": b"#!/bin/sh\n\xff\n",
+        "opt/roost/first_boot": wrapped(script),
     }
 
 

@@ -34,7 +34,7 @@ async def write_setup(
     if image.info.setup == "nocloud":
         guest.write(SEED, await DISK.run(nocloud_iso, spec, dns))
     elif spec.rescue:
-        rescued = replace(spec, setup=replace(spec.setup, user_data=None))
+        rescued = replace(spec, setup=replace(spec.setup, user_data=None, script=None))
         _write_items(guest.directory / FIRMWARE, {**fw_cfg_files(rescued, dns), RESCUE: b"1\n"})
     else:
         _write_items(guest.directory / FIRMWARE, fw_cfg_files(spec, dns))

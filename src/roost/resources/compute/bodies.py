@@ -7,14 +7,10 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInf
 from roost.resources.compute import rules
 from roost.resources.compute.backups.bodies import UpdateBackups
 from roost.resources.compute.backups.references import BACKUP
-from roost.resources.compute.disks.bodies import (
-    RootPassword,
-    StackscriptData,
-    Usernames,
-    check_stackscript,
-)
+from roost.resources.compute.disks.bodies import RootPassword, Usernames
 from roost.resources.compute.interface_bodies import Interface, Interfaces, check_together
 from roost.resources.compute.references import FirewallId, ImageId, image_named
+from roost.resources.compute.script_bodies import StackscriptData, StackscriptId
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.resources.tags.bodies import Tags
 from roost.web.bodies import Body
@@ -119,11 +115,10 @@ class CreateInstance(Body):
     """What cloud-init is told."""
     private_ip: bool = False
     """Whether it has a private IPv4 address too."""
-    stackscript_id: Id | None = None
-    """The StackScript to run at the first boot. There are none yet, so it is refused."""
-    stackscript_data: StackscriptData | None = None
-    """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
-    StackScripts yet, so it is refused."""
+    stackscript_id: StackscriptId | None = None
+    """The StackScript to run at the first boot; needs a public image."""
+    stackscript_data: StackscriptData = None
+    """Answers to the StackScript's questions, by their names; JSON of at most 65535 characters."""
     swap_size: Number = 512
     """MB of the swap disk that is made beside the image's; 0 for none."""
 
@@ -209,11 +204,6 @@ class CreateInstance(Body):
         if reason is not None:
             raise refuse(reason, "user_data")
         return value
-
-    @field_validator("stackscript_id", "stackscript_data")
-    @classmethod
-    def _check_stackscript(cls, value: object) -> object:
-        return check_stackscript(value)
 
     @field_validator("swap_size")
     @classmethod

@@ -34,6 +34,16 @@ class MountedError(EngineError):
 
 
 @dataclass(frozen=True, slots=True)
+class FirstBootScript:
+    """A program that a guest runs once, as root, at the first boot from a disk."""
+
+    text: str
+    """It begins with `#!` and what runs it."""
+    variables: Mapping[str, str]
+    """Of its environment."""
+
+
+@dataclass(frozen=True, slots=True)
 class GuestSetup:
     """What the guest applies when it boots from its root disk (cloud-init NoCloud)."""
 
@@ -44,6 +54,7 @@ class GuestSetup:
     user_data: bytes | None
     password_revision: int = 0
     """Grows with each reset of the root password, which the next boot then applies again."""
+    script: FirstBootScript | None = None
 
 
 Slot = Literal["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]

@@ -1,5 +1,5 @@
-"""What compute asks of volumes, firewalls, VPCs and images: their packages rest on this one, which
-never imports them."""
+"""What compute asks of volumes, firewalls, VPCs, images and StackScripts: their packages rest on
+this one, which never imports them."""
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -147,3 +147,40 @@ class InstanceImages:
         Raises 403 for a restricted user who may not use one, 400 for one that is not available.
         """
         return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a StackScript asks whoever deploys it."""
+
+    name: str
+    default: str | None
+    """The answer of whoever gives none; None: there must be one."""
+    one_of: Sequence[str] | None
+    many_of: Sequence[str] | None
+    """The possible answers, of which one or some are chosen; None: any."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackScript:
+    """What runs at the first boot of an instance."""
+
+    text: str
+    images: Collection[str] | None
+    """The ids of those that it is made for; None: all."""
+    questions: Sequence[Question]
+
+
+class InstanceStackScripts:
+    """That there are none."""
+
+    async def find(self, context: Context, ids: Collection[int]) -> Mapping[int, StackScript]:
+        """Public ones, and those of the account.
+
+        Raises 401 or 403 for private ones, as `Reference.find` does.
+        """
+        return {}
+
+    async def deploy(self, context: Context, compute_id: int, stackscript_id: int) -> StackScript:
+        """One that an instance is going to run, which is counted. Raises 400 when it is gone."""
+        raise invalid("stackscript_id is not valid", "stackscript_id")

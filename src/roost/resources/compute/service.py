@@ -34,6 +34,7 @@ from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
 from roost.resources.compute.references import find_image, image_entity
+from roost.resources.compute.script_service import deploy
 from roost.resources.ssh_keys.references import stored_keys
 from roost.resources.tags.service import use_tags
 from roost.secrets import Box
@@ -48,7 +49,8 @@ async def create(context: Context, body: CreateInstance) -> str:
     new, record = await place(context, _properties(body))
     compute_id = new["id"]
     if body.image is not None:
-        setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
+        script = await deploy(context, compute_id, body)
+        setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys, script=script)
         host = Host(compute_id, body.region, new=True)
         places = await place_all(context, host, body.interfaces)
         wanted = Wanted(body.image, new["disk"], body.swap_size, setup, body.interfaces, places)

@@ -143,6 +143,7 @@ def _setup(box: Box, facts: InstanceFacts, disk: DiskFacts | None) -> GuestSetup
         authorized_keys=tuple(setup.authorized_keys),
         user_data=base64.b64decode(user_data) if user_data else None,
         password_revision=0 if disk is None else disk.password_revision,
+        script=setup.script,
     )
 
 

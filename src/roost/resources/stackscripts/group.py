@@ -2,10 +2,12 @@
 
 from roost.core.group import Group
 from roost.resources.stackscripts import endpoints, queries
+from roost.resources.stackscripts.neighbours import DeployedStackScripts
 from roost.resources.stackscripts.queries import STACKSCRIPT
 
 GROUP = Group(
     endpoints=(endpoints,),
     entities=(STACKSCRIPT,),
     limits=(queries.LIMIT,),
+    neighbours=(DeployedStackScripts(),),
 )

@@ -1,23 +1,27 @@
 """SQL of StackScripts."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+
+import orjson
 
 from roost.core.entities.kind import ResourceKind
 from roost.core.grant_queries import granted_sql
 from roost.core.limits.kinds import LimitGroup, LimitKind
+from roost.resources.stackscripts.records import UserDefinedField
 from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.store.statement import Statement
 
 _MINE = "coalesce(s.account_id = $1::bigint, false)"
+_ACTIVE = "(select count(*) from stackscript_deployment where stackscript_id = s.id)"
 
 OWN = Listing(
     record=f"""
         s.id, s.username, s.user_gravatar_id, s.label, s.description, s.images,
-        s.deployments_total, s.deployments_active, s.is_public, s.created, s.updated, s.rev_note,
-        s.script, s.user_defined_fields, {_MINE} as mine, 0 as ordinal, '' as logo_url
+        s.deployments_total, {_ACTIVE} as deployments_active, s.is_public, s.created, s.updated,
+        s.rev_note, s.script, s.user_defined_fields, {_MINE} as mine, 0 as ordinal, '' as logo_url
         """,
     source="stackscript s",
     scope="s.account_id = $1",
@@ -79,6 +83,16 @@ class StackScriptFacts:
     rev_note: str
 
 
+@dataclass(frozen=True, slots=True)
+class Deployable:
+    """What an instance runs."""
+
+    is_public: bool
+    images: list[str]
+    script: str
+    user_defined_fields: list[UserDefinedField]
+
+
 _INSERT = Statement(
     """
     insert into stackscript (account_id, username, user_gravatar_id, label, description, images,
@@ -134,6 +148,51 @@ async def update(
     """Change the columns that have a value."""
     row = {**dict.fromkeys(_COLUMNS), **changes}
     await db.execute(*_UPDATE.of(**row, id=stackscript_id, now=now))
+
+
+async def deployable(db: Queries, account_id: int, ids: Collection[int]) -> dict[int, Deployable]:
+    """Those of these ids that are public or the account's."""
+    rows = await db.fetch(
+        """
+        select id, is_public, images, script, user_defined_fields from stackscript
+        where id = any($2::bigint[]) and (is_public or account_id = $1)
+        """,
+        account_id,
+        list(ids),
+    )
+    return {
+        row["id"]: Deployable(
+            row["is_public"],
+            row["images"],
+            row["script"],
+            orjson.loads(row["user_defined_fields"]),
+        )
+        for row in rows
+    }
+
+
+async def deploy(db: Queries, compute_id: int, stackscript_id: int) -> bool:
+    """Count that the instance is made with it; False when it is gone."""
+    found = await db.fetchval(
+        """
+        with used as (
+            update stackscript set deployments_total = deployments_total + 1
+            where id = $1 returning id
+        ), kept as (
+            insert into stackscript_deployment (stackscript_id, compute_id)
+            select id, $2 from used on conflict do nothing
+        )
+        select id from used
+        """,
+        stackscript_id,
+        compute_id,
+    )
+    return found is not None
+
+
+async def forget_instance(db: Queries, compute_id: int) -> None:
+    """It is not among those that exist any more."""
+    await db.execute("delete from stackscript_deployment where compute_id = $1", compute_id)
 
 
 async def delete(db: Queries, stackscript_id: int) -> None:

@@ -28,7 +28,7 @@ def nocloud_iso(spec: InstanceSpec, dns: Sequence[IPv4Address | IPv6Address] = (
     return _iso(
         {
             "meta-data": meta_data(spec),
-            "user-data": combined(cloud_config(spec), spec.setup.user_data),
+            "user-data": combined(cloud_config(spec), spec.setup.user_data, spec.setup.script),
             "network-config": network_config(spec, dns),
         }
     )

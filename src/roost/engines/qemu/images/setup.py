@@ -3,13 +3,14 @@
 The guest finds them under `/sys/firmware/qemu_fw_cfg/by_name`. Name, password and keys are applied
 when they differ from what was applied last, so a change made inside the guest stays; a password
 also when it was reset to what it was. Addresses are applied at every boot; user data that starts
-with `#!` runs once.
+with `#!` runs once, and so does a StackScript.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from itertools import islice
 
+from roost.engines.qemu.images.first_boot import wrapped
 from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.network_engine import PublicLink, VlanLink, VpcLink
 
@@ -23,6 +24,8 @@ NETWORK = PREFIX + "network"
 """Of interfaces but a public eth0: lines `eth1 up`, `eth1 address 10.0.0.1/24`."""
 NAMESERVERS = PREFIX + "nameservers"
 USER_DATA = PREFIX + "user_data"
+FIRST_BOOT = PREFIX + "first_boot"
+"""A shell script."""
 PASSWORD_REVISION = PREFIX + "password_revision"
 RESCUE = PREFIX + "rescue"
 """Present when the guest is to leave all disks but its own alone."""
@@ -49,6 +52,7 @@ def fw_cfg_files(
         NETWORK: _lines(_network(spec)),
         NAMESERVERS: _lines(str(server) for server in dns),
         USER_DATA: setup.user_data or b"",
+        FIRST_BOOT: b"" if setup.script is None else wrapped(setup.script),
     }
     return {name: text for name, text in items.items() if text}
 

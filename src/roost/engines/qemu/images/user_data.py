@@ -1,4 +1,4 @@
-"""Roost's cloud-config and the caller's user data as one."""
+"""Roost's cloud-config, the caller's user data and a StackScript as one."""
 
 import email
 import hashlib
@@ -8,22 +8,31 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.nonmultipart import MIMENonMultipart
 from email.mime.text import MIMEText
 
+from roost.engines.qemu.images.first_boot import wrapped
+from roost.resources.compute.engine import FirstBootScript
+
 _GZIP = b"\x1f\x8b"
 _MIME_SEARCHED = 4096
 """Bytes at the start where cloud-init looks for a MIME header; the same rule must hold here."""
 
 
-def combined(config: bytes, user_data: bytes | None) -> bytes:
-    """A document of which cloud-init applies both parts.
+def combined(
+    config: bytes, user_data: bytes | None, script: FirstBootScript | None = None
+) -> bytes:
+    """A document of which cloud-init applies all parts.
 
     The caller's part comes first: the later one says how two are merged, and Roost's says that it
     gives way.
     """
-    if not user_data:
+    run_once = b"" if script is None else wrapped(script)
+    if not user_data and not run_once:
         return config
-    message = MIMEMultipart(boundary=hashlib.sha256(user_data).hexdigest())
-    message.attach(_part(user_data))
+    message = MIMEMultipart(boundary=hashlib.sha256((user_data or b"") + run_once).hexdigest())
+    if user_data:
+        message.attach(_part(user_data))
     message.attach(MIMEText(config.decode(), "cloud-config", "us-ascii"))
+    if run_once:
+        message.attach(_encoded("text", "x-shellscript", run_once))
     return message.as_bytes()
 
 
@@ -32,7 +41,11 @@ def _part(user_data: bytes) -> Message:
     if b"mime-version:" in user_data[:_MIME_SEARCHED].lower():
         return email.message_from_bytes(user_data)
     kind = ("application", "gzip") if user_data.startswith(_GZIP) else ("text", "plain")
-    part = MIMENonMultipart(*kind)
-    part.set_payload(user_data)
+    return _encoded(*kind, user_data)
+
+
+def _encoded(kind: str, subkind: str, content: bytes) -> Message:
+    part = MIMENonMultipart(kind, subkind)
+    part.set_payload(content)
     encoders.encode_base64(part)
     return part

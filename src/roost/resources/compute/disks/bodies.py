@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-import orjson
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
 from roost.resources.compute.disk_engine import Filesystem
 from roost.resources.compute.disks import rules
 from roost.resources.compute.references import ImageId, image_named
 from roost.resources.compute.rules import strong_password
+from roost.resources.compute.script_bodies import StackscriptData, StackscriptId
 from roost.resources.ssh_keys.references import KEYS_OF_USERS, NO_KEYS
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
@@ -17,19 +17,7 @@ from roost.web.fields import Between, Length, ShortText, refuse
 
 RootPassword = Annotated[str, Length(7, 128), AfterValidator(strong_password)]
 
-MAX_STACKSCRIPT_DATA = 65535
-StackscriptData = Annotated[dict[str, object], Length(0, 256)]
-
 Usernames = Annotated[list[ShortText], Length(0, 100), Refers(KEYS_OF_USERS, NO_KEYS)]
-
-
-def check_stackscript(value: object) -> object:
-    """`stackscript_id` and `stackscript_data`: there are no StackScripts yet."""
-    if isinstance(value, dict) and len(orjson.dumps(value)) > MAX_STACKSCRIPT_DATA:
-        raise refuse(f"Must be at most {MAX_STACKSCRIPT_DATA} characters of JSON")
-    if value is not None:
-        raise refuse("StackScripts are not available")
-    return value
 
 
 _CREATE_EXAMPLES: list[JsonValue] = [
@@ -60,11 +48,10 @@ class CreateDisk(Body):
     """Public SSH keys that root accepts, each a line of an authorized_keys file."""
     authorized_users: Usernames = []
     """Users of the account whose SSH keys root accepts."""
-    stackscript_id: Annotated[int, Between(1, 2**63 - 1)] | None = None
-    """The StackScript to run at the first boot. There are none yet, so it is refused."""
-    stackscript_data: StackscriptData | None = None
-    """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
-    StackScripts yet, so it is refused."""
+    stackscript_id: StackscriptId | None = None
+    """The StackScript to run at the first boot; needs a public image."""
+    stackscript_data: StackscriptData = None
+    """Answers to the StackScript's questions, by their names; JSON of at most 65535 characters."""
 
     @field_validator("size")
     @classmethod
@@ -94,11 +81,6 @@ class CreateDisk(Body):
         if value is None and info.data.get("image") is not None:
             raise refuse("root_pass is required")
         return value
-
-    @field_validator("stackscript_id", "stackscript_data")
-    @classmethod
-    def _check_stackscript(cls, value: object) -> object:
-        return check_stackscript(value)
 
 
 class UpdateDisk(Body):

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from roost.core.formats import Created, Id, Updated, example
 from roost.resources.compute.disk_engine import Filesystem
+from roost.resources.compute.engine import FirstBootScript
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
 
@@ -51,6 +52,7 @@ class SealedSetup(BaseModel):
     root_pass: str | None = None
     root_password_hash: str | None = None
     authorized_keys: list[str] = []
+    script: FirstBootScript | None = None
     user_data: str | None = None
     """Only on disks from before instances kept it themselves."""
 

@@ -15,6 +15,7 @@ from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.locks import Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.references import find_image
+from roost.resources.compute.script_service import deploy
 from roost.resources.ssh_keys.references import stored_keys
 from roost.secrets import Box, hash_guest_password
 from roost.threads import COMPUTING
@@ -27,7 +28,8 @@ async def create(context: Context, instance: InstanceFacts, turn: Turn, body: Cr
     keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
     await check_image(context, instance, body.image)
     await check_space(context, instance, body.size)
-    setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
+    script = await deploy(context, instance.id, body)
+    setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys, script=script)
     new = NewDisk(
         compute_id=instance.id,
         label=body.label or await _image_label(context, body.image),

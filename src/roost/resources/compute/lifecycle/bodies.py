@@ -6,13 +6,9 @@ from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validat
 
 from roost.resources.compute.bodies import MAX_GROUP, Id, Label, Metadata
 from roost.resources.compute.configs.bodies import Device, Devices
-from roost.resources.compute.disks.bodies import (
-    RootPassword,
-    StackscriptData,
-    Usernames,
-    check_stackscript,
-)
+from roost.resources.compute.disks.bodies import RootPassword, Usernames
 from roost.resources.compute.references import ComputeId, ImageId
+from roost.resources.compute.script_bodies import StackscriptData, StackscriptId
 from roost.resources.ssh_keys.rules import PublicKeys
 from roost.web.bodies import Body
 from roost.web.checks import PlanId, RegionId, catalog_of
@@ -50,11 +46,10 @@ class RebuildInstance(Body):
     """Whether it is booted once it is made."""
     metadata: Metadata | None = None
     """What cloud-init is told."""
-    stackscript_id: Id | None = None
-    """The StackScript to run at the first boot. There are none yet, so it is refused."""
-    stackscript_data: StackscriptData | None = None
-    """Answers to the StackScript's questions; JSON of at most 65535 characters. There are no
-    StackScripts yet, so it is refused."""
+    stackscript_id: StackscriptId | None = None
+    """The StackScript to run at the first boot; needs a public image."""
+    stackscript_data: StackscriptData = None
+    """Answers to the StackScript's questions, by their names; JSON of at most 65535 characters."""
     type: PlanId | None = None
     """A plan to change to; omitted, it keeps its own."""
 
@@ -64,11 +59,6 @@ class RebuildInstance(Body):
         if value is None:
             raise refuse("You must specify an image")
         return value
-
-    @field_validator("stackscript_id", "stackscript_data")
-    @classmethod
-    def _check_stackscript(cls, value: object) -> object:
-        return check_stackscript(value)
 
 
 class RescueDevices(Devices):

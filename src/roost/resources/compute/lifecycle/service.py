@@ -22,6 +22,7 @@ from roost.resources.compute.neighbours import InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.references import find_image
 from roost.resources.compute.rules import user_data_reason
+from roost.resources.compute.script_service import deploy
 from roost.resources.compute.service import Wanted, give_profile
 from roost.resources.ssh_keys.references import stored_keys
 from roost.secrets import Box
@@ -42,7 +43,8 @@ async def rebuild(context: Context, instance: InstanceFacts, body: RebuildInstan
     await queries.set_specs(context.db, instance.id, specs, now)
     await queries.set_image(context.db, instance.id, body.image)
     await _replace_user_data(context, instance, body.metadata)
-    setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys)
+    script = await deploy(context, instance.id, body)
+    setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys, script=script)
     await give_profile(context, instance.id, Wanted(body.image, specs.disk, swap, setup, (), ()))
     await log.start(context, jobs.REBUILD, args, COMPUTE.of(instance))
 

@@ -1,0 +1,25 @@
+"""Which instances were made with which StackScript."""
+
+from roost.store.migrations.sql import execute
+
+revision = "0054"
+down_revision = "0053"
+
+UPGRADE = """
+create table stackscript_deployment (
+    stackscript_id bigint references stackscript on delete cascade,
+    compute_id bigint,
+    primary key (stackscript_id, compute_id)
+);
+create index on stackscript_deployment (compute_id);
+"""
+
+DOWNGRADE = "drop table stackscript_deployment"
+
+
+def upgrade() -> None:
+    execute(UPGRADE)
+
+
+def downgrade() -> None:
+    execute(DOWNGRADE)
