@@ -307,7 +307,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "GET /networking/ipv6/pools": IPS_READ,
     "GET /networking/ipv6/ranges": (("ips:read_only",), False, Listed("compute")),
     "POST /networking/ipv6/ranges": IPS_CHANGE,
-    "GET /networking/ipv6/ranges/{range}": IPS_READ,
+    "GET /networking/ipv6/ranges/{range}": (("ips:read",), False, Anyone()),
     "DELETE /networking/ipv6/ranges/{range}": IPS_WRITE,
     "GET /account/invoices": ACCOUNT_READ,
     "GET /account/invoices/{invoiceId:int}": ACCOUNT_READ,

@@ -14,6 +14,7 @@ from roost.resources.addresses.share_queries import leave
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.network_engine import GuestAddresses
 from roost.resources.firewalls.engine import FIREWALL_PLANE
+from tests.api.conftest import Account, NewToken
 from tests.support.client import Client, Json, until
 from tests.support.drift import drift
 from tests.support.firewalls import guarded, in_force
@@ -107,6 +108,21 @@ async def test_a_range_comes_and_goes(
     assert (await guest_of(roost, instance)).ranges == frozenset()
     assert await is_free(roost, network)
     assert (await client.send("GET", f"{RANGES}/{first}")).status == 404
+
+
+@pytest.mark.spec("B auth 2 ranges")
+@pytest.mark.parametrize(
+    "held", ["ips:read", "ips:read_only", "ips:read_write", "computes:read_only"]
+)
+async def test_the_scope_of_a_view(
+    held: str, client: Client, account: Account, new_token: NewToken
+) -> None:
+    """A word of its own, which means the same as `ips:read_only`."""
+    first = (await created(client, await made(client))).network_address
+    narrow = client.as_user(await new_token(account, held))
+    answer = await narrow.send("GET", f"{RANGES}/{first}")
+    assert answer.headers["X-Accepted-OAuth-Scopes"] == "ips:read"
+    assert answer.status == (200 if held.startswith("ips:") else 401)
 
 
 @pytest.mark.spec("B networking 5", "B errors ranges")

@@ -1,5 +1,6 @@
 """Notifications come and go with their causes (spec B, Account)."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -10,6 +11,7 @@ from roost.resources.maintenance.records import MaintenanceType
 from tests.api.conftest import Account
 from tests.support.client import Client, Json
 from tests.support.instances import made
+from tests.support.usage import RESTED, measure
 
 pytestmark = pytest.mark.spec("B account notifications")
 
@@ -141,3 +143,35 @@ async def test_pages(client: Client, roost: Roost) -> None:
 async def test_nothing_can_be_filtered(client: Client, key: str) -> None:
     answer = await client.send("GET", PATH, headers={"X-Filter": f'{{"{key}": "x"}}'})
     assert (answer.status, answer.problems) == (400, [("X-Filter", f"Cannot filter on {key}")])
+
+
+@pytest.mark.spec("B compute alerts units", "B compute alerts")
+async def test_what_exceeds_an_alert(client: Client, stranger: Client, roost: Roost) -> None:
+    """A processor that was busy for an hour and a half of the last two."""
+    row, other = await made(client), await made(client)
+    busy = [replace(RESTED, cpu_seconds=300 * n) for n in range(19)]
+    for each in (row, other):
+        await measure(roost, each["id"], *busy)
+    path = f"/compute/instances/{row['id']}"
+    await client.put(path, {"alerts": {"cpu": 75}})
+    assert await alerts(client) == []
+    await client.put(path, {"alerts": {"cpu": 74}})
+    [found] = await alerts(client)
+    assert found["entity"] == {
+        "id": row["id"],
+        "label": row["label"],
+        "type": "compute",
+        "url": f"/v4{path}",
+    }
+    assert found["message"] == (
+        f"{row['label']} has a CPU usage of 75 % of a processor over the last two hours; "
+        "the alert is at 74."
+    )
+    assert await alerts(stranger) == []
+    await client.put(path, {"alerts": {"cpu": 0}})
+    assert await alerts(client) == []
+
+
+async def alerts(client: Client) -> list[Json]:
+    rows = (await client.get(PATH))["data"]
+    return [row for row in rows if row["label"].startswith("Alert: ")]

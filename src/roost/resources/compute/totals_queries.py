@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+import orjson
+
 from roost.core.grant_queries import granted_sql
+from roost.resources.compute.records import Alerts
 from roost.store import Queries
 
 
@@ -113,17 +116,24 @@ async def count_vlans(db: Queries, account_id: int, region: str) -> int:
     return vlans
 
 
+_MONTH = """
+    select date_trunc('month', $2::timestamp) as first,
+        date_trunc('month', $2::timestamp) + interval '1 month' as next
+"""
+_QUOTA = """
+    i.transfer * extract(epoch from m.next - greatest(i.created, m.first))
+        / extract(epoch from m.next - m.first)
+"""
+"""GB that an instance may send in a month, in proportion to its life in it."""
+
+
 async def quota(db: Queries, account_id: int, now: datetime, compute_id: int | None = None) -> int:
     """GB that the account's instances, or one of them, add to its pool in the month of `now`, in
     proportion."""
     size: int = await db.fetchval(
-        """
-        with month as (
-            select date_trunc('month', $2::timestamp) as first,
-                date_trunc('month', $2::timestamp) + interval '1 month' as next)
-        select coalesce(floor(sum(
-            i.transfer * extract(epoch from m.next - greatest(i.created, m.first))
-                / extract(epoch from m.next - m.first))), 0)::bigint
+        f"""
+        with month as ({_MONTH})
+        select coalesce(floor(sum({_QUOTA})), 0)::bigint
         from compute_instance i cross join month m
         where i.account_id = $1 and i.id = coalesce($3, i.id)
         """,
@@ -132,6 +142,37 @@ async def quota(db: Queries, account_id: int, now: datetime, compute_id: int | N
         compute_id,
     )
     return size
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """An instance that reports what exceeds its alerts."""
+
+    id: int
+    label: str
+    alerts: Alerts
+    quota: int
+    """GB that it may send this month."""
+
+
+async def watched(
+    db: Queries, account_id: int, grantee: int | None, now: datetime
+) -> list[Watched]:
+    """Those of an account, of which a `grantee` only knows those granted to them."""
+    rows = await db.fetch(
+        f"""
+        with month as ({_MONTH})
+        select i.id, i.label, i.alerts, floor({_QUOTA})::bigint as quota
+        from compute_instance i cross join month m
+        where i.account_id = $1 and {granted_sql("'compute'", "i.id", "$3")} order by i.id
+        """,
+        account_id,
+        now,
+        grantee,
+    )
+    return [
+        Watched(row["id"], row["label"], orjson.loads(row["alerts"]), row["quota"]) for row in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ async def create_ipv6_range(call: Call, body: CreateRange) -> NewRangeRow:
     return {"range": str(network), "route_target": (facts.ipv6 or "").partition("/")[0]}
 
 
-@endpoint("GET", _ONE, scopes=_READ, returns=ViewedRangeRow)
+@endpoint("GET", _ONE, scopes=("ips:read",), returns=ViewedRangeRow)
 async def view_ipv6_range(call: Call) -> bytes:
     """View an IPv6 range.
 

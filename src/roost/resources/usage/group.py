@@ -2,12 +2,13 @@
 
 from roost.core.group import Group
 from roost.core.retention import Old, retention
-from roost.resources.usage import endpoints, jobs, queries
+from roost.resources.usage import endpoints, jobs, notices, queries
 
 GROUP = Group(
     endpoints=(endpoints,),
     jobs=(jobs.READ,),
     schedules=(jobs.EVERY_FIVE_MINUTES,),
+    causes=(notices.alerts,),
     retention=(
         retention(
             "usage_retention",

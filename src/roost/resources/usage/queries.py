@@ -15,6 +15,7 @@ KEPT_HOURS = timedelta(days=400)
 _AMOUNTS = tuple(field.name for field in fields(Amounts))
 _COLUMNS = ", ".join(_AMOUNTS)
 _TYPES = ("float8", *("bigint",) * (len(_AMOUNTS) - 1))
+_TYPED = tuple(zip(_AMOUNTS, _TYPES, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,22 @@ async def _add_traffic(db: Queries, month: date, used: Sequence[Used]) -> None:
     )
 
 
+async def used_since(
+    db: Queries, compute_ids: Sequence[int], since: datetime
+) -> dict[int, Amounts]:
+    """What instances have used from a time on, of the last day."""
+    rows = await db.fetch(
+        f"""
+        select compute_id, {", ".join(f"sum({n})::{t} as {n}" for n, t in _TYPED)}
+        from usage_amount where compute_id = any($1) and step = $2 and at >= $3 group by compute_id
+        """,
+        compute_ids,
+        STEP,
+        since,
+    )
+    return {row["compute_id"]: Amounts(*(row[name] for name in _AMOUNTS)) for row in rows}
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """Bytes of public traffic."""
@@ -140,6 +157,16 @@ async def sent_by(db: Queries, account_id: int, compute_id: int, month: date) ->
         month,
     )
     return Sent(**row) if row is not None else Sent()
+
+
+async def sent_in(db: Queries, account_id: int, month: date) -> dict[int, int]:
+    """Bytes that each of its instances sent in a month."""
+    rows = await db.fetch(
+        "select compute_id, bytes_out from usage_month where account_id = $1 and month = $2",
+        account_id,
+        month,
+    )
+    return {row["compute_id"]: row["bytes_out"] for row in rows}
 
 
 async def sent_by_account(db: Queries, account_id: int, month: date) -> int:
