@@ -1,4 +1,4 @@
-"""What instances exceed (spec B, Compute: alerts)."""
+"""What instances exceed (spec B compute alerts units)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which of its alerts an instance exceeds (spec B, Compute: alerts)."""
+"""Which of its alerts an instance exceeds (spec B compute alerts units)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
