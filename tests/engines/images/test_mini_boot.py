@@ -72,6 +72,7 @@ def test_a_guest_applies_its_set_up_and_keeps_its_disk(machine: Machine) -> None
     old, new = hash_guest_password("Correct-horse-7"), hash_guest_password("Battery-staple-8")
     with machine.running(spec_for(machine, "web1", old)) as guest:
         assert guest.run("hostname") == "web1\n"
+        assert "roost-mini" in guest.run("cat /etc/os-release")
         assert f"root:{old}:" in guest.run("cat /etc/shadow")
         assert f"inet {ADDRESS}/24 " in guest.run("ip address show eth0")
         assert "fe80::5054:ff:feab:cdef/64" in guest.run("ip address show eth0")
@@ -93,3 +94,7 @@ def test_a_guest_applies_its_set_up_and_keeps_its_disk(machine: Machine) -> None
         output = "it's\n$(here) and \"\\\n"
         assert guest.run("cat /root/deployed") == output
         assert guest.run("cat /var/log/stackscript.log") == output
+    with machine.running(replace(spec_for(machine, "web3", new), id=100002)) as copy:
+        assert copy.run("cat /root/data") == "data\n"
+        assert copy.run("md5sum /etc/dropbear/*") != host_key
+        assert copy.run("cat /root/deployed") == output

@@ -4,9 +4,11 @@ import email
 import gzip
 import io
 import json
+import subprocess
 from dataclasses import replace
 from email.message import Message
 from ipaddress import IPv4Address, IPv4Interface
+from pathlib import Path
 
 import pytest
 from pycdlib import PyCdlib
@@ -93,7 +95,7 @@ def test_every_interface_is_found_at_its_place() -> None:
 
 def test_the_password_reaches_the_guest_only_as_an_argument() -> None:
     config = config_of(cloud_config(SPEC))
-    _, command = json.loads(json.dumps(config["bootcmd"]))
+    *_, command = json.loads(json.dumps(config["bootcmd"]))
     assert command[-2:] == ['printf "%s\\n" "$0" | chpasswd -e', f"root:{HASH}"]
     assert config["ssh_pwauth"] is True
 
@@ -107,13 +109,34 @@ def test_another_password_is_another_command() -> None:
 
 def test_without_password_nothing_speaks_of_one() -> None:
     config = config_of(cloud_config(spec_with(password_hash=None)))
-    assert config["bootcmd"] == [USE_SWAP]
+    assert json.loads(json.dumps(config["bootcmd"]))[1:] == [USE_SWAP]
     assert not {"ssh_pwauth", "chpasswd", "write_files"} & set(config)
 
 
 def test_swap_space_is_used_at_each_boot() -> None:
     config = config_of(cloud_config(spec_with(password_hash=None)))
-    assert config["bootcmd"] == [USE_SWAP]
+    assert json.loads(json.dumps(config["bootcmd"]))[1:] == [USE_SWAP]
+
+
+@pytest.mark.parametrize(
+    ("before", "new"),
+    [("compute-100001", True), ("compute-100002", False), ("NO_PREVIOUS_INSTANCE_ID", False)],
+)
+def test_a_copy_of_a_guest_is_another_machine(tmp_path: Path, before: str, new: bool) -> None:
+    command, *_ = json.loads(json.dumps(config_of(cloud_config(SPEC))["bootcmd"]))
+    (tmp_path / "previous-instance-id").write_text(f"{before}\n")
+    (tmp_path / "instance-id").write_text("compute-100002\n")
+    for name in ("rm", "systemd-machine-id-setup"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} $@ >>{tmp_path}/ran\n")
+        (tmp_path / name).chmod(0o755)
+    text = command[2].replace("/var/lib/cloud/data", str(tmp_path))
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    subprocess.run([*command[:2], text], check=True, env=env)
+    ran = tmp_path / "ran"
+    removed = "rm -f /etc/machine-id /var/lib/dbus/machine-id\n"
+    assert (ran.read_text() if ran.exists() else "") == (
+        f"{removed}systemd-machine-id-setup\n" if new else ""
+    )
 
 
 def parts_of(message: bytes) -> list[tuple[str, bytes]]:

@@ -18,6 +18,7 @@ def test_every_item_of_a_full_specification() -> None:
     spec = spec_with(user_data=b"#!/bin/sh\n\xff\n", script=script)
     dns: list[IPv4Address | IPv6Address] = [IPv4Address("192.0.2.53"), IPv6Address("2001:db8::53")]
     assert fw_cfg_files(spec, dns) == {
+        "opt/roost/instance": b"compute-100001\n",
         "opt/roost/hostname": b"web1\n",
         "opt/roost/password": HASH.encode() + b"\n",
         "opt/roost/password_revision": b"0\n",
@@ -32,7 +33,7 @@ def test_every_item_of_a_full_specification() -> None:
 
 def test_empty_items_are_left_out() -> None:
     spec = replace(spec_with(password_hash=None, keys=()), ipv4=())
-    assert list(fw_cfg_files(spec)) == [setup.HOSTNAME]
+    assert list(fw_cfg_files(spec)) == [setup.INSTANCE, setup.HOSTNAME]
 
 
 def test_private_addresses_alone_have_no_gateway() -> None:

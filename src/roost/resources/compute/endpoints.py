@@ -13,7 +13,7 @@ from roost.resources.compute.configs.service import choose_config, find_default_
 from roost.resources.compute.jobs import start_power
 from roost.resources.compute.locks import BUSY, Turn, lock, lock_turn, resource_of
 from roost.resources.compute.queries import COMPUTE, INSTANCES, InstanceFacts
-from roost.resources.compute.records import InstanceRow, InstanceStatus
+from roost.resources.compute.records import ConsoleRow, InstanceRow, InstanceStatus
 from roost.resources.tags.service import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
@@ -71,6 +71,22 @@ async def view_instance(call: Call) -> bytes:
     Its `status` says what it is doing.
     """
     return await _view(call, call.number("computeId"))
+
+
+@endpoint(
+    "GET",
+    f"{_ONE}/console",
+    scopes=_READ,
+    grant=Read("compute"),
+    returns=ConsoleRow,
+    rate=Rate(50, 60),
+)
+async def view_console(call: Call) -> ConsoleRow:
+    """View what a compute instance wrote to its serial console.
+
+    The last 64 KiB, also of former boots. An extension of the API.
+    """
+    return await service.read_console(call, call.number("computeId"))
 
 
 @endpoint(

@@ -169,3 +169,11 @@ class InstanceRow(TypedDict):
     """The name of the host that it runs on."""
     has_user_data: bool
     """Whether `metadata.user_data` was given when it was made."""
+
+
+@example({"output": "Debian GNU/Linux 12 web-1 ttyS0\r\n\r\nweb-1 login: "})
+class ConsoleRow(TypedDict):
+    """What a guest wrote to its serial console."""
+
+    output: str
+    """As a terminal would get it; what is no UTF-8 is replaced."""

@@ -39,8 +39,9 @@ _LINKS = {
     "sbin/mkfs.ext3": "mke2fs",
     "sbin/mkfs.ext4": "mke2fs",
 }
+_ETC = ("inittab", "passwd", "group", "shadow", "os-release", "rc", "late")
 _GUEST_FILES = {
-    **{name: f"etc/{name}" for name in ("inittab", "passwd", "group", "shadow", "rc", "late")},
+    **{name: f"etc/{name}" for name in _ETC},
     "power": "etc/acpi/PWRF/00000080",
 }
 

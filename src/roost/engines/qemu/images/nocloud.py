@@ -20,6 +20,15 @@ _SSHD_CONFIG = "/etc/ssh/sshd_config.d/50-cloud-init.conf"
 """cloud-init's own file: a caller's `ssh_pwauth: false` changes it."""
 _USE_SWAP = ("sh", "-c", f"swapon -L {SWAP_LABEL} 2>/dev/null || true")
 """At each boot, where there is such a disk; a line in fstab would outlive the disk."""
+_NEW_MACHINE = (
+    *("sh", "-c"),
+    """\
+cd /var/lib/cloud/data && before=$(cat previous-instance-id) && after=$(cat instance-id) &&
+[ "$before" != NO_PREVIOUS_INSTANCE_ID ] && [ "$before" != "$after" ] &&
+rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup || true
+""",
+)
+"""A guest whose disk is a copy of another's is another machine (machine-id(5))."""
 _PASSWORD_LOGIN = "PasswordAuthentication yes\nPermitRootLogin yes\n"  # noqa: S105
 
 
@@ -58,7 +67,7 @@ def cloud_config(spec: InstanceSpec) -> bytes:
         "ssh_deletekeys": True,
         "ssh_genkeytypes": ["ed25519"],
         "growpart": {"mode": "auto", "devices": ["/"]},
-        "bootcmd": [_USE_SWAP, *_password_commands(spec.setup)],
+        "bootcmd": [_NEW_MACHINE, _USE_SWAP, *_password_commands(spec.setup)],
     }
     if spec.setup.root_password_hash is not None:
         config |= {

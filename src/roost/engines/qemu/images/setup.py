@@ -15,6 +15,8 @@ from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.network_engine import PublicLink, VlanLink, VpcLink
 
 PREFIX = "opt/roost/"
+INSTANCE = PREFIX + "instance"
+"""By which a guest knows that it is a copy, whose SSH host keys must be new."""
 HOSTNAME = PREFIX + "hostname"
 PASSWORD = PREFIX + "password"
 AUTHORIZED_KEYS = PREFIX + "authorized_keys"
@@ -43,6 +45,7 @@ def fw_cfg_files(
     gateway = next((a.gateway for a in first if a.gateway is not None), None)
     password = setup.root_password_hash
     items = {
+        INSTANCE: _lines([spec.name]),
         HOSTNAME: _lines([setup.hostname]),
         PASSWORD: _lines([password] if password else []),
         PASSWORD_REVISION: _lines([str(setup.password_revision)] if password else []),
