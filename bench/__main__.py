@@ -10,7 +10,20 @@ from pathlib import Path
 
 import click
 
-from bench import attach, attacks, billing, dns, edge, guest, jobs, lists, machine, start, writes
+from bench import (
+    attach,
+    attacks,
+    billing,
+    dns,
+    edge,
+    guest,
+    images,
+    jobs,
+    lists,
+    machine,
+    start,
+    writes,
+)
 from bench.database import database
 from bench.results import HEAD, Result, line
 from roost.store import Store
@@ -28,6 +41,7 @@ _ALONE: dict[str, Callable[[], AsyncIterator[Result]]] = {
     "start": start.measure,
     "guest": guest.measure,
     "attach": attach.measure,
+    "images": images.measure,
 }
 
 

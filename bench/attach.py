@@ -54,7 +54,7 @@ def _compare(folder: Path) -> tuple[float, float]:
     environment = {"ROOST_IMAGES": str(IMAGES.absolute()), "ROOST_RATE_LIMIT_SCALE": "0"}
     try:
         with machine.running(command, "roost ready", None, environment) as (_, line):
-            api = _Api(line.split()[-1], (state / "admin.token").read_text().strip())
+            api = Api(line.split()[-1], (state / "admin.token").read_text().strip())
             instance = api.send("POST", "/compute/instances", body_of(key))
             await_login(instance["ipv4"][0], key)
             api.await_status(f"/compute/instances/{instance['id']}", "running")
@@ -138,7 +138,7 @@ class _Monitor:
             pass
 
 
-class _Api:
+class Api:
     def __init__(self, url: str, token: str) -> None:
         self._connection = http.client.HTTPConnection(urlsplit(url).netloc)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
