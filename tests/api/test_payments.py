@@ -23,6 +23,7 @@ from tests.support.families import adopt
 from tests.support.invoices import invoiced
 from tests.support.payments import (
     DECLINED,
+    MASTERCARD,
     METHODS,
     PAYMENTS,
     added,
@@ -87,6 +88,21 @@ async def test_default(client: Client) -> None:
         await client.delete(f"{METHODS}/{each}")
         assert (await client.send("GET", f"{METHODS}/{each}")).status == 404
     assert await defaults(client) == [third]
+
+
+async def test_the_account_shows_its_default_card(client: Client) -> None:
+    first = await added(client)
+    await added(client, MASTERCARD, is_default=False)
+    assert (await client.get("/account"))["credit_card"] == {
+        "last_four": "4242",
+        "expiry": "12/2099",
+    }
+    second = await added(client, MASTERCARD)
+    assert (await client.get("/account"))["credit_card"]["last_four"] == "4444"
+    await client.post(f"{METHODS}/{first}/make-default")
+    assert (await client.get("/account"))["credit_card"]["last_four"] == "4242"
+    await client.delete(f"{METHODS}/{second}")
+    assert (await client.get("/account"))["credit_card"]["last_four"] == "4242"
 
 
 async def defaults(client: Client) -> list[int]:

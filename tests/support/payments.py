@@ -7,6 +7,7 @@ from tests.support.client import Client, Json, until
 METHODS = "/account/payment-methods"
 PAYMENTS = "/account/payments"
 VISA = "4242424242424242"
+MASTERCARD = "5555555555554444"
 DECLINED = "4000000000000341"
 
 

@@ -19,7 +19,8 @@ ACCOUNT = Listing(
         a.balance::float8 as balance, 0 as balance_uninvoiced,
         case when a.parent_id is null then 'platform' else 'external' end as billing_source,
         {CAPABILITIES} as capabilities, a.city,
-        json '{{"last_four":null,"expiry":null}}' as credit_card, a.company, a.country, a.email,
+        json_build_object('last_four', a.card_last_four, 'expiry', a.card_expiry) as credit_card,
+        a.company, a.country, a.email,
         a.first_name, a.last_name, a.phone, a.state, a.tax_id, a.euuid, a.zip
         """,
     source="account a",
@@ -120,6 +121,16 @@ async def update_settings(
         account_id,
         backups_enabled,
         network_helper,
+    )
+
+
+async def set_card(db: Queries, account_id: int, last_four: str, expiry: str) -> None:
+    """Show another card on file; `expiry` is MM/YYYY."""
+    await db.execute(
+        "update account set card_last_four = $2, card_expiry = $3 where id = $1",
+        account_id,
+        last_four,
+        expiry,
     )
 
 

@@ -51,6 +51,7 @@ class NewMethod:
 class MethodFacts:
     id: int
     is_default: bool
+    last_four: str
     expiry: datetime
 
 
@@ -93,7 +94,7 @@ async def find_method(db: Queries, account_id: int, method_id: int | None) -> Me
     """One that the account has, by default the default one."""
     row = await db.fetchrow(
         """
-        select id, is_default, expiry from payment_method
+        select id, is_default, last_four, expiry from payment_method
         where account_id = $1 and removed is null
             and case when $2::bigint is null then is_default else id = $2 end
         """,

@@ -78,7 +78,15 @@ async def add_method(context: Context, card: StoredCard, *, is_default: bool) ->
         expiry=card.expiry,
         token=context.get(Box).seal(card.token.encode()),
     )
-    return await queries.insert_method(context.db, new)
+    method_id = await queries.insert_method(context.db, new)
+    if new.is_default:
+        await _show_card(context, card.last_four, card.expiry)
+    return method_id
+
+
+async def _show_card(context: Context, last_four: str, expiry: datetime) -> None:
+    """What the account's record says is on file."""
+    await accounts.set_card(context.db, context.account_id, last_four, f"{expiry:%m/%Y}")
 
 
 async def _check_room(context: Context) -> Counts:
@@ -99,6 +107,7 @@ async def make_default(context: Context, method_id: int) -> None:
         raise not_found()
     _check_expiry(method.expiry, context.clock.now())
     await queries.make_default(context.db, context.account_id, method_id)
+    await _show_card(context, method.last_four, method.expiry)
 
 
 async def remove_method(context: Context, method_id: int) -> None:
