@@ -309,6 +309,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /networking/ipv6/ranges": IPS_CHANGE,
     "GET /networking/ipv6/ranges/{range}": (("ips:read",), False, Anyone()),
     "DELETE /networking/ipv6/ranges/{range}": IPS_WRITE,
+    "GET /account/estimate": ACCOUNT_READ,
     "GET /account/invoices": ACCOUNT_READ,
     "GET /account/invoices/{invoiceId:int}": ACCOUNT_READ,
     "GET /account/invoices/{invoiceId:int}/items": ACCOUNT_READ,

@@ -1,7 +1,11 @@
 """What the API offers: invoices and their items (spec B account)."""
 
+from roost.core.billing.ledger import Billables
+from roost.core.billing.queries import since, standing
+from roost.resources.billing.estimate_rules import estimate
 from roost.resources.billing.queries import INVOICES, ITEMS
-from roost.resources.billing.records import InvoiceItemRow, InvoiceRow
+from roost.resources.billing.records import EstimateRow, InvoiceItemRow, InvoiceRow
+from roost.threads import COMPUTING
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
 from roost.web.registry import Page, endpoint
@@ -39,3 +43,18 @@ async def list_invoice_items(call: Call) -> bytes:
     invoice_id = call.number("invoiceId")
     await call.record(invoice_id, INVOICES, call.account_id)
     return await call.collection(ITEMS, call.account_id, invoice_id)
+
+
+@endpoint("GET", "/account/estimate", scopes=_READ, grant=_MAY_READ, returns=EstimateRow)
+async def view_estimate(call: Call) -> EstimateRow:
+    """View what the account costs this month.
+
+    So far, and at its end if nothing changes; by service and by tag, without taxes. An extension
+    of the API.
+    """
+    now = call.clock.now()
+    start = (await standing(call.db, call.account_id)).invoiced_until
+    rows = await since(call.db, call.account_id, start, now)
+    billables = call.get(Billables).by_service.values()
+    nouns = {each.service: each.noun for each in billables}
+    return await COMPUTING.run(estimate, rows, now, nouns)

@@ -88,3 +88,50 @@ class InvoiceItemRow(_Times):
     """All taxes."""
     total: float
     """With taxes."""
+
+
+class _Estimated(TypedDict):
+    """Amounts in US dollars, without taxes."""
+
+    so_far: float
+    """What was used since the month began."""
+    at_end: float
+    """What the whole month comes to, if nothing changes."""
+
+
+class ServiceEstimate(_Estimated):
+    """One kind of thing that the account is charged for."""
+
+    service: str
+    """Its word, as promotions and the ledger have it."""
+    label: str
+    """What the items of invoices are called by."""
+
+
+class TagEstimate(_Estimated):
+    """All that has a tag, as it had when its price began; what has several counts for each."""
+
+    tag: str
+    """The label of the tag."""
+
+
+@example(
+    {
+        "from": "2030-01-01T00:00:00",
+        "to": "2030-02-01T00:00:00",
+        "so_far": 2.4,
+        "at_end": 5.1,
+        "services": [
+            {"service": "blockstorage", "label": "Volume", "so_far": 0.1, "at_end": 0.1},
+            {"service": "compute", "label": "Instance", "so_far": 2.3, "at_end": 5.0},
+        ],
+        "tags": [{"tag": "production", "so_far": 2.3, "at_end": 5.0}],
+    },
+)
+class EstimateRow(_Times, _Estimated):
+    """What an account costs this month."""
+
+    services: list[ServiceEstimate]
+    """By what is charged for."""
+    tags: list[TagEstimate]
+    """By tags."""
