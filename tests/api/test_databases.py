@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.limits.queries import set_limit
 from roost.resources.databases import queries, watch_jobs
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
@@ -52,6 +53,7 @@ async def test_engines_and_plans_are_public(nobody: Client) -> None:
     "A databases create",
     "A databases create required",
     "A databases create optional",
+    "A databases create time",
     "A databases view",
     "A database record",
     "A database engine",
@@ -93,6 +95,20 @@ async def test_a_database_is_made(client: Client, roost: Roost) -> None:
     assert (row["allow_list"], row["port"], row["updates"]) == ([], 3306, UPDATES)
     assert row["total_disk_size_gb"] == 25
     assert await database_events(client, row["id"]) == [("database_create", "finished")]
+
+
+@pytest.mark.spec("A databases customers")
+async def test_only_for_those_who_have_one(client: Client, stranger: Client, roost: Roost) -> None:
+    row = await made_database(client)
+    for each in (client, stranger):
+        euuid = (await each.get("/account"))["euuid"]
+        owner = await roost.store.fetchval("select id from account where euuid = $1", euuid)
+        await set_limit(roost.store, owner, "databases", 0)
+        refused = await each.send("POST", DATABASES, database_body(label="another"))
+        assert (refused.status, refused.problems[0][1][:23]) == (400, "You've reached a limit ")
+        assert (await each.get("/databases/instances"))["results"] == (each is client)
+    changed = await client.put(f"{DATABASES}/{row['id']}", {"label": "renamed"})
+    assert changed["label"] == "renamed"
 
 
 @pytest.mark.spec("A database cluster")
