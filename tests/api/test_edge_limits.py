@@ -51,7 +51,9 @@ async def test_one_tenant_leaves_connections_to_others(
         await until(lambda: running.roost.store.fetchval(_WAITING), lambda n: n >= most)
         async with asyncio.timeout(5):
             assert (await stranger.send("GET", "/profile")).status == 200
-        assert await running.roost.store.fetchval(_WAITING) == most
+        # A job, whose connections are others, may wait for the table too.
+        waiting = await running.roost.store.fetchval(_WAITING)
+        assert most <= waiting < running.roost.settings.database_connections
     assert {(await task).status for task in sent} <= {200, 503}
 
 

@@ -29,7 +29,7 @@ CHECKS = (
 )
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("phases", "least"), [("examples,coverage,fuzzing", 500), ("stateful", 25)]
 )
