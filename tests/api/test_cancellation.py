@@ -432,6 +432,23 @@ async def test_what_is_being_made_ends_too(client: Client, roost: Roost, account
         assert await roost.store.fetchval(sql, key) == 0
 
 
+async def test_a_write_that_is_open_is_waited_for(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    """The account ends before or after it, never within."""
+    waiting = "select count(*) from pg_locks where not granted"
+    async with roost.store.transaction() as db:
+        name = f"open{account.id}.example"
+        new = NewDomain(account_id=account.id, domain=name, soa_email="a@example.com", serial=1)
+        await insert_domain(db, new, roost.clock.now())
+        canceling = asyncio.create_task(cancel(client))
+        await until(lambda: roost.store.fetchval(waiting), lambda count: count > 0)
+        assert await canceled(roost, account.id) is None
+    assert (await canceling).status == 200
+    await closed(roost, account.id)
+    assert await left(roost, account.id) == []
+
+
 async def test_what_came_late_is_found(client: Client, roost: Roost, account: Account) -> None:
     """A request that was under way, or a job that was ended by hand."""
     assert (await cancel(client)).status == 200
