@@ -10,7 +10,7 @@ from roost.app.roost import Roost
 from roost.core.context import Context
 from roost.core.identity import Identity
 from roost.engines.simulated.gateway import SimulatedGateway
-from roost.jobs.kinds import JobArgs
+from roost.jobs.kinds import JobArgs, Retry
 from roost.resources.account.service import AccountError, make_parent
 from roost.resources.billing.queries import due
 from roost.resources.billing.service import differences
@@ -38,7 +38,7 @@ from tests.support.payments import DECLINED, PAYMENTS, added
 from tests.support.stackscripts import scripted
 from tests.support.transfers import offered
 from tests.support.uploads import pending
-from tests.support.volumes import VOLUMES, slow
+from tests.support.volumes import VOLUMES, failing, made_volume, slow
 from tests.support.vpcs import inside, made_vpc
 
 INVALID = [(None, "Invalid Token")]
@@ -370,6 +370,24 @@ async def test_a_payment_that_takes_too_long(
     assert await paid(roost, account) == [("accepted", 30)]
 
 
+async def test_who_is_restricted_meanwhile_does_not_cancel(
+    client: Client,
+    roost: Roost,
+    account: Account,
+    held_charges: tuple[asyncio.Event, asyncio.Event],
+) -> None:
+    asked, go = held_charges
+    await added(client)
+    await owe(roost, account, "30.00")
+    canceling = asyncio.create_task(cancel(client))
+    await asked.wait()
+    sql = "update api_user set restricted = true where id = $1"
+    await roost.store.execute(sql, account.user_id)
+    go.set()
+    assert (await canceling).status == 403
+    assert await canceled(roost, account.id) is None
+
+
 async def test_a_request_that_dies_after_the_charge(
     client: Client, roost: Roost, account: Account, charges: list[tuple[str, Decimal]]
 ) -> None:
@@ -430,6 +448,23 @@ async def test_what_is_being_made_ends_too(client: Client, roost: Roost, account
     for table, key in (("volume", row["id"]), ("compute_instance", compute["id"])):
         sql = f"select count(*) from {table} where id = $1"
         assert await roost.store.fetchval(sql, key) == 0
+
+
+async def test_a_deletion_that_fails_is_tried_again(
+    client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)
+    await added(client)
+    volume = await made_volume(client)
+    failed = "select count(*) from event where entity_id = $1 and status = 'failed'"
+    async with failing(roost, "volume_delete", "The storage does not answer."):
+        assert (await cancel(client)).status == 200
+        await until(
+            lambda: roost.store.fetchval(failed, str(volume["id"])), lambda count: count > 0
+        )
+        assert await left(roost, account.id) == ["1 x volume"]
+    await closed(roost, account.id)
+    assert await left(roost, account.id) == []
 
 
 async def test_a_write_that_is_open_is_waited_for(

@@ -20,7 +20,10 @@ _MOST = 60
 @click.command()
 @state_option
 def canceled(state: Path | None) -> None:
-    """List accounts that were canceled, what they still have and what they owe."""
+    """List accounts that were canceled.
+
+    With what they still have and owe, and why they went.
+    """
     click.echo(run(_list(read_served_settings(state=state))))
 
 

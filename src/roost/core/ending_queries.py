@@ -28,9 +28,9 @@ async def of_canceled(db: Queries, held: str) -> list[tuple[int, int]]:
     """Canceled accounts, and how many each has."""
     rows = await db.fetch(
         f"""
-        select h.account_id, count(*) as count
-        from ({held}) h join account a on a.id = h.account_id
-        where a.canceled is not null group by h.account_id order by h.account_id
+        select h.account_id, count(*) as count from ({held}) h
+        where h.account_id in (select id from account where canceled is not null)
+        group by h.account_id order by h.account_id
         """
     )
     return [(row["account_id"], row["count"]) for row in rows]

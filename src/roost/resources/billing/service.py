@@ -14,6 +14,7 @@ from roost.resources.billing.queries import Payer, WrittenInvoice
 from roost.resources.billing.rules import Month
 from roost.services import Services
 from roost.store import Store
+from roost.threads import COMPUTING
 
 _PAGE = 100
 
@@ -76,11 +77,8 @@ async def due_until(store: Store, services: Services, account_id: int, until: da
     assert payer is not None
     rows = await since(store, payer.id, payer.invoiced_until, until)
     taxes = rules.taxes_for(services.get(Catalog).entries.taxes, payer)
-    total = Decimal(0)
-    for month in _months(payer.invoiced_until, until):
-        sums = totals(charges(rows, month.starts, month.ends), taxes)
-        total += sums.total
-    return Due(payer.invoiced_until, total)
+    months = list(_months(payer.invoiced_until, until))
+    return Due(payer.invoiced_until, await COMPUTING.run(rules.total, rows, months, taxes))
 
 
 async def invoice_last(store: Store, services: Services, account_id: int, until: datetime) -> None:

@@ -47,6 +47,9 @@ async def charge_all(context: Context, store: Store) -> datetime:
         until = context.clock.seconds()
         if context.get(Gateways).gateway is None or facts.is_child:
             return until
+        if await payments.pending(store, facts.id):
+            await _wait(deadline)
+            continue
         due = await due_until(store, context.services, facts.id, until)
         begun = await store.commit(partial(_begin, context, due))
         if begun == "paid":

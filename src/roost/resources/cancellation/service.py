@@ -5,7 +5,7 @@ from datetime import datetime
 
 from roost.core.context import Context
 from roost.core.endings import Endings
-from roost.errors import invalid
+from roost.errors import forbidden, invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.account import cancel_queries as accounts
 from roost.resources.cancellation import rules
@@ -14,6 +14,7 @@ from roost.resources.cancellation.jobs import CLOSE, CloseArgs, resource_of
 from roost.resources.payments import queries as payments
 from roost.resources.payments.service import conflict
 from roost.resources.tokens import queries as tokens
+from roost.resources.users.service import find_caller
 from roost.services import Services
 from roost.store import Queries, Store
 
@@ -22,11 +23,13 @@ async def cancel(context: Context, until: datetime, comments: str) -> None:
     """Nobody acts for the account any more, and a job ends all that it has.
 
     `until` is when it has paid for everything (UTC). Of two at once the second finds it done.
-    Raises 400 for a parent with children, 409 while a payment is on its way.
+    Raises 403 for a user who is restricted by now, 400 for a parent with children, 409 while a payment is on its way.
     """
     facts = await accounts.lock(context.db, context.account_id)
     if facts.canceled is not None:
         return
+    if (await find_caller(context)).restricted:  # Since the card was charged.
+        raise forbidden()
     if (reason := rules.objection(facts)) is not None:
         raise invalid(reason)
     if await payments.pending(context.db, facts.id):

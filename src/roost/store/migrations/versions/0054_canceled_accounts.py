@@ -15,7 +15,7 @@ alter table account
 comment on column account.canceled is 'Up to when it is charged';
 comment on column account.closed is 'When the end of all that it had was on its way';
 comment on column account.erased is 'When its users and contact data were deleted';
-create index on account (canceled) where canceled is not null and erased is null;
+create index on account (canceled) where canceled is not null;
 
 alter table ledger add foreign key (account_id) references account;
 comment on column ledger.account_id is
