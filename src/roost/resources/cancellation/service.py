@@ -23,7 +23,8 @@ async def cancel(context: Context, until: datetime, comments: str) -> None:
     """Nobody acts for the account any more, and a job ends all that it has.
 
     `until` is when it has paid for everything (UTC). Of two at once the second finds it done.
-    Raises 403 for a user who is restricted by now, 400 for a parent with children, 409 while a payment is on its way.
+    Raises 403 for a user who is restricted by now, 400 for a parent with children, and 409 while a
+    payment is on its way.
     """
     facts = await accounts.lock(context.db, context.account_id)
     if facts.canceled is not None:
