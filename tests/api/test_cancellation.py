@@ -28,6 +28,15 @@ CHILDREN = [(None, "The account has active child accounts; cancel them first")]
 ON_ITS_WAY = [(None, "A payment is on its way; cancel again when it has ended")]
 
 
+async def charged(
+    roost: Roost, account: Account, charges: list[tuple[str, Decimal]]
+) -> list[Decimal]:
+    """Those of the account: others are charged beside it."""
+    sql = "select 'roost-payment-' || id as key from payment where account_id = $1"
+    keys = {row["key"] for row in await roost.store.fetch(sql, account.id)}
+    return [usd for key, usd in charges if key in keys]
+
+
 @pytest.fixture
 def charges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Decimal]]:
     """What the gateway charges, by its keys."""
@@ -110,7 +119,7 @@ async def test_a_charge_that_fails(
     assert reason.endswith("its payment method has expired")
     await added(client)
     assert (await cancel(client)).status == 200
-    assert len(charges) == 1
+    assert len(await charged(roost, account, charges)) == 1
     assert (await closed(roost, account.id)).balance == 0
 
 
@@ -174,7 +183,7 @@ async def test_two_at_once(
     assert {answer.status for answer in answers} <= {200, 401}
     assert 200 in {answer.status for answer in answers}
     assert await paid(roost, account.id) == [("accepted", 30)]
-    assert [usd for _, usd in charges] == [30]
+    assert await charged(roost, account, charges) == [30]
     assert (await closed(roost, account.id)).balance == 0
 
 
@@ -248,7 +257,7 @@ async def test_a_request_that_dies_after_the_charge(
     assert await canceled(roost, account.id) is None
     assert await balance(roost, account.id) < 0
     assert (await cancel(client)).status == 200
-    assert len(charges) == 1
+    assert len(await charged(roost, account, charges)) == 1
     assert (await closed(roost, account.id)).balance == 0
 
 
