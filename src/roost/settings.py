@@ -36,6 +36,14 @@ class Settings(BaseSettings):
         default="simulated",
         description="simulated: cards are charged without money; manual: the operator records them",
     )
+    cancel_survey: str = Field(
+        default="",
+        pattern=r"^(https?://[!-~]+)?$",
+        description="link that who cancels an account is shown; empty: none",
+    )
+    canceled_days: int = Field(
+        default=90, ge=0, le=36500, description="that users of canceled accounts are kept"
+    )
     lab: bool = False
     worker: bool = True
     database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")

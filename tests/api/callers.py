@@ -161,3 +161,6 @@ UNPREPARED = (
     "verify_phone_number",
 )
 """They refuse the example for a reason of their own, as nothing was prepared for it."""
+
+OF_FAMILIES = ("cancel_account",)
+"""They refuse a parent that has children, and answer all others."""

@@ -294,6 +294,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
         AccountAccess("read_only"),
     ),
     "POST /account/payments/altpay/execute": ACCOUNT_WRITE,
+    "POST /account/cancel": ALL_WRITE,
     "GET /account/entity-transfers": ALL_READ,
     "POST /account/entity-transfers": ALL_WRITE,
     "GET /account/entity-transfers/{token}": ALL_READ,
@@ -363,6 +364,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
 ALL_BUT_PARENTS: tuple[UserType, ...] = ("default", "child", "proxy")
 CLOSED: dict[str, tuple[UserType | TokenKind, ...]] = {
     "PUT /account": ("child",),
+    "POST /account/cancel": ("child",),
     "POST /account/payment-methods": ("child",),
     "POST /account/payment-methods/{paymentMethodId:int}/make-default": ("child",),
     "POST /account/credit-card": ("child",),

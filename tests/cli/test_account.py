@@ -14,7 +14,7 @@ from roost.resources.account.queries import find_user
 from roost.resources.devices.service import remember_device
 from roost.secrets import verify_password
 from roost.settings import Settings
-from tests.cli.process import Json, Server, ran
+from tests.cli.process import Json, Server, ran, wait_until
 
 PASSWORD = "correct-Horse7battery"
 
@@ -256,3 +256,21 @@ def test_limits_are_of_accounts_and_things_that_exist(server: Server) -> None:
         assert (done.exit_code, "there is no account 1" in done.stderr) == (1, True)
     assert invoke(server, "account", "limit", "set", "1", "clouds", "5").exit_code == 2
     assert invoke(server, "account", "limit", "set", "1", "tags", "-1").exit_code == 2
+
+
+def test_canceled_accounts_are_listed(server: Server) -> None:
+    account_id, _, token = opened(server, "--email", "gone@example.com")
+    body = {"comments": "Thank\nyou, \x1b[31mbye."}
+    status, answer = server.send("POST", "/account/cancel", body, token=token)
+    assert (status, answer) == (200, {"survey_link": ""})
+    assert server.send("GET", "/account", token=token)[0] == 401
+
+    def row() -> list[str]:
+        lines = told(server, "account", "canceled").splitlines()
+        assert lines[0].split() == [
+            *("ID", "CANCELED", "CLOSED", "ERASED", "BALANCE", "HAS", "COMMENTS")
+        ]
+        return next(line.split() for line in lines if line.startswith(account_id))
+
+    wait_until(lambda: row()[2] != "-")
+    assert row()[3:] == ["-", "0.00", "-", "Thank", "you,", "[31mbye."]

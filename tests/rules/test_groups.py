@@ -10,6 +10,7 @@ import pytest
 
 import roost
 from roost.app.groups import GROUPS
+from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
 from roost.core.group import Group
@@ -38,8 +39,9 @@ BUILT_IN = (RETENTION,)
         (JobKind, (*GROUPS.jobs, *BUILT_IN)),
         (Schedule, GROUPS.schedules),
         (LimitGroup, GROUPS.limits),
+        (Ending, GROUPS.endings),
     ],
-    ids=["entities", "jobs", "schedules", "limits"],
+    ids=["entities", "jobs", "schedules", "limits", "endings"],
 )
 def test_every_declaration_is_in_a_manifest(kind: type, listed: tuple[object, ...]) -> None:
     declared = [
@@ -89,7 +91,7 @@ def test_every_manifest_is_listed() -> None:
 
 NAMES = frozenset(
     (
-        *("bodies", "endpoints", "engine", "fsck", "group", "jobs", "limits", "locks"),
+        *("bodies", "endings", "endpoints", "engine", "fsck", "group", "jobs", "limits", "locks"),
         *("neighbours", "notices", "queries", "records", "references", "rules"),
         *("service", "settings", "steps"),
     )

@@ -8,6 +8,7 @@ from roost.resources.account.group import GROUP as ACCOUNT
 from roost.resources.apps.group import GROUP as APPS
 from roost.resources.betas.group import GROUP as BETAS
 from roost.resources.billing.group import GROUP as BILLING
+from roost.resources.cancellation.group import GROUP as CANCELLATION
 from roost.resources.child_accounts.group import GROUP as CHILD_ACCOUNTS
 from roost.resources.compute.group import GROUP as COMPUTE
 from roost.resources.compute_types.group import GROUP as COMPUTE_TYPES
@@ -60,6 +61,7 @@ GROUPS = Groups(
     APPS,
     BETAS,
     BILLING,
+    CANCELLATION,
     CHILD_ACCOUNTS,
     COMPUTE,
     COMPUTE_TYPES,

@@ -22,6 +22,7 @@ from roost.app.support import bind_support, support_rules
 from roost.clock import Clock
 from roost.core.billing.ledger import Billables
 from roost.core.catalog import Catalog, CatalogError, load, sync
+from roost.core.endings import Endings
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
 from roost.core.limits.capacity import Promises
@@ -36,6 +37,7 @@ from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.worker import Worker
+from roost.resources.cancellation.settings import Cancellation
 from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.power_service import ComputeMetrics
@@ -222,6 +224,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 box,
                 Billables(*GROUPS.billables),
                 Causes(*GROUPS.causes),
+                Endings(*GROUPS.endings),
+                Cancellation.of(settings),
                 Promises(*GROUPS.promises),
                 Entities(GROUPS.entities),
                 support_rules(settings),

@@ -22,7 +22,10 @@ from roost.web.revocation import settle
 
 
 class _Commands(LazyGroup):
-    later = {"limit": Later("roost.cli.limit", "How much an account may have.")}
+    later = {
+        "canceled": Later("roost.cli.canceled", "List accounts that were canceled."),
+        "limit": Later("roost.cli.limit", "How much an account may have."),
+    }
 
 
 @click.group(cls=_Commands)

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import TypeAlias, TypeVar
 
 from roost.core.billing.ledger import Billable
+from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
 from roost.core.limits.capacity import Promise
@@ -51,6 +52,8 @@ class Group:
     """By which a region keeps its engines while they hold something."""
     neighbours: tuple[Neighbour, ...] = ()
     """What hangs on instances."""
+    endings: tuple[Ending, ...] = ()
+    """What ends with an account that is canceled."""
     promises: tuple[Promise, ...] = ()
     """What takes memory and storage of the hosts of regions."""
 
@@ -79,6 +82,7 @@ class Groups:
         self.billables = _all(group.billables for group in groups)
         self.holders = _all(group.holders for group in groups)
         self.neighbours = _all(group.neighbours for group in groups)
+        self.endings = _all(group.endings for group in groups)
         self.promises = _all(group.promises for group in groups)
 
 

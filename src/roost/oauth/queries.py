@@ -59,7 +59,9 @@ async def prolong(db: Queries, family_id: int, expiry: datetime) -> None:
 
 
 _LOCK = """
-    select id, user_id, client_id, public, scopes, revoked is not null as revoked
+    select id, user_id, client_id, public, scopes, revoked is not null or exists (
+            select from api_user u join account a on a.id = u.account_id
+            where u.id = user_id and a.canceled is not null) as revoked
     from authorized_app where id = ({found}) for update
 """
 

@@ -26,11 +26,12 @@ class Session:
 
 
 async def find_credentials(db: Queries, username: str) -> Credentials | None:
-    """By the name in any capitalisation."""
+    """By the name in any capitalisation; no password opens a canceled account."""
     row = await db.fetchrow(
         """
-        select id as user_id, username, password_hash, tfa_enabled
-        from api_user where lower(username) = lower($1)
+        select u.id as user_id, u.username, u.tfa_enabled,
+            case when a.canceled is null then u.password_hash end as password_hash
+        from api_user u join account a on a.id = u.account_id where lower(u.username) = lower($1)
         """,
         username,
     )
@@ -40,12 +41,12 @@ async def find_credentials(db: Queries, username: str) -> Credentials | None:
 async def add_session(
     db: Queries, hashed: bytes, user: Session, now: datetime, expiry: datetime
 ) -> bool:
-    """False when the user's password has changed since it was checked."""
+    """False when the password has changed since it was checked, or the account was canceled."""
     added = await db.fetchval(
         """
         insert into web_session (hash, user_id, password, created, expiry, tfa_passed)
-        select $1, id, $3, $4, $5, $6 from api_user
-        where id = $2 and sha256(convert_to(password_hash, 'UTF8')) = $3
+        select $1, u.id, $3, $4, $5, $6 from api_user u join account a on a.id = u.account_id
+        where u.id = $2 and sha256(convert_to(u.password_hash, 'UTF8')) = $3 and a.canceled is null
         returning true
         """,
         hashed,
@@ -59,11 +60,13 @@ async def add_session(
 
 
 async def find_session(db: Queries, hashed: bytes, now: datetime) -> Session | None:
-    """None for one that is over, also because the user's password has changed since."""
+    """None for one that is over, also because the user's password has changed since, or the account
+    was canceled."""
     row = await db.fetchrow(
         """
         select s.user_id, u.username, s.password, s.tfa_passed
         from web_session s join api_user u on u.id = s.user_id
+            join account a on a.id = u.account_id and a.canceled is null
         where s.hash = $1 and s.expiry > $2
             and s.password = sha256(convert_to(u.password_hash, 'UTF8'))
         """,

@@ -57,6 +57,7 @@ class AccountFacts:
     state: str
     zip: str
     is_parent: bool
+    canceled: bool
 
 
 async def lock(db: Queries, account_id: int) -> AccountFacts:
@@ -66,7 +67,7 @@ async def lock(db: Queries, account_id: int) -> AccountFacts:
     """
     row = await db.fetchrow(
         """
-        select company, country, state, zip,
+        select company, country, state, zip, canceled is not null as canceled,
             exists (select from account c where c.parent_id = a.id) as is_parent
         from account a where id = $1 for no key update
         """,
@@ -193,7 +194,7 @@ async def find_proxy(db: Queries, parent_id: int, euuid: str) -> ProxyUser | Non
         """
         select u.id, u.account_id, u.username
         from account a join api_user u on u.account_id = a.id and u.user_type = 'proxy'
-        where a.parent_id = $1 and a.euuid = $2
+        where a.parent_id = $1 and a.euuid = $2 and a.canceled is null
         """,
         parent_id,
         euuid,
@@ -260,6 +261,7 @@ class LinkedAccount:
     id: int
     parent_id: int | None
     is_parent: bool
+    canceled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +278,7 @@ async def lock_pair(db: Queries, *account_ids: int) -> dict[int, LinkedAccount]:
     """Accounts by id, which nobody else changes until the end of the transaction."""
     rows = await db.fetch(
         """
-        select id, parent_id,
+        select id, parent_id, canceled is not null as canceled,
             exists (select from account c where c.parent_id = a.id) as is_parent
         from account a where id = any($1) order by id for update
         """,

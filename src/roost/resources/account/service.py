@@ -62,6 +62,8 @@ async def _check_tie(db: Queries, child_id: int, parent_id: int) -> None:
     for account_id in (child_id, parent_id):
         if account_id not in found:
             raise AccountError(f"there is no account {account_id}")
+        if found[account_id].canceled:
+            raise AccountError(f"account {account_id} is canceled")
     for account_id in (child_id, parent_id):
         tied_to = found[account_id].parent_id
         if tied_to is not None:

@@ -55,10 +55,13 @@ _PAYER = """
 
 
 async def due(db: Queries, month: datetime, after: int, limit: int) -> list[Payer]:
-    """The next accounts, by id, that have not been invoiced up to the start of a month (UTC)."""
+    """The next accounts, by id, that have not been invoiced up to the start of a month (UTC).
+
+    The last invoice of a canceled one is not by the month."""
     rows = await db.fetch(
         f"""
         {_PAYER} where coalesce(invoiced_until, date_trunc('month', created)) < $1 and id > $2
+            and canceled is null
         order by id limit $3
         """,
         month,
@@ -77,6 +80,11 @@ async def lock_payer(db: Queries, account_id: int) -> Payer | None:
     """The account, which nobody else invoices until the end of the transaction."""
     row = await db.fetchrow(f"{_PAYER} where id = $1 for no key update", account_id)
     return None if row is None else Payer(**row)
+
+
+async def await_ledger(db: Queries, account_id: int) -> None:
+    """Wait until all that is being written to the account's ledger is there."""
+    await db.execute("select from account where id = $1 for update", account_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,6 +52,12 @@ class Month:
     ends: datetime
 
 
+def total(rows: Sequence[LedgerRow], months: Iterable[Month], taxes: Sequence[Tax]) -> Decimal:
+    """What the invoices of months come to, in US dollars."""
+    sums = (totals(charges(rows, each.starts, each.ends), taxes) for each in months)
+    return sum((each.total for each in sums), Decimal(0))
+
+
 def draw_up(
     payer: Payer,
     month: Month,

@@ -1,6 +1,7 @@
 """Invoices: made once for each account and month, and computed again to be compared."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -13,6 +14,7 @@ from roost.resources.billing.queries import Payer, WrittenInvoice
 from roost.resources.billing.rules import Month
 from roost.services import Services
 from roost.store import Store
+from roost.threads import COMPUTING
 
 _PAGE = 100
 
@@ -58,6 +60,42 @@ async def _invoice_month(store: Store, services: Services, payer: Payer, month: 
         if new is not None:
             await queries.insert(db, new)
         await queries.set_invoiced(db, payer.id, month.ends, opening)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What an account would be invoiced for since its last invoice."""
+
+    since: datetime
+    total: Decimal
+    """US dollars, with taxes."""
+
+
+async def due_until(store: Store, services: Services, account_id: int, until: datetime) -> Due:
+    """As `invoice_last` would do it (UTC)."""
+    payer = await queries.find_payer(store, account_id)
+    assert payer is not None
+    rows = await since(store, payer.id, payer.invoiced_until, until)
+    taxes = rules.taxes_for(services.get(Catalog).entries.taxes, payer)
+    months = list(_months(payer.invoiced_until, until))
+    return Due(payer.invoiced_until, await COMPUTING.run(rules.total, rows, months, taxes))
+
+
+async def invoice_last(store: Store, services: Services, account_id: int, until: datetime) -> None:
+    """All that an account owes until it was canceled (UTC), also the part of a month."""
+    async with store.transaction() as db:
+        await queries.await_ledger(db, account_id)
+    payer = await queries.find_payer(store, account_id)
+    while payer is not None and payer.invoiced_until < until:
+        await _invoice_month(store, services, payer, next(_months(payer.invoiced_until, until)))
+        payer = await queries.find_payer(store, account_id)
+
+
+def _months(start: datetime, until: datetime) -> Iterator[Month]:
+    while start < until:
+        month = Month(start, min(next_month(month_start(start)), until))
+        yield month
+        start = month.ends
 
 
 async def differences(store: Store) -> AsyncIterator[str]:

@@ -21,7 +21,7 @@ _FILTERABLE = (
 
 CHILDREN = replace(
     ACCOUNT,
-    scope="a.parent_id = $1",
+    scope="a.parent_id = $1 and a.canceled is null",
     columns={name: Column(f"a.{name}", "text", folds=True) for name in _FILTERABLE},
 )
 BY_EUUID = replace(CHILDREN, key="a.euuid")

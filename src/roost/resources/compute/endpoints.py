@@ -4,14 +4,13 @@ from asyncpg import UniqueViolationError
 
 from roost.core.events import log
 from roost.errors import invalid
-from roost.jobs.queue import JobQueue
-from roost.resources.compute import jobs, queries, service
+from roost.resources.compute import deletion_service, jobs, queries, service
 from roost.resources.compute.backups import service as backups
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
 from roost.resources.compute.configs.queries import ConfigName
 from roost.resources.compute.configs.service import choose_config, find_default_config
 from roost.resources.compute.jobs import start_power
-from roost.resources.compute.locks import BUSY, Turn, lock, lock_turn, resource_of
+from roost.resources.compute.locks import Turn, lock, lock_turn
 from roost.resources.compute.queries import COMPUTE, INSTANCES, InstanceFacts
 from roost.resources.compute.records import ConsoleRow, InstanceRow, InstanceStatus
 from roost.resources.tags.service import change_tags
@@ -134,14 +133,7 @@ async def delete_instance(call: Call) -> None:
     With its disks, configs and backups, for ever. Volumes are detached and keep their data; a
     job that works on it is stopped.
     """
-    facts = await lock(call, call.number("computeId"))
-    if facts.status == "deleting":
-        return
-    if facts.status in ("cloning", "restoring"):
-        raise invalid(BUSY)
-    await call.get(JobQueue).preempt(call.db, resource_of(facts.id), "The instance was deleted.")
-    await queries.set_status(call.db, facts.id, "deleting", call.clock.now())
-    await start_power(call, jobs.DELETE, facts)
+    await deletion_service.delete(call, call.number("computeId"))
 
 
 @endpoint(

@@ -3,6 +3,7 @@
 from roost.core.group import Group
 from roost.resources.compute import (
     address_fsck,
+    endings,
     endpoints,
     filter_fsck,
     filter_watch_jobs,
@@ -56,4 +57,5 @@ GROUP = Group(
     limits=(limits.COMPUTES,),
     holders=((INSTANCE_PLANE, totals_queries.engines_in_use),),
     promises=(limits.promise,),
+    endings=(endings.INSTANCES,),
 )

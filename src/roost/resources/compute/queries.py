@@ -347,3 +347,7 @@ COMPUTE = ResourceKind(
     tags_table="compute_instance",
     ticket_field="compute_id",
 )
+
+
+HELD = "select id::text, account_id, status = 'deleting' as waits from compute_instance"
+"""What ends with accounts."""

@@ -3,6 +3,7 @@
 from roost.core.group import Group
 from roost.resources.databases import (
     backup_endpoints,
+    endings,
     endpoints,
     fsck,
     jobs,
@@ -23,5 +24,6 @@ GROUP = Group(
     billables=(queries.CHARGED,),
     limits=(limits.DATABASES,),
     promises=(limits.promise,),
+    endings=(endings.DATABASES,),
     holders=((DATABASE_PLANE, queries.engines_in_use),),
 )

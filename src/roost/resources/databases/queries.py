@@ -271,3 +271,7 @@ CHARGED = Billable(
     """,
 )
 """All nodes together have one price."""
+
+
+HELD = "select id::text, account_id, deleting as waits from managed_database"
+"""What ends with accounts."""

@@ -12,7 +12,6 @@ from roost.resources.domains.bodies import (
     ImportDomain,
     UpdateDomain,
 )
-from roost.resources.domains.jobs import resource_of
 from roost.resources.domains.queries import DOMAIN, DOMAINS, DomainFacts
 from roost.resources.domains.records import DnssecRow, DomainRow, ZoneFileRow
 from roost.resources.domains.service import Found
@@ -137,10 +136,7 @@ async def delete_domain(call: Call) -> None:
 
     The name servers refuse to answer it from then on.
     """
-    facts = await lock_domain(call)
-    await call.get(JobQueue).preempt(call.db, resource_of(facts.zone), "The domain was deleted.")
-    await queries.delete(call.db, facts.id)
-    await jobs.start(call, jobs.ZONE_SYNC, facts, "dns_zone_delete")
+    await service.delete(call, call.number("domainId"))
 
 
 @endpoint(

@@ -345,3 +345,7 @@ async def set_holder(db: Queries, name: str) -> None:
         """,
         name,
     )
+
+
+HELD = "select id::text, account_id, false as waits from domain"
+"""What ends with accounts."""

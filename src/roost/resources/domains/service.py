@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from roost.core.access import give_to_creator
 from roost.core.context import Context
 from roost.core.limits.check import AtOnce, check_limits
-from roost.errors import Problem, invalid, invalid_fields
+from roost.errors import Problem, invalid, invalid_fields, not_found
+from roost.jobs.queue import JobQueue
 from roost.resources.domains import jobs, queries, record_queries, rules
 from roost.resources.domains.bodies import CreateDomain, ImportDomain
 from roost.resources.domains.jobs import default_email, keep_import
@@ -49,6 +50,17 @@ async def clone(context: Context, source: DomainFacts, domain: str, held: list[s
     await jobs.start(context, jobs.ZONE_SYNC, facts, "dns_zone_create")
     await check_limits(context, queries.LIMIT)
     return facts
+
+
+async def delete(context: Context, domain_id: int) -> None:
+    """The name servers refuse to answer it from then on. Raises 404."""
+    facts = await queries.lock(context.db, context.account_id, domain_id)
+    if facts is None:
+        raise not_found()
+    queue, zone = context.get(JobQueue), jobs.resource_of(facts.zone)
+    await queue.preempt(context.db, zone, "The domain was deleted.")
+    await queries.delete(context.db, facts.id)
+    await jobs.start(context, jobs.ZONE_SYNC, facts, "dns_zone_delete")
 
 
 _SETTINGS = (

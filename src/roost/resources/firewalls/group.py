@@ -1,7 +1,7 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.firewalls import endpoints, fsck, jobs, queries, watch_jobs
+from roost.resources.firewalls import endings, endpoints, fsck, jobs, queries, watch_jobs
 from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.firewalls.queries import FIREWALL
 
@@ -13,5 +13,6 @@ GROUP = Group(
     at_start=(watch_jobs.EVERY_MINUTE,),
     checks=(fsck.check_firewalls,),
     limits=(queries.LIMIT,),
+    endings=(endings.FIREWALLS,),
     neighbours=(FirewallDevices(),),
 )

@@ -209,3 +209,11 @@ async def forget(db: Queries, firewall_id: int) -> None:
 
 def _facts(row: Record | None) -> FirewallFacts | None:
     return None if row is None else FirewallFacts(**row)
+
+
+HELD = """
+    select f.id::text, f.account_id, f.status = 'deleted' or exists (
+        select from firewall_device d where d.firewall_id = f.id) as waits
+    from firewall f
+    """
+"""What ends with accounts: no instance is open before it ends."""

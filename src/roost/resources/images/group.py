@@ -2,7 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.images import endpoints, fsck, jobs, queries, upload_jobs
+from roost.resources.images import endings, endpoints, fsck, jobs, queries, upload_jobs
 from roost.resources.images.neighbours import PrivateImages
 from roost.resources.images.queries import IMAGE
 
@@ -13,6 +13,7 @@ GROUP = Group(
     schedules=(upload_jobs.EVERY_MINUTE,),
     checks=(fsck.check_images,),
     limits=(queries.LIMIT,),
+    endings=(endings.IMAGES,),
     holders=((INSTANCE_PLANE, queries.engines_in_use),),
     neighbours=(PrivateImages(),),
 )

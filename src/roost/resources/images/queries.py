@@ -250,3 +250,7 @@ async def set_deleting(db: Queries, number: int, *, deleting: bool) -> None:
 async def delete(db: Queries, number: int) -> None:
     """Grants on it go with the row."""
     await db.execute("delete from image where number = $1", number)
+
+
+HELD = "select id, account_id, deleting as waits from image where account_id is not null"
+"""What ends with accounts."""

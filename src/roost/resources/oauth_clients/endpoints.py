@@ -8,15 +8,10 @@ from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.ids import new_token
-from roost.resources.oauth_clients import queries, rules
+from roost.resources.oauth_clients import deletion_service, queries, rules
 from roost.resources.oauth_clients.bodies import CreateOAuthClient, UpdateOAuthClient
-from roost.resources.oauth_clients.queries import (
-    BY_ID,
-    CLIENTS,
-    OAUTH_CLIENT,
-    OAuthClient,
-    PublicUrl,
-)
+from roost.resources.oauth_clients.deletion_service import lock
+from roost.resources.oauth_clients.queries import BY_ID, CLIENTS, OAUTH_CLIENT, PublicUrl
 from roost.resources.oauth_clients.records import OAuthClientRow
 from roost.resources.oauth_clients.service import make_thumbnail
 from roost.secrets import hash_token
@@ -105,7 +100,7 @@ async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
 
     Fields that are omitted stay as they are.
     """
-    client = await _lock(call)
+    client = await lock(call, call.text("clientId"))
     public = client.public if body.public is None else body.public
     if not rules.fits(body.redirect_uri or client.redirect_uri, public):
         raise invalid(rules.NOT_PUBLIC, "redirect_uri")
@@ -122,10 +117,7 @@ async def delete_oauth_client(call: Call) -> None:
 
     Users who had let it in are asked again by any other.
     """
-    client = await _lock(call)
-    await queries.delete(call.db, client.id)
-    await call.revoke()
-    await log.notify(call, "oauth_client_delete", OAUTH_CLIENT.entity(client.id, client.label))
+    await deletion_service.delete(call, call.text("clientId"))
 
 
 @endpoint(
@@ -187,13 +179,13 @@ async def update_oauth_client_thumbnail(call: Call, png: bytes) -> None:
 
     The body is a PNG or JPEG, with its Content-Type.
     """
-    client = await _lock(call)
+    client = await lock(call, call.text("clientId"))
     await queries.set_thumbnail(call.db, client.id, png)
     await log.notify(call, "oauth_client_update", OAUTH_CLIENT.entity(client.id, client.label))
 
 
 async def _reset_secret(call: Call) -> bytes:
-    client = await _lock(call)
+    client = await lock(call, call.text("clientId"))
     secret = new_token()
     await queries.set_secret(call.db, client.id, hash_token(secret))
     await log.notify(
@@ -206,10 +198,3 @@ async def _reset_secret(call: Call) -> bytes:
 
 async def _view(call: Call, client_id: str) -> bytes:
     return await call.record(client_id, call.get(PublicUrl).complete(BY_ID), call.account_id)
-
-
-async def _lock(call: Call) -> OAuthClient:
-    client = await queries.lock(call.db, call.account_id, call.text("clientId"))
-    if client is None:
-        raise not_found()
-    return client

@@ -181,3 +181,7 @@ async def set_status(db: Queries, client_id: str, status: ClientStatus) -> bool:
 
 
 OAUTH_CLIENT = EntityKind(name="oauth_client", path="/account/oauth-clients/{id}")
+
+
+HELD = "select id, account_id, false as waits from oauth_client"
+"""What ends with accounts."""

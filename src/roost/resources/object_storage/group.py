@@ -2,6 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.object_storage import (
+    endings,
     endpoints,
     fsck,
     jobs,
@@ -23,5 +24,6 @@ GROUP = Group(
     at_start=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
     checks=(fsck.check_buckets, fsck.check_keys),
     limits=(limits.BUCKETS, limits.KEYS),
+    endings=(endings.OBJECT_STORAGE,),
     holders=((OBJECT_PLANE, queries.engines_in_use),),
 )

@@ -316,3 +316,12 @@ async def owner(db: Queries, account_id: int) -> str:
 
 def _facts(row: Record | None) -> BucketFacts | None:
     return None if row is None else BucketFacts(**row)
+
+
+HELD = """
+    select account_id::text as id, account_id, bool_and(ending) as waits
+    from (select account_id, purging as ending from object_bucket
+        union all select account_id, deleting from object_key) o
+    group by account_id
+    """
+"""What ends with accounts: all buckets and keys of one at once."""

@@ -130,6 +130,18 @@ async def clear_default(db: Queries, account_id: int) -> None:
     )
 
 
+async def forget_methods(db: Queries, account_id: int, now: datetime) -> None:
+    """All of an account: payments name them, but nobody can charge them any more (UTC)."""
+    await db.execute(
+        """
+        update payment_method set token = '', removed = coalesce(removed, $2), is_default = false
+        where account_id = $1
+        """,
+        account_id,
+        now,
+    )
+
+
 async def remove_method(db: Queries, method_id: int, now: datetime) -> None:
     """It is still known that it was added; the gateway's token is forgotten."""
     await db.execute(
@@ -231,7 +243,8 @@ async def debtors(db: Queries, after: int, limit: int) -> list[Debtor]:
         select a.id, i.id as invoice_id
         from account a
         cross join lateral (select max(id) as id from invoice where account_id = a.id) i
-        where a.id > $1 and a.parent_id is null and a.balance > 0 and i.id > a.charged_for
+        where a.id > $1 and a.parent_id is null and a.canceled is null
+            and a.balance > 0 and i.id > a.charged_for
             and exists (select from payment_method m
                 where m.account_id = a.id and m.is_default and m.removed is null)
         order by a.id limit $2

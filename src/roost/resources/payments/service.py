@@ -11,7 +11,7 @@ from roost.core.billing.queries import post
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.events.log import Starter
-from roost.errors import invalid, not_found
+from roost.errors import ApiError, Problem, invalid, not_found, unauthenticated
 from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
@@ -133,7 +133,8 @@ async def pay(context: Context, usd: Decimal, method_id: int | None) -> int:
 
     Raises 400 for an amount out of bounds, and for a method that is none or has expired.
     """
-    await accounts.lock(context.db, context.account_id)
+    if (await accounts.lock(context.db, context.account_id)).canceled:
+        raise unauthenticated()
     method = await queries.find_method(context.db, context.account_id, method_id)
     if method is None and method_id is None:
         raise invalid("There is no default payment method")
@@ -192,11 +193,12 @@ async def collect(store: Store, services: Services, now: datetime) -> None:
 
 
 async def _charge(db: Queries, services: Services, debtor: Debtor, now: datetime) -> None:
-    await accounts.lock(db, debtor.id)
+    account = await accounts.lock(db, debtor.id)
     method = await queries.find_method(db, debtor.id, None)
     owed = await _owed(db, debtor.id)
     if (
-        method is None
+        account.canceled
+        or method is None
         or owed <= 0
         or rules.has_expired(method.expiry.month, method.expiry.year, now)
     ):
@@ -205,6 +207,26 @@ async def _charge(db: Queries, services: Services, debtor: Debtor, now: datetime
         return
     payment_id = await queries.insert_payment(db, debtor.id, owed, now, method.id)
     await _start(Starter(services.get(JobQueue), db, debtor.id), payment_id)
+
+
+async def charge_default(by: Starter, usd: Decimal) -> int:
+    """A payment of any amount by the default card, whose account the caller has locked; its id.
+
+    Raises 409 when there is no such card, or it has expired.
+    """
+    method, now = await queries.find_method(by.db, by.account_id, None), by.queue.clock.seconds()
+    if method is None:
+        raise conflict(f"The account owes ${usd:.2f} and has no default payment method")
+    if rules.has_expired(method.expiry.month, method.expiry.year, now):
+        raise conflict(f"The account owes ${usd:.2f} and its payment method has expired")
+    payment_id = await queries.insert_payment(by.db, by.account_id, usd, now, method.id)
+    await _start(by, payment_id)
+    return payment_id
+
+
+def conflict(reason: str) -> ApiError:
+    """409: what is owed cannot be charged."""
+    return ApiError(409, [Problem(reason)])
 
 
 async def _start(by: Context | Starter, payment_id: int) -> None:

@@ -7,14 +7,13 @@ import orjson
 from roost.core.access import give_to_creator
 from roost.core.events import log
 from roost.core.limits.check import check_limits
-from roost.errors import invalid, not_found, unauthenticated
-from roost.resources.stackscripts import queries, rules
+from roost.errors import invalid, unauthenticated
+from roost.resources.stackscripts import queries, rules, service
 from roost.resources.stackscripts.bodies import CreateStackScript, UpdateStackScript
 from roost.resources.stackscripts.queries import (
     STACKSCRIPT,
     VISIBLE,
     NewStackScript,
-    StackScriptFacts,
 )
 from roost.resources.stackscripts.records import StackScriptRow
 from roost.resources.users.service import gravatar_of
@@ -108,7 +107,7 @@ async def update_stackscript(call: Call, body: UpdateStackScript) -> bytes:
     Fields that are omitted stay as they are. A public one stays public. Instances that were made
     with it stay as they are.
     """
-    before = await _lock(call)
+    before = await service.lock(call, call.number("stackscriptId"))
     if before.is_public and body.is_public is False:
         raise invalid("A public StackScript cannot become private", "is_public")
     sent = body.model_dump(exclude_none=True)
@@ -135,11 +134,7 @@ async def delete_stackscript(call: Call) -> None:
 
     Instances that were made with it stay as they are.
     """
-    found = await _lock(call)
-    if found.is_public:
-        raise invalid("A public StackScript cannot be deleted")
-    await queries.delete(call.db, found.id)
-    await log.notify(call, "stackscript_delete", STACKSCRIPT.of(found))
+    await service.delete(call, call.number("stackscriptId"))
 
 
 def _scope(call: Call) -> tuple[int | None, int | None]:
@@ -151,13 +146,6 @@ def _scope(call: Call) -> tuple[int | None, int | None]:
 
 async def _view(call: Call, stackscript_id: int) -> bytes:
     return await fetch_record(call.db, VISIBLE, _scope(call), stackscript_id)
-
-
-async def _lock(call: Call) -> StackScriptFacts:
-    found = await queries.lock(call.db, call.account_id, call.number("stackscriptId"))
-    if found is None:
-        raise not_found()
-    return found
 
 
 def _fields(script: str) -> str:

@@ -1,7 +1,7 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.stackscripts import endpoints, queries
+from roost.resources.stackscripts import endings, endpoints, queries
 from roost.resources.stackscripts.neighbours import DeployedStackScripts
 from roost.resources.stackscripts.queries import STACKSCRIPT
 
@@ -10,4 +10,5 @@ GROUP = Group(
     entities=(STACKSCRIPT,),
     limits=(queries.LIMIT,),
     neighbours=(DeployedStackScripts(),),
+    endings=(endings.STACKSCRIPTS,),
 )

@@ -205,3 +205,7 @@ STACKSCRIPT = ResourceKind(
     listing=OWN,
     label="s.label",
 )
+
+
+HELD = "select id::text, account_id, false as waits from stackscript where not is_public"
+"""What ends with accounts; others may use public ones."""

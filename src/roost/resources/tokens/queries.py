@@ -43,7 +43,8 @@ async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
             u.restricted, u.user_type, u.rights, u.account_access, t.id as token_id,
             t.kind as token_kind, t.scopes, t.expiry
         from token t join api_user u on u.id = t.user_id join account a on a.id = u.account_id
-        where t.hash = $1 and t.revoked is null and (t.app_id is null or exists (
+        where t.hash = $1 and t.revoked is null and a.canceled is null
+            and (t.app_id is null or exists (
             select from authorized_app p join oauth_client c on c.id = p.client_id
             where p.id = t.app_id and p.revoked is null and c.status = 'active'))
         """,
@@ -136,6 +137,18 @@ async def revoke_token(db: Queries, token_id: int, now: datetime) -> bool:
     if revoked:
         await notify(db, CHANNEL)
     return bool(revoked)
+
+
+async def revoke_all(db: Queries, account_id: int, now: datetime) -> None:
+    """The tokens of all kinds of an account's users. The caller tells all processes."""
+    await db.execute(
+        """
+        update token t set revoked = $2 from api_user u
+        where u.id = t.user_id and u.account_id = $1 and t.revoked is null
+        """,
+        account_id,
+        now,
+    )
 
 
 async def lock(db: Queries, user_id: int, token_id: int, now: datetime) -> str | None:

@@ -2,12 +2,13 @@
 
 from roost.core.group import Group
 from roost.core.retention import Old, retention
-from roost.resources.transfers import endpoints, jobs, queries
+from roost.resources.transfers import endings, endpoints, jobs, queries
 from roost.resources.transfers.queries import TRANSFER
 
 GROUP = Group(
     endpoints=(endpoints,),
     entities=(TRANSFER,),
+    endings=(endings.TRANSFERS,),
     jobs=(jobs.DUE,),
     schedules=(jobs.EVERY_MINUTE,),
     retention=(

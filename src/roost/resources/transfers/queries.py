@@ -138,3 +138,9 @@ async def delete_old(db: Queries, before: datetime, limit: int) -> int:
         limit,
     )
     return deleted
+
+
+HELD = """
+    select token as id, account_id, false as waits from entity_transfer where status = 'pending'
+    """
+"""What ends with accounts."""

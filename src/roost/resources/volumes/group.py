@@ -1,7 +1,7 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.volumes import endpoints, fsck, jobs, limits, queries
+from roost.resources.volumes import endings, endpoints, fsck, jobs, limits, queries
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.neighbours import VolumeAttachments
 from roost.resources.volumes.queries import VOLUME
@@ -16,4 +16,5 @@ GROUP = Group(
     neighbours=(VolumeAttachments(),),
     holders=((VOLUME_PLANE, queries.engines_in_use),),
     promises=(limits.promise,),
+    endings=(endings.VOLUMES,),
 )

@@ -310,3 +310,9 @@ CHARGED = Billable(
     where not v.deleting
     """,
 )
+
+
+HELD = """
+    select id::text, account_id, deleting or compute_id is not null as waits from volume
+    """
+"""What ends with accounts: instances before their volumes."""

@@ -1,12 +1,13 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.vpcs import endpoints, queries
+from roost.resources.vpcs import endings, endpoints, queries
 from roost.resources.vpcs.neighbours import VpcInterfaces
 
 GROUP = Group(
     endpoints=(endpoints,),
     entities=(queries.VPC,),
     limits=(queries.LIMIT,),
+    endings=(endings.VPCS,),
     neighbours=(VpcInterfaces(),),
 )

@@ -226,3 +226,11 @@ async def delete_subnet(db: Queries, subnet_id: int) -> None:
 def subnet_entity(vpc_id: int, subnet_id: int, label: str) -> Entity:
     path = f"/vpcs/{vpc_id}/subnets/{{id}}"
     return EntityKind(name="subnet", path=path).entity(subnet_id, label)
+
+
+HELD = """
+    select v.id::text, v.account_id, exists (
+        select from compute_interface i where i.vpc_id = v.id) as waits
+    from vpc v
+    """
+"""What ends with accounts: instances before the VPCs that they are in."""

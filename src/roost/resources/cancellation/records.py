@@ -1,0 +1,13 @@
+"""Records of the cancellation (reference: Account cancel result)."""
+
+from typing_extensions import TypedDict
+
+from roost.core.formats import example
+
+
+@example({"survey_link": "https://survey.example.com/goodbye"})
+class CancelRow(TypedDict):
+    """What is left to say."""
+
+    survey_link: str
+    """Where the operator asks why; empty where nobody does."""
