@@ -6,6 +6,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind
+from roost.resources.cancellation.jobs import CloseArgs
 from roost.resources.compute import locks as compute
 from roost.resources.compute.locks import InstanceArgs
 from roost.resources.compute.watch_jobs import CHECK
@@ -39,7 +40,7 @@ _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count"),
-    "address_apply",
+    *("address_apply", "account_close"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""
@@ -61,6 +62,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (AccountArgs, objects.resource_of(6)),
         (ImageArgs, images.resource_of(6)),
         (PaymentArgs, "payments:6"),
+        (CloseArgs, "cancellation:6"),
     ):
         if issubclass(kind.args, args):
             return resource
