@@ -95,6 +95,9 @@ class Settings(BaseSettings):
         default=None, description="who is asked for forward DNS; default: the own name server"
     )
     objects_engine: Literal["auto", "simulated", "seaweedfs"] = "auto"
+    objects_tls_listen: str | None = Field(
+        default=None, description="ADDRESS:PORT at which buckets with a certificate are served"
+    )
     databases_listen: str = Field(
         default="127.0.0.1",
         pattern=r"^[0-9A-Fa-f:.]{2,45}$",

@@ -1,20 +1,26 @@
 """An S3 client against a key of the API, on a Roost whose guests are simulated."""
 
+import http.client
 import os
 import re
 import signal
+import socket
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import botocore.session
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from roost.engines.listeners import free_tcp_port
 from tests.cli.process import Json, Server, ran, wait_until
+from tests.support.certificates import certificate_for
 
 BUCKETS, KEYS = "/object-storage/buckets", "/object-storage/keys"
 PHOTOS = f"{BUCKETS}/us-lake-1/photos"
@@ -33,7 +39,14 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def server(state: Path) -> Iterator[Server]:
+def tls_port(monkeypatch: pytest.MonkeyPatch) -> int:
+    port = free_tcp_port()
+    monkeypatch.setenv("ROOST_OBJECTS_TLS_LISTEN", f"127.0.0.1:{port}")
+    return port
+
+
+@pytest.fixture
+def server(state: Path, tls_port: int) -> Iterator[Server]:
     server = Server.start(state)
     yield server
     server.process.terminate()
@@ -99,7 +112,7 @@ def status_of(method: str, url: str, body: bytes | None = None, **headers: str) 
 
 
 @pytest.mark.spec("A object storage 6 content_type")
-def test_from_the_first_bucket_to_the_end(server: Server, state: Path) -> None:
+def test_from_the_first_bucket_to_the_end(server: Server, state: Path, tls_port: int) -> None:
     assert not (state / "seaweedfs" / "us-lake" / "data").exists()
     called(server, "POST", BUCKETS, {"label": "photos", "cluster": "us-lake-1"})
     key = new_key(server)
@@ -114,6 +127,7 @@ def test_from_the_first_bucket_to_the_end(server: Server, state: Path) -> None:
     _check_keys(server, client, key)
     _check_access(server)
     _check_urls(server)
+    _check_tls(server, key, tls_port)
     assert not (state / "seaweedfs" / "br-south" / "data").exists()
     assert ran("fsck", "--state", state) == "fsck: clean"
 
@@ -214,6 +228,45 @@ def _check_urls(server: Server) -> None:
     assert status_of("DELETE", url) == 403
     url = called(server, "POST", path, {"name": "note.txt", "method": "DELETE"})["url"]
     assert status_of("DELETE", url) == 204
+
+
+def _check_tls(server: Server, key: Json, port: int) -> None:
+    """By the bucket's own name: what everybody may get, and what a key has signed."""
+    host = str(called(server, "GET", PHOTOS)["hostname"])
+    made = certificate_for(host)
+    body = {"certificate": made.pem, "private_key": made.key_pem}
+    called(server, "POST", f"{PHOTOS}/ssl", body)
+    client: Json = botocore.session.Session().create_client(
+        "s3",
+        region_name="us-east-1",
+        endpoint_url=f"https://{host.partition('.')[2]}:{port}",
+        aws_access_key_id=key["access_key"],
+        aws_secret_access_key=key["secret_key"],
+        config=Config(s3={"addressing_style": "virtual"}, signature_version="s3v4"),
+    )
+    params = {"Bucket": "photos", "Key": "cat.jpg"}
+    url = urlsplit(client.generate_presigned_url("get_object", Params=params))
+    assert url.netloc == f"{host}:{port}"
+    context = ssl.create_default_context(cadata=made.pem)
+    wait_until(lambda: _got(context, url.netloc, "/large")[0] == 200)
+    assert _got(context, url.netloc, "/cat.jpg")[0] == 403
+    assert _got(context, url.netloc, f"{url.path}?{url.query}") == (200, b"cat.jpg")
+
+
+def _got(context: ssl.SSLContext, netloc: str, path: str) -> tuple[int, bytes]:
+    """Status and body; 0 before the certificate is shown."""
+    host, _, port = netloc.partition(":")
+    try:
+        connection = http.client.HTTPSConnection(host, int(port), context=context, timeout=60)
+        plain = socket.create_connection(("127.0.0.1", int(port)))
+        connection.sock = context.wrap_socket(plain, server_hostname=host)
+    except OSError:
+        return 0, b""
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, body
 
 
 def _upload_in_parts(client: Json) -> None:

@@ -30,8 +30,9 @@ class EngineUnavailableError(OperatorError):
 async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> list[Binding[Engine]]:
     """Raises EngineUnavailableError when real engines are demanded and one cannot run."""
     bindings = list[Binding[Engine]]()
+    domains = {each.region: each.domain for each in catalog.entries.object_clusters}
     for region in catalog.regions:
-        bindings += await _bind(settings, clock, region)
+        bindings += await _bind(settings, clock, region, domains.get(region.id))
     return bindings
 
 
@@ -51,12 +52,14 @@ async def keep_to_engines(db: Queries, engines: Engines) -> None:
                     )
 
 
-async def _bind(settings: Settings, clock: Clock, region: RegionEntry) -> list[Binding[Engine]]:
+async def _bind(
+    settings: Settings, clock: Clock, region: RegionEntry, object_domain: str | None
+) -> list[Binding[Engine]]:
     bindings, bound = list[Binding[Engine]](), dict[str, str]()
     if unknown := region.engines.keys() - _PLANES:
         raise EngineUnavailableError(f"region {region.id}: there are no {', '.join(unknown)}")
     for plane in _PLANES:
-        binding = await _choose(plane, Site(region, settings, clock, bound))
+        binding = await _choose(plane, Site(region, settings, clock, bound, object_domain))
         bindings.append(binding)
         bound[plane] = binding.engine.name
     return bindings

@@ -13,6 +13,7 @@ from roost.app.health import Health
 from roost.app.image_uploads import ImageUploads
 from roost.app.lab.lab import open_lab
 from roost.app.lab.routes import mount
+from roost.app.object_tls import serve_buckets
 from roost.app.power_watch import listen
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
@@ -67,7 +68,11 @@ async def serve(
         config, api = await _configure(roost, worker, revocations)
         server = _Uvicorn(config, on_ready)
         try:
-            async with roost.usage.writing(), asyncio.TaskGroup() as tasks:
+            async with (
+                roost.usage.writing(),
+                serve_buckets(roost.settings, roost.store, roost.services),
+                asyncio.TaskGroup() as tasks,
+            ):
                 tasks.create_task(server.serve(sockets=[listening]))
                 figures = tasks.create_task(keep_figures(roost))
                 stop_work = await _start_work(roost, worker, tasks) if worker is not None else None

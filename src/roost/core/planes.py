@@ -46,6 +46,8 @@ class Site:
     clock: Clock
     bound: Mapping[str, str]
     """The names of the region's engines so far, by data plane."""
+    object_domain: str | None
+    """Below which buckets of the region have names; None for a region without object storage."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ async def _check(site: Site) -> str | None:
 
 
 async def _open(site: Site) -> tuple[ObjectEngine, str]:
-    server = Server(site.settings.state / "seaweedfs" / site.region.id)
+    folder = site.settings.state / "seaweedfs" / site.region.id
+    server = Server(folder, site.object_domain)
     return SeaweedObjects(server), f"SeaweedFS, S3 at {await server.reserve()} once it is needed"
 
 

@@ -55,8 +55,10 @@ class Place:
 class Server:
     """Started by whoever needs it first; found again by its pid file and its arguments."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, domain: str | None = None) -> None:
+        """`domain`: below which requests may name buckets as hosts."""
         self._folder = folder.resolve()
+        self._domain = domain
         self._pid_file = self._folder / "pid"
         self._marker = f"-dir={self._folder / 'data'}"
 
@@ -154,6 +156,7 @@ class Server:
             *("-master.volumeSizeLimitMB=128", "-master.volumePreallocate=false"),
             *("-master.resumeState=false", "-volume.max=20000", "-volume.preStopSeconds=0"),
             *("-filer", "-s3", f"-s3.config={self._folder / 's3.json'}", "-s3.iam=false"),
+            *([] if self._domain is None else [f"-s3.domainName={self._domain}"]),
             *("-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.allowedOrigins={_NO_ORIGIN}"),
             *("-s3.allowDeleteBucketNotEmpty=false", "-s3.autoCreateBucket=false"),
         ]

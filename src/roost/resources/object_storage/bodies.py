@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from roost.resources.object_storage import rules
+from roost.resources.object_storage import certificate_rules, rules
 from roost.resources.object_storage.records import Acl, Permissions
 from roost.resources.object_storage.references import OWN_BUCKETS
 from roost.web.bodies import Body
@@ -85,6 +85,27 @@ class DeleteBucket(Body):
     """DELETE /object-storage/buckets/{clusterId}/{bucket}: nothing needs to be said."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{}]})
+
+
+class UploadCertificate(Body):
+    """POST .../ssl; line breaks are `\\n`, as in every JSON text."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "certificate": "-----BEGIN CERTIFICATE-----\nMII...",
+                    "private_key": "-----BEGIN PRIVATE KEY-----\nMII...",
+                }
+            ]
+        }
+    )
+
+    certificate: Annotated[str, Length(1, certificate_rules.MAX_CERTIFICATE)]
+    """In PEM, followed by those of its issuers; for the bucket's `hostname`."""
+    private_key: Annotated[str, Length(1, certificate_rules.MAX_KEY)]
+    """In PEM, without a password: RSA of 2048 to 8192 bits, or EC. It is kept sealed, and never
+    shown."""
 
 
 class UpdateObjectAcl(Body):

@@ -2,6 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.object_storage import (
+    certificate_endpoints,
     endings,
     endpoints,
     fsck,
@@ -17,7 +18,7 @@ from roost.resources.object_storage.key_queries import KEY
 from roost.resources.object_storage.queries import BUCKET
 
 GROUP = Group(
-    endpoints=(endpoints, object_endpoints, key_endpoints),
+    endpoints=(endpoints, object_endpoints, key_endpoints, certificate_endpoints),
     entities=(BUCKET, KEY),
     jobs=(jobs.APPLY_BUCKET, jobs.APPLY_KEY, jobs.PURGE, watch_jobs.WATCH, watch_jobs.COUNT),
     schedules=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),

@@ -188,3 +188,11 @@ class ObjectTransferRow(TypedDict):
 
     used: int
     """Bytes of this month."""
+
+
+@example({"ssl": True})
+class BucketSslRow(TypedDict):
+    """Whether there is a certificate."""
+
+    ssl: bool
+    """Whether one was uploaded."""
