@@ -52,7 +52,7 @@ def list_(state: Path | None) -> None:
 
 @maintenance.command("cancel")
 @state_option
-@click.argument("maintenance_id", type=int, metavar="ID")
+@click.argument("maintenance_id", type=ID, metavar="ID")
 def cancel_one(state: Path | None, maintenance_id: int) -> None:
     """Cancel what has not begun."""
     run(_cancel(read_served_settings(state=state), maintenance_id))
