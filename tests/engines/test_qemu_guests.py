@@ -226,7 +226,13 @@ async def test_a_state_directory_may_be_deep(tmp_path: Path) -> None:
     spec = harness.spec(100_001)
     await boot(harness, spec)
     assert await counters_of(harness.engine, spec.id) is not None
+    state = await harness.engine.inspect(spec.id)
+    assert state is not None
+    assert state.process in processes_with(f"{harness.network}.{spec.name}")
     await harness.engine.stop(spec.id, 0)
+    state = await harness.engine.inspect(spec.id)
+    assert state is not None
+    assert state.process is None
     await harness.engine.shut_down()
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from roost.jobs import JobKind, Run, Step, Verdict, WorkerSettings, again, fail
+from roost.jobs import JobKind, Retry, Run, Step, Verdict, WorkerSettings, again, fail, next_step
 from roost.store import Store
 from tests.jobs.bench import QUICK, Bench, until
 from tests.jobs.gates import FREE, GATED, Gate, Nothing, saying, wait
@@ -200,3 +200,35 @@ async def test_a_commit_that_comes_after_the_stop_writes_nothing(bench: Bench, g
             await bench.queue.preempt(conn, "x:1", "deleted")
         await bench.ended(job_id)
     assert await notes(bench.store, job_id) == ["enqueued", "started", "a", "cancelled: deleted"]
+
+
+async def _fail_once(run: Run[Nothing]) -> Verdict:
+    if run.attempt == 1:
+        raise OSError("no room")
+    return next_step()
+
+
+PATIENT = JobKind(
+    "patient", Nothing, (Step("a", _fail_once),), retry=Retry(attempts=3, base=3600, longest=3600)
+)
+
+
+async def hasten(bench: Bench, job_id: int) -> bool:
+    async with bench.store.transaction() as conn:
+        return await bench.queue.hasten(conn, job_id)
+
+
+async def test_a_job_that_waits_after_a_failure_is_tried_at_once(noted: Store) -> None:
+    bench = Bench(noted, PATIENT)
+    job_id = await bench.enqueue(PATIENT, Nothing())
+    assert not await hasten(bench, job_id), "it has not been tried yet"
+    assert not await hasten(bench, job_id + 1000)
+    async with bench.worker():
+        await until(lambda: _waits(bench, job_id))
+        assert await hasten(bench, job_id)
+        assert (await bench.ended(job_id)).status == "done"
+    assert not await hasten(bench, job_id)
+
+
+async def _waits(bench: Bench, job_id: int) -> bool:
+    return (await bench.job(job_id)).status == "waiting"

@@ -8,7 +8,7 @@ from email.policy import SMTP, default
 
 import pytest
 
-from roost.cli.ticket_view import line, shown
+from roost.app.terminal import escape, line
 from roost.resources.support.engine import Mail
 from roost.resources.support.jobs import Message, compose
 from roost.resources.support.queries import Reply, Ticket
@@ -158,7 +158,7 @@ def test_the_same_letter_each_time() -> None:
     ],
 )
 def test_terminals_are_not_commanded(text: str, seen: str) -> None:
-    assert shown(text) == seen
+    assert escape(text) == seen
     assert "\n" not in line(text)
 
 

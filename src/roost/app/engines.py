@@ -7,7 +7,7 @@ from roost.app.table import format_table
 from roost.clock import Clock
 from roost.core.catalog import Catalog
 from roost.core.catalog.entries import RegionEntry
-from roost.core.planes import Binding, Engine, Engines, Provider, Site
+from roost.core.planes import Binding, Engine, Engines, Plane, Provider, Site
 from roost.engines.mariadb.providers import PROVIDERS as MARIADB
 from roost.engines.qemu.providers import PROVIDERS as QEMU
 from roost.engines.seaweedfs.providers import PROVIDERS as SEAWEEDFS
@@ -34,6 +34,17 @@ async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> li
     for region in catalog.regions:
         bindings += await _bind(settings, clock, region, domains.get(region.id))
     return bindings
+
+
+async def bind_plane(
+    settings: Settings, catalog: Catalog, clock: Clock, plane: Plane[Engine], region_id: str
+) -> list[Binding[Engine]]:
+    """The engine of one region alone, of a plane that needs none of the others.
+
+    Empty for a region that the catalogue does not have.
+    """
+    region = catalog.find_region(region_id)
+    return [] if region is None else [await _choose(plane.name, Site(region, settings, clock, {}))]
 
 
 async def keep_to_engines(db: Queries, engines: Engines) -> None:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from roost.app.state import open_store
 from roost.app.table import format_table
 from roost.cli.lazy import Later, LazyGroup
-from roost.cli.options import read_served_settings, run, state_option
+from roost.cli.options import ID, read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.bodies import UpdateAccount
 from roost.resources.account.queries import ListedAccount, exists, list_accounts
@@ -55,8 +55,8 @@ def list_all(state: Path | None) -> None:
 
 @account.command()
 @state_option
-@click.argument("child", type=int)
-@click.argument("parent", type=int)
+@click.argument("child", type=ID)
+@click.argument("parent", type=ID)
 def parent(state: Path | None, child: int, parent: int) -> None:
     """Make account CHILD a child of account PARENT; prints the name of its proxy user."""
     click.echo(run(_tie(read_served_settings(state=state), child, parent)))
@@ -64,7 +64,7 @@ def parent(state: Path | None, child: int, parent: int) -> None:
 
 @account.command()
 @state_option
-@click.argument("account", type=int)
+@click.argument("account", type=ID)
 @click.argument("beta")
 def enroll(state: Path | None, account: int, beta: str) -> None:
     """Let ACCOUNT take part in the beta program BETA, also one by invitation only."""

@@ -7,7 +7,7 @@ import click
 from roost.app.groups import GROUPS
 from roost.app.state import open_store
 from roost.app.table import format_table
-from roost.cli.options import read_served_settings, run, state_option
+from roost.cli.options import ID, read_served_settings, run, state_option
 from roost.core.catalog import load
 from roost.core.limits.queries import Usage, read, reset_limit, set_limit
 from roost.resources.account.queries import exists
@@ -33,7 +33,7 @@ def limit() -> None:
 
 @limit.command()
 @state_option
-@click.argument("account", type=int)
+@click.argument("account", type=ID)
 def show(state: Path | None, account: int) -> None:
     """Show what ACCOUNT has, what it may have, and whose word that is."""
     settings = read_served_settings(state=state)
@@ -53,7 +53,7 @@ def show(state: Path | None, account: int) -> None:
 
 @limit.command("set")
 @state_option
-@click.argument("account", type=int)
+@click.argument("account", type=ID)
 @click.argument("name", type=click.Choice(_NAMES))
 @click.argument("amount", callback=_amount)
 def set_one(state: Path | None, account: int, name: str, amount: int | None) -> None:
@@ -63,7 +63,7 @@ def set_one(state: Path | None, account: int, name: str, amount: int | None) -> 
 
 @limit.command()
 @state_option
-@click.argument("account", type=int)
+@click.argument("account", type=ID)
 @click.argument("name", type=click.Choice(_NAMES), required=False)
 def reset(state: Path | None, account: int, name: str | None) -> None:
     """Let the catalogue's limits hold for ACCOUNT again: all, or the one of NAME."""

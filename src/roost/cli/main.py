@@ -1,11 +1,41 @@
 """`roost`: the operator's command."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from roost.cli.lazy import Later, LazyGroup
 
 
+@contextmanager
+def _briefly() -> Iterator[None]:
+    """click writes the usage above an error whose context it knows."""
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        raise click.UsageError(" ".join(error.format_message().split())) from error
+
+
 class _Commands(LazyGroup):
+    """Of a command that is used wrongly it says what is wrong, in one line: exit code 2."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: object,
+    ) -> click.Context:
+        with _briefly():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        with _briefly():
+            return super().invoke(ctx)
+
     later = {
         "serve": Later("roost.cli.serve", "Serve the API, and run jobs in the same process."),
         "worker": Later(
@@ -13,6 +43,10 @@ class _Commands(LazyGroup):
             "Run jobs only; any number of workers share one DATABASE_URL.",
         ),
         "down": Later("roost.cli.down", "Stop the server of a state, all guests and the database."),
+        "instance": Later("roost.cli.instance", "Instances of all accounts, and their guests."),
+        "job": Later("roost.cli.job", "What is being done, what waits and what has failed."),
+        "event": Later("roost.cli.event", "What all accounts are told."),
+        "engine": Later("roost.cli.engine", "What serves each region, and how it is."),
         "account": Later("roost.cli.account", "Accounts of this cloud."),
         "user": Later("roost.cli.user", "Users of any account."),
         "token": Later("roost.cli.token", "Personal access tokens."),
@@ -30,6 +64,7 @@ class _Commands(LazyGroup):
             "roost.cli.fsck",
             "Compare the database with what the engines hold, whether the server runs or not.",
         ),
+        "completion": Later("roost.cli.completion", "Print what completes commands in a shell."),
         "clock": Later("roost.cli.clock", "See or move the clock of a server with a lab."),
     }
 

@@ -8,7 +8,7 @@ import click
 
 from roost.app.state import open_store
 from roost.app.table import format_table
-from roost.cli.options import read_served_settings, run, state_option
+from roost.cli.options import ID, read_served_settings, run, state_option
 from roost.resources.maintenance.queries import Maintenance, list_all
 from roost.resources.maintenance.records import MaintenanceType
 from roost.resources.maintenance.service import MaintenanceError, cancel, schedule
@@ -24,7 +24,7 @@ def maintenance() -> None:
 
 @maintenance.command("schedule")
 @state_option
-@click.argument("compute_id", type=int)
+@click.argument("compute_id", type=ID)
 @click.option("--type", "type_", type=click.Choice(_TYPES), required=True)
 @click.option(
     "--when", type=click.DateTime(["%Y-%m-%dT%H:%M:%S"]), required=True, help="UTC; past: now."
@@ -52,7 +52,7 @@ def list_(state: Path | None) -> None:
 
 @maintenance.command("cancel")
 @state_option
-@click.argument("maintenance_id", type=int, metavar="ID")
+@click.argument("maintenance_id", type=ID, metavar="ID")
 def cancel_one(state: Path | None, maintenance_id: int) -> None:
     """Cancel what has not begun."""
     run(_cancel(read_served_settings(state=state), maintenance_id))

@@ -1,15 +1,24 @@
 """Options that several commands share, turned into settings."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 import uvloop
 
 from roost.app.served import last_served
+from roost.app.terminal import Shown, fields, to_json, to_lines, to_table
 from roost.errors import OperatorError
+from roost.ids import MAX_ID
 from roost.settings import Settings
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+MAX_ROWS = 10_000
+
+ID = click.IntRange(1, MAX_ID)
 
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
@@ -35,6 +44,33 @@ def state_option(command: F) -> F:
 def roost_options(command: F) -> F:
     """--state, --engines and --catalog."""
     return _STATE(_ENGINES(_CATALOG(command)))
+
+
+def json_option(command: F) -> F:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="For scripts.")(command)
+
+
+def limit_option(command: F) -> F:
+    """--limit."""
+    amount = click.IntRange(1, MAX_ROWS)
+    return click.option(
+        "--limit", type=amount, default=50, show_default=True, help=f"Rows; at most {MAX_ROWS}."
+    )(command)
+
+
+def show_rows(
+    rows: Sequence["DataclassInstance"], limit: int, columns: Sequence[str], as_json: bool
+) -> None:
+    """At most `limit` of the rows; says where there are more."""
+    shown = [fields(row) for row in rows[:limit]]
+    click.echo(to_json(shown) if as_json else to_table(shown, columns))
+    if len(rows) > limit:
+        click.echo(f"There are more than {limit}: raise --limit, or ask for less.", err=True)
+
+
+def show_one(row: Shown, as_json: bool) -> None:
+    click.echo(to_json(row) if as_json else to_lines(row))
 
 
 def read_settings(**options: object) -> Settings:

@@ -7,7 +7,7 @@ from typing import Literal
 import click
 
 from roost.app.state import open_store
-from roost.cli.options import read_served_settings, run, state_option
+from roost.cli.options import ID, read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.queries import exists
 from roost.resources.payments.service import credit, record, settle
@@ -34,7 +34,7 @@ def payment() -> None:
 
 @payment.command("record")
 @state_option
-@click.argument("account", type=int)
+@click.argument("account", type=ID)
 @click.argument("usd", callback=_usd)
 def record_one(state: Path | None, account: int, usd: Decimal) -> None:
     """Record that ACCOUNT has paid USD in another way than by card; prints the payment's id."""
@@ -43,7 +43,7 @@ def record_one(state: Path | None, account: int, usd: Decimal) -> None:
 
 @payment.command("settle")
 @state_option
-@click.argument("payment", type=int)
+@click.argument("payment", type=ID)
 @click.argument("status", type=click.Choice(["accepted", "declined"]))
 def settle_one(state: Path | None, payment: int, status: Literal["accepted", "declined"]) -> None:
     """Say what became of PAYMENT, of which `roost fsck` says that nobody knows."""
@@ -52,7 +52,7 @@ def settle_one(state: Path | None, payment: int, status: Literal["accepted", "de
 
 @payment.command("credit")
 @state_option
-@click.argument("account", type=int)
+@click.argument("account", type=ID)
 @click.argument("usd", callback=_usd)
 def credit_one(state: Path | None, account: int, usd: Decimal) -> None:
     """Let ACCOUNT owe USD less, without a payment."""

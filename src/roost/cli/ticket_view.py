@@ -1,27 +1,15 @@
 """Tickets for a terminal: what users wrote cannot command it."""
 
-import re
 from collections.abc import Iterable, Iterator
 
 import orjson
 
 from roost.app.table import format_table
+from roost.app.terminal import escape, line
 from roost.resources.support import queries
 from roost.resources.support.queries import Ticket
 from roost.resources.support.service import TicketError
 from roost.store import Queries
-
-_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def shown(text: str) -> str:
-    """Control characters, and those that turn the direction of writing, as escapes."""
-    plain = text.replace("\r\n", "\n")
-    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], plain)
-
-
-def line(text: str) -> str:
-    return " ".join(shown(text).split())
 
 
 def table(tickets: Iterable[Ticket]) -> str:
@@ -47,7 +35,7 @@ async def describe(db: Queries, ticket_id: int) -> str:
     ticket = await queries.find(db, ticket_id)
     if ticket is None:
         raise TicketError(f"there is no ticket {ticket_id}")
-    parts = [*_head(ticket), "", shown(ticket.description)]
+    parts = [*_head(ticket), "", escape(ticket.description)]
     for file in await queries.attachments_of(db, ticket_id):
         parts += ["", f"attachment {file.id}: {line(file.name)} ({file.size} bytes)"]
     for reply in await queries.list_replies(db, ticket_id):
@@ -56,7 +44,7 @@ async def describe(db: Queries, ticket_id: int) -> str:
             "",
             f"--- {reply.created.isoformat()} {line(reply.created_by)}{who}",
             "",
-            shown(reply.description),
+            escape(reply.description),
         ]
     return "\n".join(parts)
 

@@ -8,7 +8,7 @@ import click
 
 from roost.app.state import open_store
 from roost.app.table import format_table
-from roost.cli.options import read_served_settings, run, state_option
+from roost.cli.options import ID, read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_operator, find_user
@@ -54,7 +54,7 @@ def list_all(state: Path | None) -> None:
 
 @token.command()
 @state_option
-@click.argument("token_id", type=int, metavar="ID")
+@click.argument("token_id", type=ID, metavar="ID")
 def revoke(state: Path | None, token_id: int) -> None:
     """Revoke a token at once, in all servers."""
     if not run(_revoke(read_served_settings(state=state), token_id)):
@@ -63,7 +63,7 @@ def revoke(state: Path | None, token_id: int) -> None:
 
 @token.command()
 @state_option
-@click.argument("token_id", type=int, metavar="ID")
+@click.argument("token_id", type=ID, metavar="ID")
 def suggest(state: Path | None, token_id: int) -> None:
     """Print the smallest scopes that a token's calls of the last 30 days needed."""
     operations = run(_uses(read_served_settings(state=state), token_id))

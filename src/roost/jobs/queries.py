@@ -240,6 +240,19 @@ async def flag(db: Queries, job_id: int, stop: Stop, reason: str) -> None:
     )
 
 
+async def make_due(db: Queries, job_id: int) -> None:
+    """Have a job claimed at once that waits for its time. The lock of the job is held."""
+    await db.execute(
+        f"""
+        with due as (
+            update job set run_at = '-infinity', revision = revision + 1 where id = $1 returning id
+        )
+        select pg_notify('{READY}', '') from due
+        """,  # noqa: S608
+        job_id,
+    )
+
+
 async def end(db: Queries, job_id: int, reason: str, now: datetime) -> Job:
     """Cancel a job that nobody runs. The lock of the job is held."""
     record = await db.fetchrow(

@@ -114,10 +114,12 @@ class Guest:
         if not self.exists():
             return None
         boot = self.boot()
-        power: Power = "offline" if self.process() is None else "running"
+        process = self.process()
+        power: Power = "offline" if process is None else "running"
+        pid = None if process is None else process.pid
         disks = tuple(self.disk_state(each) for each in disk_ids(self.directory))
         interrupted = power == "offline" and boot.interrupted
-        return InstanceState(self.id, power, boot.memory, boot.vcpus, disks, interrupted)
+        return InstanceState(self.id, power, boot.memory, boot.vcpus, disks, interrupted, pid)
 
 
 def all_guests(state_dir: Path) -> list[Guest]:

@@ -8,7 +8,7 @@ backup outlives changes to its instance's disks.
 """
 
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Interface, IPv6Network
 from typing import Literal, Protocol, get_args
 
@@ -144,6 +144,8 @@ class InstanceState:
     """By id."""
     interrupted: bool = False
     """Whether it is off because its host went down, or `shut_down` stopped it, while it ran."""
+    process: int | None = field(default=None, compare=False)
+    """On the host, of a guest that runs in one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What the operator's commands show, and what they do: without HTTP, beside a running server."""

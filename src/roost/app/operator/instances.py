@@ -1,0 +1,122 @@
+"""Instances as the operator sees them: rows, guests and what is being done."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from roost.app.engines import bind_plane
+from roost.app.terminal import Shown, fields
+from roost.clock import Clock
+from roost.core.catalog import load
+from roost.core.engine import EngineError
+from roost.core.events.listing_queries import list_of_entity
+from roost.core.planes import Engines
+from roost.errors import OperatorError
+from roost.jobs.listing_queries import Wanted as WantedJobs
+from roost.jobs.listing_queries import list_jobs
+from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
+from roost.resources.compute.listing_queries import (
+    ListedInstance,
+    Wanted,
+    list_disks,
+    list_instances,
+)
+from roost.resources.compute.locks import resource_of
+from roost.resources.volumes.queries import of_instance
+from roost.settings import Settings
+from roost.store import Queries
+from roost.threads import DISK
+
+_JOBS = 100
+_EVENTS = 5
+_UNFINISHED = ("queued", "running", "waiting")
+
+
+class InstanceError(OperatorError):
+    """There is no such instance, or its guest cannot be reached."""
+
+
+async def describe(db: Queries, settings: Settings, compute_id: int) -> Shown:
+    """An instance, its guest as its engine sees it, and what happens to it.
+
+    Raises InstanceError.
+    """
+    row = await _find(db, compute_id)
+    volumes = await of_instance(db, compute_id)
+    resource = resource_of(compute_id)
+    jobs = await list_jobs(db, WantedJobs(statuses=_UNFINISHED, resource=resource, limit=_JOBS))
+    events = await list_of_entity(db, row.account_id, "compute", compute_id, _EVENTS)
+    return {
+        **fields(row),
+        "guest": await _guest(settings, row),
+        "disks": [fields(disk) for disk in await list_disks(db, compute_id)],
+        "volumes": [{"id": each.id, "label": each.label, "size": each.size} for each in volumes],
+        "jobs": [
+            {
+                "id": job.id,
+                "kind": job.kind,
+                "status": job.status,
+                "step": job.step,
+                "attempt": job.attempt,
+                "waits_for": job.waits_for,
+                "error": job.undo_error or job.error,
+            }
+            for job in reversed(jobs)
+        ],
+        "last_events": [
+            {
+                "id": event.id,
+                "created": event.created,
+                "action": event.action,
+                "status": event.status,
+                "message": event.message or None,
+            }
+            for event in events
+        ],
+    }
+
+
+async def console(db: Queries, settings: Settings, compute_id: int, limit: int) -> str:
+    """The last bytes that a guest wrote to its serial console. Raises InstanceError."""
+    row = await _find(db, compute_id)
+    try:
+        async with _engine(settings, row) as engine:
+            written = await engine.console(compute_id, limit)
+    except EngineError as error:
+        raise InstanceError(str(error)) from error
+    return written.decode(errors="replace")
+
+
+async def _find(db: Queries, compute_id: int) -> ListedInstance:
+    found = await list_instances(db, Wanted(compute_id=compute_id, limit=1))
+    if not found:
+        raise InstanceError(f"there is no instance {compute_id}")
+    return found[0]
+
+
+async def _guest(settings: Settings, row: ListedInstance) -> Shown:
+    try:
+        async with _engine(settings, row) as engine:
+            state = await engine.inspect(row.id)
+    except (EngineError, OperatorError) as error:
+        return {"power": "unknown", "fault": str(error)}
+    if state is None:
+        return {"power": "none"}
+    return {
+        "power": state.power,
+        "process": state.process,
+        "memory": state.memory,
+        "vcpus": state.vcpus,
+        "disks": [disk.id for disk in state.disks],
+    }
+
+
+@asynccontextmanager
+async def _engine(settings: Settings, row: ListedInstance) -> AsyncIterator[InstanceEngine]:
+    """What holds the guest. Raises EngineError where this process does not have that engine."""
+    catalog = await DISK.run(load, settings.catalog)
+    engines = Engines(await bind_plane(settings, catalog, Clock(), INSTANCE_PLANE, row.region))
+    try:
+        yield engines.holding(INSTANCE_PLANE, row)
+    finally:
+        for binding in engines.bindings:
+            await binding.engine.close()

@@ -1,0 +1,83 @@
+"""Rows for a terminal and for scripts: what users wrote cannot command either."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from roost.app.table import format_table
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Shown: TypeAlias = Mapping[str, object]
+
+_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def escape(text: str) -> str:
+    """Control characters, and those that turn the direction of writing, as escapes."""
+    plain = text.replace("\r\n", "\n")
+    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], plain)
+
+
+def line(text: str) -> str:
+    """The same on one line."""
+    return " ".join(escape(text).split())
+
+
+def fields(row: "DataclassInstance") -> Shown:
+    """A row by the names of its fields: the keys of `--json`."""
+    return asdict(row)
+
+
+def to_table(rows: Sequence[Shown], columns: Sequence[str]) -> str:
+    """The columns of all rows under their names."""
+    head = [column.replace("_", " ").upper() for column in columns]
+    return format_table(head, ([_cell(row[column]) for column in columns] for row in rows))
+
+
+def to_lines(row: Shown) -> str:
+    """One thing with all that belongs to it: a line for each field, indented ones for each part."""
+    return "\n".join(_lines(row))
+
+
+def to_json(value: object) -> str:
+    """ASCII on one line; times are ISO 8601, in UTC."""
+    return json.dumps(value, default=_plain)
+
+
+def _lines(row: Shown) -> Iterable[str]:
+    width = max(map(len, row))
+    for name, value in row.items():
+        label = name.replace("_", " ").ljust(width)
+        if isinstance(value, (list, tuple)) and value and isinstance(value[0], Mapping):
+            yield label.rstrip()
+            yield from (f"  {_pairs(each)}" for each in value)
+        else:
+            yield f"{label}  {_pairs(value) if isinstance(value, Mapping) else _cell(value)}"
+
+
+def _pairs(row: Shown) -> str:
+    given = ((name, value) for name, value in row.items() if value is not None)
+    return ", ".join(f"{name.replace('_', ' ')} {_cell(value)}" for name, value in given)
+
+
+def _cell(value: object) -> str:
+    if value is None or value in ("", (), []):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_cell, value))
+    return line(str(value))
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON")

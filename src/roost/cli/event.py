@@ -1,0 +1,73 @@
+"""`roost event`: what all accounts are told."""
+
+from pathlib import Path
+
+import click
+
+from roost.app.operator.events import tail as tail_events
+from roost.app.state import open_store
+from roost.app.terminal import fields, line, to_json
+from roost.cli.options import (
+    ID,
+    json_option,
+    limit_option,
+    read_served_settings,
+    run,
+    state_option,
+)
+from roost.core.events.listing_queries import ListedEvent
+from roost.settings import Settings
+
+_STATUSES = ("scheduled", "started", "finished", "failed", "notification")
+
+
+@click.group()
+def event() -> None:
+    """What all accounts are told; also while the server runs."""
+
+
+@event.command()
+@state_option
+@click.option("--account", type=ID, help="Of this account.")
+@click.option("--status", type=click.Choice(_STATUSES))
+@click.option("--follow", is_flag=True, help="Go on with new ones, until interrupted.")
+@limit_option
+@json_option
+def tail(
+    state: Path | None,
+    account: int | None,
+    status: str | None,
+    follow: bool,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Print the latest events, one a line, the last one last."""
+    settings = read_served_settings(state=state)
+    run(_tail(settings, account, status, limit, follow, as_json))
+
+
+async def _tail(
+    settings: Settings,
+    account: int | None,
+    status: str | None,
+    limit: int,
+    follow: bool,
+    as_json: bool,
+) -> None:
+    async with open_store(settings) as store:
+        async for each in tail_events(store, account, status, limit, follow):
+            click.echo(to_json(fields(each)) if as_json else _line(each))
+
+
+def _line(event: ListedEvent) -> str:
+    entity = " ".join(str(part) for part in (event.entity_type, event.entity_id) if part)
+    words = (
+        event.created.isoformat(),
+        str(event.id),
+        f"account {event.account_id}",
+        event.action,
+        event.status,
+        f"{entity} {event.label or ''}".strip(),
+        event.message,
+    )
+    return line("  ".join(word for word in words if word))

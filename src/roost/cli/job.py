@@ -1,0 +1,122 @@
+"""`roost job`: what is being done, what waits and what has failed."""
+
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from roost.app.operator import jobs
+from roost.app.state import open_store
+from roost.app.terminal import Shown
+from roost.cli.options import (
+    ID,
+    json_option,
+    limit_option,
+    read_served_settings,
+    run,
+    show_one,
+    show_rows,
+    state_option,
+)
+from roost.clock import Clock
+from roost.jobs.listing_queries import ListedJob, Wanted, list_jobs
+from roost.jobs.model import Status
+from roost.settings import Settings
+
+_COLUMNS = ("id", "kind", "resource", "account_id", "status", "step", "attempt", "created", "error")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_ID = click.argument("job_id", type=ID, metavar="ID")
+
+
+def _ago(context: click.Context, parameter: click.Parameter, text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,5})([smhd])", text)
+    if found is None:
+        raise click.BadParameter("must be like 90s, 10m, 2h or 3d", context, parameter)
+    return Clock().now() - timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+@click.group()
+def job() -> None:
+    """What is being done, what waits and what has failed; also while the server runs."""
+
+
+@job.command("list")
+@state_option
+@click.option(
+    "--status", type=click.Choice(get_args(Status)), multiple=True, help="May be repeated."
+)
+@click.option("--kind", help="Such as compute_create.")
+@click.option("--resource", help="Such as compute:100001.")
+@click.option("--account", type=ID, help="Of this account.")
+@click.option("--older", metavar="AGE", callback=_ago, help="Enqueued before, such as 10m.")
+@limit_option
+@json_option
+def list_(
+    state: Path | None,
+    status: tuple[str, ...],
+    kind: str | None,
+    resource: str | None,
+    account: int | None,
+    older: datetime | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """List jobs, the latest first."""
+    wanted = Wanted(
+        statuses=status,
+        kind=kind,
+        resource=resource,
+        account_id=account,
+        before=older,
+        limit=limit + 1,
+    )
+    show_rows(run(_list(read_served_settings(state=state), wanted)), limit, _COLUMNS, as_json)
+
+
+@job.command()
+@state_option
+@_ID
+@json_option
+def show(state: Path | None, job_id: int, as_json: bool) -> None:
+    """Show a job: its steps, attempts and faults, and the job it waits for."""
+    show_one(run(_describe(read_served_settings(state=state), job_id)), as_json)
+
+
+@job.command()
+@state_option
+@_ID
+def retry(state: Path | None, job_id: int) -> None:
+    """Have the next attempt of a job at once that waits after a failure."""
+    run(_retry(read_served_settings(state=state), job_id))
+
+
+@job.command()
+@state_option
+@_ID
+def cancel(state: Path | None, job_id: int) -> None:
+    """Stop a job and undo what it did; its event fails and says so."""
+    click.echo(run(_cancel(read_served_settings(state=state), job_id)))
+
+
+async def _list(settings: Settings, wanted: Wanted) -> list[ListedJob]:
+    async with open_store(settings) as store:
+        return await list_jobs(store, wanted)
+
+
+async def _describe(settings: Settings, job_id: int) -> Shown:
+    async with open_store(settings) as store:
+        return await jobs.describe(store, job_id)
+
+
+async def _retry(settings: Settings, job_id: int) -> None:
+    async with open_store(settings) as store:
+        await jobs.retry(store, job_id)
+
+
+async def _cancel(settings: Settings, job_id: int) -> str:
+    async with open_store(settings) as store:
+        return await jobs.cancel(store, job_id)

@@ -1,0 +1,88 @@
+"""The SQL of lists of events of all accounts, for the operator."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEvent:
+    """An event as its account sees it."""
+
+    id: int
+    created: datetime
+    account_id: int
+    username: str | None
+    action: str
+    status: str
+    percent: int | None
+    entity_type: str | None
+    entity_id: str | None
+    label: str | None
+    message: str
+
+
+_COLUMNS = """
+    id, created, account_id, username, action, status, percent_complete as percent, entity_type,
+    entity_id, entity ->> 'label' as label, message
+"""
+
+
+async def list_recent(
+    db: Queries, account_id: int | None, status: str | None, limit: int
+) -> list[ListedEvent]:
+    """The latest ones, the earliest of them first."""
+    records = await db.fetch(
+        f"""
+        select {_COLUMNS} from event
+        where ($1::bigint is null or account_id = $1) and ($2::text is null or status = $2)
+        order by id desc limit $3
+        """,  # noqa: S608
+        account_id,
+        status,
+        limit,
+    )
+    return [ListedEvent(**dict(record)) for record in reversed(records)]
+
+
+async def list_changed(
+    db: Queries, account_id: int | None, after: int, unfinished: Collection[int]
+) -> list[ListedEvent]:
+    """Those behind an id, and those that may have ended meanwhile, by id."""
+    records = await db.fetch(
+        f"""
+        select {_COLUMNS} from event
+        where (id > $1 or id = any($2::bigint[])) and ($3::bigint is null or account_id = $3)
+        order by id limit 10000
+        """,  # noqa: S608
+        after,
+        list(unfinished),
+        account_id,
+    )
+    return [ListedEvent(**dict(record)) for record in records]
+
+
+async def last_id(db: Queries) -> int:
+    """0 when there is none."""
+    found: int = await db.fetchval("select coalesce(max(id), 0) from event")
+    return found
+
+
+async def list_of_entity(
+    db: Queries, account_id: int, entity_type: str, entity_id: int, limit: int
+) -> list[ListedEvent]:
+    """The latest first."""
+    records = await db.fetch(
+        f"""
+        select {_COLUMNS} from event
+        where account_id = $1 and entity_type = $2 and entity_id = $3
+        order by id desc limit $4
+        """,  # noqa: S608
+        account_id,
+        entity_type,
+        str(entity_id),
+        limit,
+    )
+    return [ListedEvent(**dict(record)) for record in records]

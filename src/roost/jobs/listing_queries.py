@@ -1,0 +1,93 @@
+"""The SQL of lists of jobs, for people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from asyncpg import Record
+
+from roost.jobs.model import AT_ONCE, Phase, Status
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which jobs; what is None or empty does not matter."""
+
+    statuses: Sequence[str] = ()
+    kind: str | None = None
+    resource: str | None = None
+    account_id: int | None = None
+    before: datetime | None = None
+    """By when they were enqueued."""
+    job_id: int | None = None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedJob:
+    """A job as its row and the rows before it show it."""
+
+    id: int
+    kind: str
+    resource: str | None
+    account_id: int | None
+    event_id: int | None
+    status: Status
+    phase: Phase
+    step: str
+    attempt: int
+    """Failures of the step so far."""
+    percent: int
+    waits_for: int | None
+    """The job of the same resource that goes first."""
+    next_attempt: datetime | None
+    """When it is due, where that is not at once."""
+    overdue: bool
+    worker: str | None
+    created: datetime
+    started: datetime | None
+    finished: datetime | None
+    error: str | None
+    undo_error: str | None
+
+
+_LIST = """
+    select id, kind, resource, account_id, event_id, status, phase, step, attempt, percent,
+        case when status = 'queued' and resource is not null then (
+            select other.id from job as other
+            where other.resource = job.resource and other.id <> job.id
+                and (other.status in ('running', 'waiting')
+                    or (other.status = 'queued' and other.id < job.id))
+            order by other.status = 'queued', other.id limit 1
+        ) end as waits_for,
+        run_at, overdue, owner, created, started, finished, error, undo_error
+    from job
+    where ($1::text[] = '{}' or status = any($1)) and ($2::text is null or kind = $2)
+        and ($3::text is null or resource = $3) and ($4::bigint is null or account_id = $4)
+        and ($5::timestamp is null or created < $5) and ($6::bigint is null or id = $6)
+    order by id desc limit $7
+"""
+
+
+async def list_jobs(db: Queries, wanted: Wanted) -> list[ListedJob]:
+    """The latest first."""
+    records = await db.fetch(
+        _LIST,
+        wanted.statuses,
+        wanted.kind,
+        wanted.resource,
+        wanted.account_id,
+        wanted.before,
+        wanted.job_id,
+        wanted.limit,
+    )
+    return [_listed(record) for record in records]
+
+
+def _listed(record: Record) -> ListedJob:
+    row = dict(record)
+    run_at, due = row.pop("run_at"), row["status"] in ("queued", "waiting")
+    row["next_attempt"] = run_at if due and run_at != AT_ONCE else None
+    row["worker"] = row.pop("owner")
+    return ListedJob(**row)
