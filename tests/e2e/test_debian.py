@@ -53,8 +53,11 @@ class Debian:
         self.ipv6 = row["ipv6"].partition("/")[0]
 
     async def run(self, command: str) -> str:
-        printed = await self.shell.run(self.ipv4, command)
-        assert printed is not None, command
+        """Again where a busy guest lets nobody in for a while."""
+        printed = await until(
+            partial(self.shell.run, self.ipv4, command), lambda said: said is not None, 180
+        )
+        assert printed is not None
         return printed.rstrip("\n")
 
     async def addresses(self, family: str) -> list[Json]:

@@ -1,6 +1,6 @@
 """Which engine serves which region: the catalogue's wish, the settings, and what works here."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from roost.app.groups import GROUPS
 from roost.app.table import format_table
@@ -30,9 +30,8 @@ class EngineUnavailableError(OperatorError):
 async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> list[Binding[Engine]]:
     """Raises EngineUnavailableError when real engines are demanded and one cannot run."""
     bindings = list[Binding[Engine]]()
-    domains = {each.region: each.domain for each in catalog.entries.object_clusters}
     for region in catalog.regions:
-        bindings += await _bind(settings, clock, region, domains.get(region.id))
+        bindings += await _bind(settings, catalog, clock, region)
     return bindings
 
 
@@ -44,7 +43,9 @@ async def bind_plane(
     Empty for a region that the catalogue does not have.
     """
     region = catalog.find_region(region_id)
-    return [] if region is None else [await _choose(plane.name, Site(region, settings, clock, {}))]
+    if region is None:
+        return []
+    return [await _choose(plane.name, _site(settings, catalog, clock, region, {}))]
 
 
 async def keep_to_engines(db: Queries, engines: Engines) -> None:
@@ -64,16 +65,28 @@ async def keep_to_engines(db: Queries, engines: Engines) -> None:
 
 
 async def _bind(
-    settings: Settings, clock: Clock, region: RegionEntry, object_domain: str | None
+    settings: Settings, catalog: Catalog, clock: Clock, region: RegionEntry
 ) -> list[Binding[Engine]]:
     bindings, bound = list[Binding[Engine]](), dict[str, str]()
     if unknown := region.engines.keys() - _PLANES:
         raise EngineUnavailableError(f"region {region.id}: there are no {', '.join(unknown)}")
     for plane in _PLANES:
-        binding = await _choose(plane, Site(region, settings, clock, bound, object_domain))
+        binding = await _choose(plane, _site(settings, catalog, clock, region, bound))
         bindings.append(binding)
         bound[plane] = binding.engine.name
     return bindings
+
+
+def _site(
+    settings: Settings,
+    catalog: Catalog,
+    clock: Clock,
+    region: RegionEntry,
+    bound: Mapping[str, str],
+) -> Site:
+    clusters = catalog.entries.object_clusters
+    domain = next((each.domain for each in clusters if each.region == region.id), None)
+    return Site(region, settings, clock, bound, domain)
 
 
 async def _choose(plane: str, site: Site) -> Binding[Engine]:

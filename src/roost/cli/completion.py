@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what completes commands in SHELL, for one of its start-up files."""
+    """Print what completes commands in a shell. It belongs into one of its start-up files."""
     found = get_completion_class(shell)
     assert found is not None
     root = context.find_root()

@@ -23,7 +23,7 @@ _STATUSES = ("scheduled", "started", "finished", "failed", "notification")
 
 @click.group()
 def event() -> None:
-    """What all accounts are told; also while the server runs."""
+    """What all accounts are told. A server may run meanwhile."""
 
 
 @event.command()

@@ -29,7 +29,7 @@ _MAX_BYTES = 1 << 20
 
 @click.group()
 def instance() -> None:
-    """Instances of all accounts, and their guests; also while the server runs."""
+    """Instances of all accounts, and their guests. A server may run meanwhile."""
 
 
 @instance.command("list")

@@ -41,7 +41,7 @@ def _ago(context: click.Context, parameter: click.Parameter, text: str | None) -
 
 @click.group()
 def job() -> None:
-    """What is being done, what waits and what has failed; also while the server runs."""
+    """What is being done, what waits and what has failed. A server may run meanwhile."""
 
 
 @job.command("list")
