@@ -75,8 +75,8 @@ async def test_upload_and_replace(client: Client, stranger: Client, roost: Roost
         ({"private_key": None}, [("private_key", "private_key is required")]),
         ({"certificate": 7}, [("certificate", "Must be a string")]),
         ({"certificate": "x"}, [("certificate", "Must be a certificate in PEM")]),
-        ({"certificate": "x" * 65537}, [("certificate", "Length must be 1-65536 characters")]),
-        ({"private_key": "x" * 16385}, [("private_key", "Length must be 1-16384 characters")]),
+        ({"certificate": "x" * 16385}, [("certificate", "Length must be 1-16384 characters")]),
+        ({"private_key": "x" * 8193}, [("private_key", "Length must be 1-8192 characters")]),
     ],
 )
 async def test_what_is_refused(

@@ -25,7 +25,7 @@ from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.secrets import Box
 from roost.services import Services
 from roost.settings import Settings
-from roost.store import Store
+from roost.store import FAULTS, Store
 from roost.web.connections import Connections, Networks
 
 _HANDSHAKE_SECONDS = 10.0
@@ -95,7 +95,7 @@ class ObjectTls:
                 found = await queries.version(self._store)
                 if found != known:
                     self._served, known = await queries.served(self._store), found
-            except OSError as error:
+            except FAULTS as error:
                 _log.warning("certificates_not_read", reason=str(error))
             await asyncio.sleep(_LOOK_SECONDS)
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from roost.errors import ApiError, invalid
 
-MAX_CERTIFICATE, MAX_KEY = 65_536, 16_384
+MAX_CERTIFICATE, MAX_KEY = 16_384, 8_192
 """Characters."""
 _MOST = 10
 """Certificates of a chain."""
