@@ -13,11 +13,15 @@ import pyotp
 import pytest
 
 from roost.store import Store
+from tests.support.certificates import certificate_for
 from tests.support.client import Client, Json
 from tests.support.lab import INSTANCE, Lab, running_lab
+from tests.support.object_storage import made_bucket, path_of
 from tests.support.payments import card, method_body
+from tests.support.stackscripts import scripted
 
 ROOT_PASS = "planted-Canary-5519"
+PLANTED_ANSWER = "planted-Answer-7741"
 PLANTED_CARD = "4916338506082832"
 PLANTED_CVV = re.compile(rb"cvv\W{0,9}8817", re.IGNORECASE)
 """By its name: four digits alone are found by chance."""
@@ -69,11 +73,23 @@ async def plant(lab: Lab) -> Planted:
 
     await planted.made(client, "/object-storage/keys", {"label": "canary"}, "secret_key")
 
-    body = {**INSTANCE, "root_pass": ROOT_PASS}
+    bucket = await made_bucket(client)
+    certificate = certificate_for(bucket["hostname"])
+    own = {"certificate": certificate.pem, "private_key": certificate.key_pem}
+    await planted.refused(
+        client, f"{path_of(bucket)}/ssl", {**own, "certificate": own["private_key"]}
+    )
+    await client.post(f"{path_of(bucket)}/ssl", own)
+    planted.secrets.append(certificate.key_pem.splitlines()[1])
+
+    script = await scripted(client)
+    asked = {"stackscript_id": script["id"], "stackscript_data": {"site": PLANTED_ANSWER}}
+    planted.secrets.append(PLANTED_ANSWER)
+    body = {**INSTANCE, **asked, "root_pass": ROOT_PASS}
     planted.secrets.append(ROOT_PASS)
     await planted.refused(client, "/compute/instances", {**body, "type": "none"})
     await planted.refused(client, "/compute/instances", {**body, "root_pass": ROOT_PASS * 8})
-    await lab.settled(await lab.create(root_pass=ROOT_PASS))
+    await lab.settled(await lab.create(root_pass=ROOT_PASS, **asked))
     return planted
 
 
@@ -124,7 +140,7 @@ async def test_secrets_are_found_nowhere(
     assert b"token_create" in events
     assert tables["compute_instance"]
     assert tables["idempotency"].count(b"canary /profile") >= 3
-    assert len(planted.secrets) == 6
+    assert len(planted.secrets) == 8
 
     for number, refusal in enumerate(planted.refusals):
         assert_free(f"refusal {number}", refusal, planted.secrets)
