@@ -12,7 +12,6 @@ from roost.secrets import Box
 from roost.threads import COMPUTING
 
 _TAKEN = "The bucket has a certificate; delete it before you upload another"
-_NONE = "The bucket has no certificate"
 
 
 async def find(context: Context, cluster: str, label: str) -> queries.Named:
@@ -42,8 +41,7 @@ async def upload(context: Context, cluster: str, label: str, body: UploadCertifi
 
 
 async def delete(context: Context, cluster: str, label: str) -> None:
-    """Raises 400 when there is none."""
+    """Nothing happens where there is none."""
     bucket = await locks.lock(context, cluster, label)
-    if not await queries.delete(context.db, bucket.id):
-        raise invalid(_NONE)
-    await log.notify(context, "obj_bucket_ssl_delete", BUCKET.entity(cluster, label))
+    if await queries.delete(context.db, bucket.id):
+        await log.notify(context, "obj_bucket_ssl_delete", BUCKET.entity(cluster, label))
