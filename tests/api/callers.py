@@ -18,7 +18,7 @@ Outcome = Literal["passed", "invalid", "out of scope", "forbidden"]
 
 ScopesFor = Callable[[Endpoint], str]
 
-_RANKS = {"read_only": 1, "read_write": 2}
+_RANKS = {"read": 1, "read_only": 1, "read_write": 2}
 _ELSEWHERE = "longview:read_write"
 """For endpoints that want no scope: any token will do."""
 
