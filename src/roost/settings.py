@@ -19,6 +19,12 @@ class Settings(BaseSettings):
 
     state: Path = Path(".roost")
     listen: str = "127.0.0.1:8080"
+    dialects: str = Field(
+        default="",
+        max_length=1000,
+        pattern=r"^[^,=]*(=[^,=]*(,[^,=]*=[^,=]*)*)?$",
+        description="NAME=HOST:PORT, with commas: where the API is in another cloud's words too",
+    )
     public_url: str | None = Field(
         default=None,
         pattern=r"^https?://[^/?#]+$",

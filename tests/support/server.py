@@ -9,7 +9,7 @@ from pathlib import Path
 
 from roost.app.first_start import TOKEN_FILE
 from roost.app.roost import Roost, open_roost
-from roost.app.serve import serve
+from roost.app.serve import Door, serve
 from roost.settings import Settings
 
 
@@ -27,7 +27,7 @@ async def running_roost(settings: Settings) -> AsyncIterator[RunningRoost]:
     async with open_roost(settings) as roost:
         listening = socket.create_server(("127.0.0.1", 0))
         ready, stop = asyncio.Event(), asyncio.Event()
-        task = asyncio.create_task(serve(roost, listening, ready.set, stop))
+        task = asyncio.create_task(serve(roost, [Door(listening)], ready.set, stop))
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
         token = settings.state / TOKEN_FILE

@@ -54,7 +54,7 @@ from roost.settings import Settings
 from roost.store import Share, Store
 from roost.threads import COMPUTING, DISK
 from roost.web.access_log import AccessLog
-from roost.web.api import Api, Edge
+from roost.web.api import Edge
 from roost.web.auth import Authenticator
 from roost.web.metrics import EdgeMetrics
 from roost.web.rates import RateLimiter
@@ -124,13 +124,12 @@ class Roost:
         async with revocations.following():
             yield revocations
 
-    async def api(self, revocations: Revocations) -> tuple[Registry, Api]:
-        """The API of this process; it follows what other processes import as images."""
-        registry = self.services.get(Registry)
+    async def edge(self, revocations: Revocations) -> Edge:
+        """What the API of this process is made of; it follows what others import as images."""
         await ImportedImages(self.store, self.catalog).follow()
         await COMPUTING.run(public_suffixes)
-        edge = Edge(
-            registry=registry,
+        return Edge(
+            registry=self.services.get(Registry),
             store=self.requests,
             services=self.services,
             clock=self.clock,
@@ -143,7 +142,6 @@ class Roost:
             usage=self.usage,
             max_body=self.settings.max_body,
         )
-        return registry, Api(edge)
 
 
 async def _close(bindings: Iterable[Binding[Engine]]) -> None:

@@ -4,30 +4,23 @@ import asyncio
 import contextlib
 import resource
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import uvicorn
+from starlette.types import ASGIApp
 
+from roost.app.applications import Applications
 from roost.app.figures import keep_figures
-from roost.app.health import Health
-from roost.app.image_uploads import ImageUploads
-from roost.app.lab.lab import open_lab
-from roost.app.lab.routes import mount
 from roost.app.object_tls import serve_buckets
 from roost.app.power_watch import listen
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
-from roost.core.spool import Spool
-from roost.oauth.passwords import PasswordChecker
-from roost.oauth.routes import build_routes
-from roost.oauth.site import Site
-from roost.secrets import Box
+from roost.dialect.table import Dialect
 from roost.settings import Settings
-from roost.web.api import Api
+from roost.threads import COMPUTING
 from roost.web.connections import Connections, Networks
 from roost.web.protocol import bounded
-from roost.web.revocation import Revocations
-from roost.web.site import Server, build_site
 
 _KEEP_ALIVE = 75
 """Seconds of an idle connection; longer than clients keep theirs, so that they close first."""
@@ -53,36 +46,54 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where requests come in, and in which words."""
+
+    listening: socket.socket
+    dialect: Dialect | None = None
+    """None for the API of the specification."""
+
+
 async def serve(
-    roost: Roost, listening: socket.socket, on_ready: Callable[[], None], stop: asyncio.Event
+    roost: Roost, doors: Sequence[Door], on_ready: Callable[[], None], stop: asyncio.Event
 ) -> None:
     """Answer requests and, unless the settings say otherwise, run jobs until `stop` is set.
 
     Then requests and steps that run are given a few seconds to end; nothing is lost.
     """
-    # Connections inherit it. Not every event loop sets it itself, and then small answers are
-    # held back for 40 ms.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for door in doors:
+        # Connections inherit it. Not every event loop sets it itself, and then small answers are
+        # held back for 40 ms.
+        door.listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     worker = RestartingWorker(roost.worker) if roost.settings.worker else None
     async with roost.revocations() as revocations:
-        config, api = await _configure(roost, worker, revocations)
-        server = _Uvicorn(config, on_ready)
+        applications = await Applications.open(roost, worker, revocations)
+        protocol = bounded(_count_connections(roost.settings))
+        ready = _after(len(doors), on_ready)
+        servers: dict[socket.socket, uvicorn.Server] = {}
+        for door in doors:
+            app = await COMPUTING.run(applications.of, door.dialect)
+            config = _configure(roost.settings, app, protocol)
+            servers[door.listening] = _Uvicorn(config, ready)
         try:
             async with (
                 roost.usage.writing(),
                 serve_buckets(roost.settings, roost.store, roost.services),
                 asyncio.TaskGroup() as tasks,
             ):
-                tasks.create_task(server.serve(sockets=[listening]))
+                for listening, server in servers.items():
+                    tasks.create_task(server.serve(sockets=[listening]))
                 figures = tasks.create_task(keep_figures(roost))
                 stop_work = await _start_work(roost, worker, tasks) if worker is not None else None
                 await stop.wait()
-                server.should_exit = True
+                for server in servers.values():
+                    server.should_exit = True
                 figures.cancel()
                 if stop_work is not None:
                     stop_work()
         finally:
-            api.close()
+            applications.close()
 
 
 async def work(roost: Roost, stop: asyncio.Event) -> None:
@@ -109,37 +120,33 @@ async def _start_work(
     return stop
 
 
-async def _configure(
-    roost: Roost, worker: RestartingWorker | None, revocations: Revocations
-) -> tuple[uvicorn.Config, Api]:
-    registry, api = await roost.api(revocations)
-    lab = await open_lab(roost, api, revocations, worker)
-    oauth = Site(
-        roost.requests,
-        roost.clock,
-        roost.services.get(Box),
-        PasswordChecker(),
-        revocations,
-        roost.settings.public_url,
-    )
-    uploads = ImageUploads(roost.requests, roost.queue, roost.clock, roost.services.get(Spool))
-    more = [*build_routes(oauth), uploads.route(), *([] if lab is None else [mount(lab)])]
-    monitors = Networks(roost.settings.monitors)
-    site = build_site(registry, roost.metrics, Health(roost).check, monitors, more)
-    config = uvicorn.Config(
-        Server(api if lab is None else lab.gate, site, roost.limiter),
-        http=bounded(_count_connections(roost.settings)),
+def _after(calls: int, last: Callable[[], None]) -> Callable[[], None]:
+    """Calls `last` when it has been called so often."""
+    left = iter(range(calls - 1, -1, -1))
+
+    def count() -> None:
+        if next(left) == 0:
+            last()
+
+    return count
+
+
+def _configure(
+    settings: Settings, app: ASGIApp, protocol: type[asyncio.Protocol]
+) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=protocol,
         log_config=None,
         access_log=False,
         lifespan="off",
         ws="none",
         server_header=False,
-        proxy_headers=roost.settings.trusted_proxies is not None,
-        forwarded_allow_ips=roost.settings.trusted_proxies,
+        proxy_headers=settings.trusted_proxies is not None,
+        forwarded_allow_ips=settings.trusted_proxies,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,
     )
-    return config, api
 
 
 def _count_connections(settings: Settings) -> Connections:

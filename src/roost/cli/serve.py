@@ -1,6 +1,7 @@
 """`roost serve` and `roost worker`."""
 
 import asyncio
+import contextlib
 import gc
 import os
 import signal
@@ -8,17 +9,19 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import structlog
 
+from roost.app.dialects import read_dialects
 from roost.app.engines import describe
 from roost.app.first_start import TOKEN_FILE
 from roost.app.logs import configure_logs
 from roost.app.roost import Roost, open_roost
+from roost.app.serve import Door, work
 from roost.app.serve import serve as serve_api
-from roost.app.serve import work
 from roost.app.served import serving
 from roost.cli.options import read_settings, roost_options, run
 from roost.settings import Settings
@@ -34,6 +37,13 @@ _log = structlog.get_logger(__name__)
 @click.command()
 @roost_options
 @click.option("--listen", metavar="HOST:PORT", help="Default 127.0.0.1:8080; port 0: any free.")
+@click.option(
+    "--dialect",
+    "dialects",
+    multiple=True,
+    metavar="NAME=HOST:PORT",
+    help="Listen there too, in another cloud's words: linode. May be repeated.",
+)
 @click.option("--lab", is_flag=True, default=None, help="Offer /lab: clock, latency, faults.")
 @click.option("--admin-email", help="Of the account and the user that the first start makes.")
 @click.option("--no-worker", is_flag=True, help="Answer requests only; run jobs elsewhere.")
@@ -42,6 +52,7 @@ def serve(
     engines: str | None,
     catalog: Path | None,
     listen: str | None,
+    dialects: tuple[str, ...],
     lab: bool | None,
     admin_email: str | None,
     no_worker: bool,
@@ -52,6 +63,7 @@ def serve(
         engines=engines,
         catalog=catalog,
         listen=listen,
+        dialects=",".join(dialects) or None,
         lab=lab,
         admin_email=admin_email,
         worker=False if no_worker else None,
@@ -69,6 +81,22 @@ def worker(state: Path | None, engines: str | None, catalog: Path | None, lab: b
     run(_work(read_settings(state=state, engines=engines, catalog=catalog, lab=lab)))
 
 
+@contextlib.contextmanager
+def _open_doors(settings: Settings) -> Iterator[list[Door]]:
+    """The API's first."""
+    try:
+        wanted = [(None, settings.listen), *read_dialects(settings.dialects)]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    with contextlib.ExitStack() as stack:
+        yield [Door(stack.enter_context(_bind(listen)), dialect) for dialect, listen in wanted]
+
+
+def _url(door: Door) -> str:
+    host, port = door.listening.getsockname()[:2]
+    return f"http://{host}:{port}"
+
+
 def _bind(listen: str) -> socket.socket:
     host, _, port = listen.rpartition(":")
     try:
@@ -79,13 +107,15 @@ def _bind(listen: str) -> socket.socket:
 
 
 async def _serve(settings: Settings) -> None:
-    with serving(settings) as opened, _bind(settings.listen) as listening:
+    with serving(settings) as opened, _open_doors(settings) as doors:
         async with open_roost(settings) as roost:
             opened()
             _greet(roost)
-            host, port = listening.getsockname()[:2]
-            ready = f"roost ready http://{host}:{port}"
-            await serve_api(roost, listening, lambda: _be_ready(ready), _stop_on_signals())
+            for door in doors[1:]:
+                assert door.dialect is not None
+                click.echo(f"{door.dialect.name}: {_url(door)}")
+            ready = f"roost ready {_url(doors[0])}"
+            await serve_api(roost, doors, lambda: _be_ready(ready), _stop_on_signals())
 
 
 async def _work(settings: Settings) -> None:

@@ -9,7 +9,6 @@ import gzip
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib.resources import files
 
 from starlette.requests import Request
@@ -17,8 +16,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from roost.threads import COMPUTING
-from roost.web.openapi import build_document
-from roost.web.registry import Registry
 
 DOCUMENT_PATHS = ("/v4/openapi.json", "/v4beta/openapi.json")
 DOCS_POLICY = (
@@ -61,10 +58,9 @@ class _Lazy:
             return self._file
 
 
-def documentation(registry: Registry) -> list[Route]:
+def documentation(make: Callable[[], bytes]) -> list[Route]:
     """The document below `/v4`, the page at `/docs` and what it is made of below that."""
-    document = _Lazy(partial(build_document, registry))
-    answer = _serve(document, "application/json", {"Access-Control-Allow-Origin": "*"})
+    answer = _serve(_Lazy(make), "application/json", {"Access-Control-Allow-Origin": "*"})
     static = {name: _Lazy((_STATIC / name).read_bytes) for name in _TYPES}
     policy = {"Content-Security-Policy": DOCS_POLICY, "X-Content-Type-Options": "nosniff"}
     pages = {name: _serve(static[name], media, policy) for name, media in _TYPES.items()}

@@ -262,15 +262,17 @@ def renamed(
 
 
 class Registry:
-    """All endpoints of some modules, by path and by name."""
+    """All endpoints of some modules, by path and by name; and `more` that no module declares."""
 
-    def __init__(self, modules: Iterable[ModuleType]) -> None:
+    def __init__(self, modules: Iterable[ModuleType], more: Iterable[Endpoint] = ()) -> None:
         self.router: Router[Endpoint] = Router()
         self._by_name: dict[str, Endpoint] = {}
         for module in modules:
             for value in vars(module).values():
                 if isinstance(value, Endpoint):
                     self._add(value)
+        for endpoint in more:
+            self._add(endpoint)
 
     def __iter__(self) -> Iterator[Endpoint]:
         return iter(self._by_name.values())

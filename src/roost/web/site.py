@@ -16,7 +16,7 @@ from roost.errors import ApiError, ErrorBody, Problem, forbidden, not_found
 from roost.web.connections import Networks, origin
 from roost.web.docs import DOCUMENT_PATHS, documentation
 from roost.web.rates import RateLimiter
-from roost.web.registry import Rate, Registry
+from roost.web.registry import Rate
 
 SITE_RATE = Rate(600, 60)
 """Requests of one address for what is not the API: health, documentation, logins, OAuth."""
@@ -39,13 +39,14 @@ HealthCheck = Callable[[], Awaitable[HealthRow]]
 
 
 def build_site(
-    registry: Registry,
+    document: Callable[[], bytes],
     metrics: CollectorRegistry,
     health: HealthCheck,
     monitors: Networks,
     more: Sequence[BaseRoute],
 ) -> Starlette:
-    """The Starlette application of everything that is not below `/v4`."""
+    """The Starlette application of everything that is not below `/v4`, beside the OpenAPI
+    document, which `document` makes when it is first asked for."""
 
     async def show_health(request: Request) -> Response:
         row = await health()
@@ -61,7 +62,7 @@ def build_site(
         routes=[
             Route("/healthz", show_health),
             Route("/metrics", show_metrics),
-            *documentation(registry),
+            *documentation(document),
             *more,
         ],
         exception_handlers=REFUSALS,

@@ -12,23 +12,27 @@ _PATIENCE = 5.0
 
 
 class Gate:
-    """An ASGI application that lets requests through to another one, or makes them wait."""
+    """Lets requests through to applications, or makes them wait."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self) -> None:
         self._open = asyncio.Event()
         self._open.set()
         self._inside = 0
         self._left = asyncio.Event()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._open.wait()
-        self._inside += 1
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            self._inside -= 1
-            self._left.set()
+    def around(self, app: ASGIApp) -> ASGIApp:
+        """The application behind this gate."""
+
+        async def gated(scope: Scope, receive: Receive, send: Send) -> None:
+            await self._open.wait()
+            self._inside += 1
+            try:
+                await app(scope, receive, send)
+            finally:
+                self._inside -= 1
+                self._left.set()
+
+        return gated
 
     @asynccontextmanager
     async def shut(self) -> AsyncIterator[None]:

@@ -6,8 +6,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from starlette.types import ASGIApp
-
 from roost.app.groups import GROUPS
 from roost.app.lab import queries
 from roost.app.lab.clock import LabClock
@@ -75,11 +73,11 @@ async def begin_schedules(db: Queries, now: datetime) -> None:
 
 
 async def open_lab(
-    roost: Roost, api: ASGIApp, revocations: Revocations, worker: RestartingWorker | None
+    roost: Roost, revocations: Revocations, worker: RestartingWorker | None
 ) -> Lab | None:
     """None where time cannot be moved: the process was started without a lab."""
     if not isinstance(roost.clock, LabClock):
         return None
     await begin_schedules(roost.store, roost.clock.now())
     engines = LabEngines(roost.engines.bindings)
-    return Lab(roost, roost.clock, revocations, engines, Gate(api), worker)
+    return Lab(roost, roost.clock, revocations, engines, Gate(), worker)

@@ -1,0 +1,86 @@
+"""The ASGI applications of a process: one for the API, one more for each dialect of it.
+
+They share everything but words: whoever has used up a limit at one has done so at all.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from roost.app.groups import GROUPS
+from roost.app.health import Health
+from roost.app.image_uploads import ImageUploads
+from roost.app.lab.lab import Lab, open_lab
+from roost.app.lab.routes import mount
+from roost.app.restarting_worker import RestartingWorker
+from roost.app.roost import Roost
+from roost.core.spool import Spool
+from roost.dialect.documents import translate_document
+from roost.dialect.endpoints import later_endpoints
+from roost.dialect.listener import Listener
+from roost.dialect.table import Dialect
+from roost.oauth.passwords import PasswordChecker
+from roost.oauth.routes import build_routes
+from roost.oauth.site import Site
+from roost.secrets import Box
+from roost.web.api import Api, Edge
+from roost.web.connections import Networks
+from roost.web.openapi import build_document
+from roost.web.registry import Registry
+from roost.web.revocation import Revocations
+from roost.web.site import Server, build_site
+
+
+@dataclass(frozen=True, slots=True)
+class Applications:
+    """What all of them stand on."""
+
+    roost: Roost
+    edge: Edge
+    lab: Lab | None
+    beside: tuple[BaseRoute, ...]
+    """Logins, OAuth, uploads and the lab."""
+
+    @classmethod
+    async def open(
+        cls, roost: Roost, worker: RestartingWorker | None, revocations: Revocations
+    ) -> "Applications":
+        lab = await open_lab(roost, revocations, worker)
+        oauth = Site(
+            roost.requests,
+            roost.clock,
+            roost.services.get(Box),
+            PasswordChecker(),
+            revocations,
+            roost.settings.public_url,
+        )
+        spool = roost.services.get(Spool)
+        uploads = ImageUploads(roost.requests, roost.queue, roost.clock, spool)
+        beside = (*build_routes(oauth), uploads.route(), *(() if lab is None else (mount(lab),)))
+        return cls(roost, await roost.edge(revocations), lab, beside)
+
+    def of(self, dialect: Dialect | None) -> ASGIApp:
+        """The API and everything beside it, in the words of the specification or a dialect."""
+        if dialect is None:
+            registry = self.edge.registry
+            return self._server(self.edge, partial(build_document, registry))
+        registry = Registry(GROUPS.endpoints, later_endpoints(dialect))
+        edge = replace(self.edge, registry=registry)
+        server = self._server(edge, partial(translate_document, dialect, registry))
+        return Listener(dialect, registry, server, edge.max_body)
+
+    def close(self) -> None:
+        """Write what the access log still holds."""
+        if self.edge.access_log is not None:
+            self.edge.access_log.flush()
+
+    def _server(self, edge: Edge, document: Callable[[], bytes]) -> Server:
+        api: ASGIApp = Api(edge)
+        roost = self.roost
+        monitors = Networks(roost.settings.monitors)
+        site = build_site(document, roost.metrics, Health(roost).check, monitors, self.beside)
+        gated = api if self.lab is None else self.lab.gate.around(api)
+        return Server(gated, site, roost.limiter)

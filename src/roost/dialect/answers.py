@@ -1,0 +1,181 @@
+"""Answers in their words.
+
+An answer is changed as text, without being parsed: its JSON is compact, and within its strings
+each quote is escaped, so that `"label":` is a name of a field wherever it stands, and
+`"type":"compute"` such a field with this value. Which fields an answer may have is known from the
+endpoint's record, so that only those are looked for.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import orjson
+
+from roost.dialect import paths
+from roost.dialect.table import Added, Dialect, Value
+from roost.dialect.texts import exchange_scopes, say
+from roost.web.openapi.schemas import build_schemas, row_of
+from roost.web.registry import Binary, Endpoint
+
+Rewrite = Callable[[bytes], bytes]
+Change = Callable[[re.Match[bytes]], bytes]
+Schema = Mapping[str, object]
+
+_SPAN = r'"{}":(?:"[^"]*"|\[[^\]]*\])'
+"""A field whose texts have neither quotes nor brackets: scopes, ids, words of an enumeration."""
+
+
+@dataclass(slots=True)
+class Fields:
+    """What records may hold, at any depth."""
+
+    schemas: dict[str, list[Schema]] = field(default_factory=dict)
+    any: bool = False
+    """Whether there are objects of which nothing is declared."""
+    named: set[str] = field(default_factory=set)
+    """The components that they are made of."""
+
+    def __contains__(self, name: str) -> bool:
+        return self.any or name in self.schemas
+
+    def may_hold(self, name: str, text: str) -> bool:
+        """Whether a field may have a text that begins so: an enumeration says which it has."""
+        if self.any:
+            return True
+        return any(_may_hold(schema, text) for schema in self.schemas.get(name, ()))
+
+
+def compile_answers(dialect: Dialect, endpoints: Iterable[Endpoint]) -> dict[str, Rewrite]:
+    """How the answer of each operation is changed; those whose is not are absent."""
+    endpoints = list(endpoints)
+    schemas = build_schemas(endpoints)
+    found = {e.name: _compile(dialect, e, schemas) for e in endpoints}
+    return {name: rewrite for name, rewrite in found.items() if rewrite is not None}
+
+
+def say_error(dialect: Dialect, body: bytes) -> bytes:
+    """The body of a refusal: fields by their names, reasons in their words."""
+    errors = orjson.loads(body)["errors"]
+    said = [{key: say(dialect, text) for key, text in error.items()} for error in errors]
+    return orjson.dumps({"errors": said})
+
+
+def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]) -> Rewrite | None:
+    row = row_of(endpoint.returns)
+    if row is None or isinstance(endpoint.returns, Binary):
+        return None
+    if endpoint.path in dialect.opaque_paths:
+        return None
+    fields = fields_of(schemas[row.__name__], schemas)
+    pairs = [*_pairs(dialect, fields), *_additions(dialect, endpoint, fields)]
+    spans = list(_spans(dialect, fields))
+    if not pairs and not spans:
+        return None
+
+    def rewrite(body: bytes) -> bytes:
+        for old, new in pairs:
+            # Half the time of `replace`, which counts first.
+            body = new.join(body.split(old))
+        for pattern, change in spans:
+            body = pattern.sub(change, body)
+        return body
+
+    return rewrite
+
+
+def fields_of(schema: Schema, schemas: Mapping[str, Schema]) -> Fields:
+    """The fields of a record and of all within it."""
+    fields = Fields()
+
+    def visit(schema: object) -> None:
+        if not isinstance(schema, Mapping):
+            return
+        name = str(schema.get("$ref", "")).rpartition("/")[2]
+        if name and name not in fields.named:
+            fields.named.add(name)
+            visit(schemas[name])
+        properties = schema.get("properties", {})
+        if schema.get("type") == "object" and not properties:
+            fields.any = True
+        assert isinstance(properties, Mapping)
+        for key, of in properties.items():
+            fields.schemas.setdefault(key, []).append(of)
+            visit(of)
+        for part in ("items", "additionalProperties"):
+            visit(schema.get(part))
+        for part in ("anyOf", "oneOf", "allOf"):
+            for each in schema.get(part, ()):
+                visit(each)
+
+    visit(schema)
+    return fields
+
+
+def _may_hold(schema: Schema, text: str) -> bool:
+    options = schema.get("anyOf")
+    if isinstance(options, list):
+        return any(_may_hold(option, text) for option in options)
+    words = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if isinstance(words, list):
+        return any(str(word).startswith(text) for word in words)
+    return schema.get("type") != "null"
+
+
+def _pairs(dialect: Dialect, fields: Fields) -> Iterator[tuple[bytes, bytes]]:
+    for ours, theirs in dialect.keys.items():
+        if ours in fields:
+            yield f'"{ours}":'.encode(), f'"{theirs}":'.encode()
+    for value in dialect.values:
+        if not value.many and fields.may_hold(value.field, value.ours):
+            yield _start(value, value.ours), _start(value, value.theirs)
+    for name in dialect.path_fields & fields.schemas.keys():
+        for ours, theirs in paths.beginnings(dialect):
+            yield f'"{name}":"/v4{ours}'.encode(), f'"{name}":"/v4{theirs}'.encode()
+
+
+def _start(value: Value, text: str) -> bytes:
+    return f'"{value.field}":"{text}{chr(34) if value.whole else ""}'.encode()
+
+
+def _additions(
+    dialect: Dialect, endpoint: Endpoint, fields: Fields
+) -> Iterator[tuple[bytes, bytes]]:
+    for added in dialect.added:
+        if concerns(added, endpoint) and added.beside in fields.schemas:
+            beside = f'"{added.beside}":'.encode()
+            yield beside, orjson.dumps(added.fields)[1:-1] + b"," + beside
+
+
+def concerns(added: Added, endpoint: Endpoint) -> bool:
+    """Whether the endpoint's path is one of those whose records have the fields."""
+    shape = re.sub(r"\{[^{}]*\}", "{}", endpoint.path)
+    return any(shape == under or shape.startswith(f"{under}/") for under in added.under)
+
+
+def _spans(dialect: Dialect, fields: Fields) -> Iterator[tuple[re.Pattern[bytes], Change]]:
+    for name in sorted(dialect.scope_fields & fields.schemas.keys()):
+        yield _span(name), lambda found: exchange_scopes(dialect, found[0])
+    lists = [value for value in dialect.values if value.many and value.field in fields]
+    for name in dict.fromkeys(value.field for value in lists):
+        of = [value for value in lists if value.field == name]
+        yield _span(name), _each_of(of)
+
+
+def _span(name: str) -> re.Pattern[bytes]:
+    return re.compile(_SPAN.format(name).encode())
+
+
+def _each_of(values: Iterable[Value]) -> Change:
+    end = {True: '"', False: ""}
+    pairs = [
+        (f'"{v.ours}{end[v.whole]}'.encode(), f'"{v.theirs}{end[v.whole]}'.encode()) for v in values
+    ]
+
+    def change(found: re.Match[bytes]) -> bytes:
+        text = found[0]
+        for old, new in pairs:
+            text = text.replace(old, new)
+        return text
+
+    return change

@@ -1,0 +1,158 @@
+"""The words of the Linode API v4, for which SDKs, command lines and plugins exist.
+
+This is the whole table; `docs/clients.md` says what was run through it. Rows that only later
+revisions have carry their reason, as everything that the API itself does not say.
+"""
+
+from roost.dialect.table import Added, Dialect, Dropped, Lists, Value
+
+_COMPUTES = ("computes:read_only",)
+_ACCOUNT = ("account:read_only",)
+_OBJECTS = ("object_storage:read_only",)
+_DATABASES = ("databases:read_only",)
+_FIREWALL = ("firewall:read_only",)
+_LATER = "later revisions have it"
+
+LINODE = Dialect(
+    name="linode",
+    product=("compute", "linode"),
+    vendor=("roost", "linode"),
+    vendor_paths=("/images/", "/compute/kernels/"),
+    keys={
+        "add_computes": "add_linodes",
+        "compute": "linode",
+        "compute_id": "linode_id",
+        "compute_label": "linode_label",
+        "computes": "linodes",
+        "from_compute": "from_linode",
+    },
+    values=(
+        Value("image", "roost/", "linode/"),
+        Value("images", "roost/", "linode/", many=True),
+        Value("kernel", "roost/", "linode/"),
+        Value("id", "roost/", "linode/"),
+        Value("created_by", "roost", "linode", whole=True),
+        Value("type", "compute", "linode", whole=True),
+        Value("type", "compute_config", "linode_config", whole=True),
+        Value("action", "compute_", "linode_"),
+        # Later revisions name these events so; clients wait for the later names.
+        Value("action", "dns_record_", "domain_record_"),
+        Value("action", "dns_zone_", "domain_"),
+        Value("capabilities", "Computes", "Linodes", whole=True, many=True),
+        Value("capabilities", "GPU Computes", "GPU Linodes", whole=True, many=True),
+        Value("billing_source", "platform", "linode", whole=True),
+        Value("service_type", "compute", "linode"),
+    ),
+    scope_fields=frozenset({"scopes", "missing_scopes"}),
+    path_fields=frozenset({"url", "path"}),
+    words={"dns_zone_": "domain_", "dns_record_": "domain_record_"},
+    same={
+        "scsi-0Roost_Volume_": "the name of the device in the guest, which is what it says",
+        "nanode": "the word is the same in both",
+    },
+    extensions={
+        "/account/estimate": "what the month costs so far",
+        "/compute/instances/{}/console": "what the guest has written to its console",
+        "/domains/{}/dnssec": "the keys of a signed zone",
+        "/profile/explain": "why something is refused",
+    },
+    opaque_fields=frozenset({"stackscript_data"}),
+    opaque_paths=frozenset({"/profile/preferences"}),
+    added=(
+        Added(
+            ("/compute/instances",),
+            "hypervisor",
+            {
+                "capabilities": [],
+                "disk_encryption": "disabled",
+                "interface_generation": "legacy_config",
+                "lke_cluster_id": None,
+                "locks": [],
+                "placement_group": None,
+                "site_type": "core",
+            },
+            _LATER,
+        ),
+        Added(("/compute/types",), "network_out", {"accelerated_devices": 0}, _LATER),
+        Added(
+            ("/compute/instances/{}/disks",),
+            "filesystem",
+            {"disk_encryption": "disabled"},
+            "later revisions have it; what an operator encrypts lies below",
+        ),
+        Added(
+            ("/volumes", "/compute/instances/{}/volumes"),
+            "filesystem_path",
+            {"encryption": "disabled", "io_ready": True, "locks": []},
+            _LATER,
+        ),
+        Added(("/images",), "eol", {"is_shared": False, "regions": [], "tags": []}, _LATER),
+        Added(
+            ("/regions",),
+            "resolvers",
+            {
+                "placement_group_limits": {
+                    "maximum_linodes_per_pg": 0,
+                    "maximum_pgs_per_customer": 0,
+                }
+            },
+            _LATER,
+        ),
+        Added(("/networking/ips",), "gateway", {"interface_id": None, "reserved": False}, _LATER),
+        Added(
+            ("/account/settings",),
+            "managed",
+            {"interfaces_for_new_linodes": "legacy_config_only", "maintenance_policy": None},
+            _LATER,
+        ),
+        Added(("/support/tickets",), "summary", {"severity": None}, _LATER),
+        Added(
+            ("/databases/mysql/instances",),
+            "cluster_size",
+            {"engine_config": {}, "fork": None, "platform": None, "private_network": None},
+            _LATER,
+        ),
+    ),
+    dropped=(
+        Dropped(
+            "/domains/{}/records",
+            "weight",
+            {"type": "SRV"},
+            "clients send a weight of 0 with records of every type",
+        ),
+        Dropped("/domains/{}/records", "port", {"type": "SRV"}, "the same"),
+        Dropped("/domains/{}/records", "service", {"type": "SRV"}, "the same, empty"),
+        Dropped("/domains/{}/records", "protocol", {"type": "SRV"}, "the same, empty"),
+    ),
+    lists=(
+        Lists("/account/tfa-optional-users", _ACCOUNT, "Users who need no second factor"),
+        Lists("/databases/postgresql/instances", _DATABASES, "Managed PostgreSQL databases"),
+        Lists("/images/sharegroups", ("images:read_only",), "Images shared with others"),
+        Lists("/lke/clusters", ("lke:read_only",), "Kubernetes clusters"),
+        Lists("/lke/types", (), "Kinds of Kubernetes clusters"),
+        Lists("/lke/versions", ("lke:read_only",), "Versions of Kubernetes"),
+        Lists("/longview/clients", ("longview:read_only",), "Longview clients"),
+        Lists("/longview/subscriptions", (), "Plans of Longview"),
+        Lists("/longview/types", (), "Kinds of Longview"),
+        Lists("/maintenance/policies", (), "What becomes of an instance in a maintenance"),
+        Lists("/managed/contacts", _ACCOUNT, "Contacts of managed services"),
+        Lists("/managed/credentials", _ACCOUNT, "Credentials of managed services"),
+        Lists("/managed/issues", _ACCOUNT, "Issues of managed services"),
+        Lists("/managed/linode-settings", _ACCOUNT, "How managed services reach instances"),
+        Lists("/managed/services", _ACCOUNT, "Managed services"),
+        Lists("/monitor/alert-definitions", _ACCOUNT, "Alerts of the monitor"),
+        Lists("/monitor/dashboards", _ACCOUNT, "Dashboards of the monitor"),
+        Lists("/monitor/services", _ACCOUNT, "What the monitor watches"),
+        Lists("/network-transfer/prices", (), "Prices of transfer beyond the pool"),
+        Lists("/networking/firewalls/templates", _FIREWALL, "Firewalls to begin with"),
+        Lists("/networking/prefixlists", _FIREWALL, "Named lists of addresses"),
+        Lists("/networking/reserved/ips", ("ips:read_only",), "Addresses that are reserved"),
+        Lists("/nodebalancers", ("nodebalancers:read_only",), "NodeBalancers"),
+        Lists("/nodebalancers/types", (), "Kinds of NodeBalancers"),
+        Lists("/object-storage/endpoints", _OBJECTS, "Endpoints of object storage by region"),
+        Lists("/object-storage/quotas", _OBJECTS, "Quotas of object storage"),
+        Lists("/object-storage/types", (), "Prices of object storage"),
+        Lists("/placement/groups", _COMPUTES, "Placement groups"),
+        Lists("/vpcs/ipv6s", ("vpc:read_only",), "IPv6 addresses in VPCs"),
+    ),
+)

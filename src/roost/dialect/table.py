@@ -1,0 +1,113 @@
+"""What a dialect is: the same API in another cloud's words, declared as data.
+
+Each rule is written once, from our word to theirs. Answers are translated that way; requests are
+translated by exchanging both, so that our own words mean nothing to who speaks the dialect.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """How the text of a field is changed, or each text of a list: what it begins with, or all."""
+
+    field: str
+    ours: str
+    theirs: str
+    whole: bool = False
+    many: bool = False
+    """Whether the field holds a list."""
+
+    def forth(self, text: str) -> str | None:
+        """Our text in their words; None when the rule is not about it."""
+        return self._exchange(text, self.ours, self.theirs)
+
+    def back(self, text: str) -> str | None:
+        """The other way."""
+        return self._exchange(text, self.theirs, self.ours)
+
+    def _exchange(self, text: str, old: str, new: str) -> str | None:
+        if self.whole:
+            return new if text == old else None
+        return new + text[len(old) :] if text.startswith(old) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Added:
+    """Fields of later revisions that records have, with plain values."""
+
+    under: tuple[str, ...]
+    """What the paths begin with, in our words."""
+    beside: str
+    """A field that each such record has once, and nothing within it."""
+    fields: Mapping[str, object]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dropped:
+    """A field that clients send where it means nothing, and the API refuses it."""
+
+    path: str
+    """A pattern of our paths."""
+    field: str
+    unless: Mapping[str, str]
+    """What the body says where the field does mean something; where it says nothing, it may."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lists:
+    """A list of later revisions, of which there is nothing here."""
+
+    path: str
+    """In our words."""
+    scopes: tuple[str, ...]
+    summary: str
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """One cloud's words for the API."""
+
+    name: str
+    product: tuple[str, str]
+    """The product's name in paths, areas of scopes (with an `s`) and texts: ours and theirs."""
+    vendor: tuple[str, str]
+    """What the ids of public images and kernels begin with, before their slash."""
+    vendor_paths: tuple[str, ...]
+    """After which such an id follows, in our words."""
+    keys: Mapping[str, str]
+    """Names of fields."""
+    values: tuple[Value, ...]
+    scope_fields: frozenset[str]
+    """Fields that hold scopes."""
+    path_fields: frozenset[str]
+    """Fields that hold paths of the API."""
+    words: Mapping[str, str]
+    """What else texts that people read say otherwise."""
+    same: Mapping[str, str]
+    """What looks like a word of ours and stays, with the reason."""
+    extensions: Mapping[str, str]
+    """Paths that the other cloud does not have, with what they are for."""
+    opaque_fields: frozenset[str]
+    """Fields whose value is the caller's own."""
+    opaque_paths: frozenset[str]
+    """Paths whose bodies are the caller's own."""
+    added: tuple[Added, ...]
+    dropped: tuple[Dropped, ...]
+    lists: tuple[Lists, ...]
+
+    @cached_property
+    def keys_exchanged(self) -> Mapping[str, str]:
+        """Names of fields in requests: theirs to ours, and ours to what means nothing."""
+        return {**self.keys, **{theirs: ours for ours, theirs in self.keys.items()}}
+
+    @cached_property
+    def values_by_field(self) -> Mapping[str, tuple[Value, ...]]:
+        fields: dict[str, list[Value]] = {}
+        for value in self.values:
+            fields.setdefault(value.field, []).append(value)
+        return {key: tuple(of) for key, of in fields.items()}
