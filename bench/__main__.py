@@ -14,6 +14,7 @@ from bench import (
     attach,
     attacks,
     billing,
+    dialect,
     dns,
     edge,
     guest,
@@ -30,6 +31,7 @@ from roost.store import Store
 
 _WITH_DATABASE: dict[str, Callable[[Store, Path], AsyncIterator[Result]]] = {
     "edge": edge.measure,
+    "dialect": dialect.measure,
     "writes": writes.measure,
     "lists": lists.measure,
     "jobs": jobs.measure,

@@ -1,7 +1,9 @@
 """The dialects that there are, and where the settings want them."""
 
+from roost.core.catalog import Catalog
 from roost.dialect.linode import LINODE
 from roost.dialect.table import Dialect
+from roost.errors import OperatorError
 
 DIALECTS = {each.name: each for each in (LINODE,)}
 
@@ -13,3 +15,15 @@ def read_dialects(setting: str) -> list[tuple[Dialect, str]]:
         known = ", ".join(DIALECTS)
         raise ValueError(f"{unknown[0] or 'nothing'} is not a dialect: there is {known}")
     return [(DIALECTS[name], listen) for name, _, listen in wanted]
+
+
+def check_ids(dialect: Dialect, catalog: Catalog) -> None:
+    """OperatorError for ids of the catalogue that nobody could tell from translated ones."""
+    prefix = f"{dialect.vendor[1]}/"
+    images = [image.id for image in catalog.entries.images]
+    kernels = [kernel.id for kernel in catalog.entries.kernels]
+    if taken := sorted(each for each in (*images, *kernels) if each.startswith(prefix)):
+        raise OperatorError(
+            f"the dialect {dialect.name} and the catalogue do not go together: {taken[0]} is what "
+            f"{dialect.vendor[0]}/{taken[0].removeprefix(prefix)} is called there"
+        )

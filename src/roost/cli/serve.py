@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import structlog
 
-from roost.app.dialects import read_dialects
+from roost.app.dialects import check_ids, read_dialects
 from roost.app.engines import describe
 from roost.app.first_start import TOKEN_FILE
 from roost.app.logs import configure_logs
@@ -113,6 +113,7 @@ async def _serve(settings: Settings) -> None:
             _greet(roost)
             for door in doors[1:]:
                 assert door.dialect is not None
+                check_ids(door.dialect, roost.catalog)
                 click.echo(f"{door.dialect.name}: {_url(door)}")
             ready = f"roost ready {_url(doors[0])}"
             await serve_api(roost, doors, lambda: _be_ready(ready), _stop_on_signals())

@@ -30,7 +30,8 @@ _SPAN = r'"{}":(?:"[^"]*"|\[[^\]]*\])'
 class Fields:
     """What records may hold, at any depth."""
 
-    schemas: dict[str, list[Schema]] = field(default_factory=dict)
+    schemas: dict[str, list[tuple[str, Schema]]] = field(default_factory=dict)
+    """By the field's name: the records that have it, and what it is there."""
     any: bool = False
     """Whether there are objects of which nothing is declared."""
     named: set[str] = field(default_factory=set)
@@ -39,11 +40,13 @@ class Fields:
     def __contains__(self, name: str) -> bool:
         return self.any or name in self.schemas
 
-    def may_hold(self, name: str, text: str) -> bool:
-        """Whether a field may have a text that begins so: an enumeration says which it has."""
-        if self.any:
-            return True
-        return any(_may_hold(schema, text) for schema in self.schemas.get(name, ()))
+    def may_hold(self, value: Value) -> bool:
+        """Whether some field may have the text: an enumeration says which it has."""
+        return self.any or any(
+            _lists(schema, value.ours)
+            or (_is_text(schema) and (not value.records or record in value.records))
+            for record, schema in self.schemas.get(value.field, ())
+        )
 
 
 def compile_answers(dialect: Dialect, endpoints: Iterable[Endpoint]) -> dict[str, Rewrite]:
@@ -67,7 +70,7 @@ def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]
         return None
     if endpoint.path in dialect.opaque_paths:
         return None
-    fields = fields_of(schemas[row.__name__], schemas)
+    fields = fields_of(row.__name__, schemas)
     pairs = [*_pairs(dialect, fields), *_additions(dialect, endpoint, fields)]
     spans = list(_spans(dialect, fields))
     if not pairs and not spans:
@@ -84,23 +87,23 @@ def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]
     return rewrite
 
 
-def fields_of(schema: Schema, schemas: Mapping[str, Schema]) -> Fields:
+def fields_of(record: str, schemas: Mapping[str, Schema]) -> Fields:
     """The fields of a record and of all within it."""
     fields = Fields()
 
-    def visit(schema: object) -> None:
+    def visit(schema: object, record: str = "") -> None:
         if not isinstance(schema, Mapping):
             return
         name = str(schema.get("$ref", "")).rpartition("/")[2]
         if name and name not in fields.named:
             fields.named.add(name)
-            visit(schemas[name])
+            visit(schemas[name], name)
         properties = schema.get("properties", {})
-        if schema.get("type") == "object" and not properties:
+        if schema.get("type") == "object" and "properties" not in schema:
             fields.any = True
         assert isinstance(properties, Mapping)
         for key, of in properties.items():
-            fields.schemas.setdefault(key, []).append(of)
+            fields.schemas.setdefault(key, []).append((record, of))
             visit(of)
         for part in ("items", "additionalProperties"):
             visit(schema.get(part))
@@ -108,18 +111,35 @@ def fields_of(schema: Schema, schemas: Mapping[str, Schema]) -> Fields:
             for each in schema.get(part, ()):
                 visit(each)
 
-    visit(schema)
+    visit({"$ref": f"/{record}"})
     return fields
 
 
-def _may_hold(schema: Schema, text: str) -> bool:
-    options = schema.get("anyOf")
-    if isinstance(options, list):
-        return any(_may_hold(option, text) for option in options)
-    words = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if isinstance(words, list):
-        return any(str(word).startswith(text) for word in words)
-    return schema.get("type") != "null"
+def _lists(schema: Schema, text: str) -> bool:
+    """Whether it is an enumeration with such a word."""
+    return any(str(word).startswith(text) for word in _words(schema))
+
+
+def _is_text(schema: Schema) -> bool:
+    """Whether it may be any text."""
+    if _words(schema):
+        return False
+    types = schema.get("type", ())
+    return "string" in (types if isinstance(types, list) else [types]) or any(
+        _is_text(option) for option in _options(schema)
+    )
+
+
+def _words(schema: Schema) -> list[object]:
+    words = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    assert isinstance(words, list)
+    return [*words, *(word for option in _options(schema) for word in _words(option))]
+
+
+def _options(schema: Schema) -> list[Schema]:
+    options = schema.get("anyOf", [])
+    assert isinstance(options, list)
+    return options
 
 
 def _pairs(dialect: Dialect, fields: Fields) -> Iterator[tuple[bytes, bytes]]:
@@ -127,7 +147,7 @@ def _pairs(dialect: Dialect, fields: Fields) -> Iterator[tuple[bytes, bytes]]:
         if ours in fields:
             yield f'"{ours}":'.encode(), f'"{theirs}":'.encode()
     for value in dialect.values:
-        if not value.many and fields.may_hold(value.field, value.ours):
+        if not value.many and fields.may_hold(value):
             yield _start(value, value.ours), _start(value, value.theirs)
     for name in dialect.path_fields & fields.schemas.keys():
         for ours, theirs in paths.beginnings(dialect):

@@ -73,10 +73,10 @@ def _add_fields(
         rows = {row_of(e.returns) for e in registry if concerns(added, e)} - {None}
         for row in rows:
             assert row is not None
-            fields = fields_of(schemas[row.__name__], schemas)
+            fields = fields_of(row.__name__, schemas)
             if added.beside not in fields.schemas:
                 continue
-            for name in {row.__name__, *fields.named}:
+            for name in fields.named:
                 properties = schemas[name].get("properties")
                 if isinstance(properties, dict) and added.beside in properties:
                     for key, value in added.fields.items():

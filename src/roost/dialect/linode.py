@@ -12,6 +12,8 @@ _OBJECTS = ("object_storage:read_only",)
 _DATABASES = ("databases:read_only",)
 _FIREWALL = ("firewall:read_only",)
 _LATER = "later revisions have it"
+_NAMING = frozenset({"Entity", "TaggedRow"})
+_WITH_IDS = frozenset({"Entity", "ImageRow", "KernelRow"})
 
 LINODE = Dialect(
     name="linode",
@@ -30,10 +32,10 @@ LINODE = Dialect(
         Value("image", "roost/", "linode/"),
         Value("images", "roost/", "linode/", many=True),
         Value("kernel", "roost/", "linode/"),
-        Value("id", "roost/", "linode/"),
-        Value("created_by", "roost", "linode", whole=True),
-        Value("type", "compute", "linode", whole=True),
-        Value("type", "compute_config", "linode_config", whole=True),
+        Value("id", "roost/", "linode/", records=_WITH_IDS),
+        Value("created_by", "roost", "linode", whole=True, records=frozenset({"ImageRow"})),
+        Value("type", "compute", "linode", whole=True, records=_NAMING),
+        Value("type", "compute_config", "linode_config", whole=True, records=_NAMING),
         Value("action", "compute_", "linode_"),
         # Later revisions name these events so; clients wait for the later names.
         Value("action", "dns_record_", "domain_record_"),
@@ -67,7 +69,6 @@ LINODE = Dialect(
                 "disk_encryption": "disabled",
                 "interface_generation": "legacy_config",
                 "lke_cluster_id": None,
-                "locks": [],
                 "placement_group": None,
                 "site_type": "core",
             },
@@ -83,7 +84,7 @@ LINODE = Dialect(
         Added(
             ("/volumes", "/compute/instances/{}/volumes"),
             "filesystem_path",
-            {"encryption": "disabled", "io_ready": True, "locks": []},
+            {"encryption": "disabled", "io_ready": True},
             _LATER,
         ),
         Added(("/images",), "eol", {"is_shared": False, "regions": [], "tags": []}, _LATER),

@@ -52,7 +52,8 @@ class Listener:
         match = self._registry.router.find(path.rstrip("/"))
         endpoint = None if match is None else match.methods.get(method)
         inner = {**scope, "path": version + path, "method": method}
-        inner["headers"] = [self._header_back(header) for header in scope["headers"]]
+        if any(name == b"x-filter" for name, _ in scope["headers"]):
+            inner["headers"] = [self._header_back(header) for header in scope["headers"]]
         if endpoint is not None and endpoint.query:
             inner["query_string"] = self._query_back(scope["query_string"])
         if endpoint is not None and endpoint.body is not None:
@@ -92,18 +93,16 @@ class Listener:
                 body = say_error(self._dialect, body)
             elif rewrite is not None:
                 body = rewrite(body)
-            length = b"%d" % len(body)
-            start["headers"] = [self._header(header, length) for header in start["headers"]]
+            headers = start["headers"]
+            for at, (name, value) in enumerate(headers):
+                if name == b"content-length":
+                    headers[at] = name, b"%d" % len(body)
+                elif name in _SCOPES and value != b"*":
+                    headers[at] = name, exchange_scopes(self._dialect, value)
             await send(start)
             await send({**message, "body": b"" if head else body})
 
         return translated
-
-    def _header(self, header: Header, length: bytes) -> Header:
-        name, value = header
-        if name == b"content-length":
-            return name, length
-        return (name, exchange_scopes(self._dialect, value)) if name in _SCOPES else header
 
     async def _call_login(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pages and endpoints where only scopes are named otherwise, and texts."""

@@ -19,6 +19,8 @@ class Value:
     whole: bool = False
     many: bool = False
     """Whether the field holds a list."""
+    records: frozenset[str] = frozenset()
+    """Records of ours whose field it is, where it is no enumeration; empty: all that have it."""
 
     def forth(self, text: str) -> str | None:
         """Our text in their words; None when the rule is not about it."""
