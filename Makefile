@@ -10,7 +10,7 @@ SETUP := $(or $(PYTHON),python3) scripts/setup.py
 UV := $(shell command -v uv || echo .boot/bin/uv)
 BOOT := $(filter .boot/bin/uv,$(UV))
 
-.PHONY: run test check bench fmt clean
+.PHONY: run test check bench clients fmt clean
 
 run: $(BOOT)
 	@$(SETUP)
@@ -26,6 +26,10 @@ check: $(BOOT)
 bench: $(BOOT)
 	@$(SETUP)
 	@$(UV) run --locked python -m bench
+
+# Writes docs/clients.md.
+clients: $(BOOT)
+	@$(UV) run --locked scripts/try-clients
 
 fmt: $(BOOT)
 	@$(UV) run --locked ruff format .

@@ -11,7 +11,8 @@ from roost.web.registry import Registry
 
 Json = Any
 
-REGISTRY = Registry(GROUPS.endpoints, later_endpoints(LINODE))
+LATER = tuple(later_endpoints(LINODE))
+REGISTRY = Registry(GROUPS.endpoints, LATER)
 """What its listener offers."""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from roost.app.first_start import TOKEN_FILE
 from roost.app.roost import Roost, open_roost
 from roost.app.serve import Door, serve
+from roost.dialect.linode import LINODE
 from roost.settings import Settings
 
 
@@ -19,28 +20,39 @@ class RunningRoost:
     url: str
     token: str
     """Of the user admin; empty when the database had one before."""
+    linode: str
+    """Where it speaks that dialect."""
 
 
 @asynccontextmanager
 async def running_roost(settings: Settings) -> AsyncIterator[RunningRoost]:
     """Serve until the end of the block, on a free port."""
     async with open_roost(settings) as roost:
-        listening = socket.create_server(("127.0.0.1", 0))
+        doors = [Door(_listen()), Door(_listen(), LINODE)]
         ready, stop = asyncio.Event(), asyncio.Event()
-        task = asyncio.create_task(serve(roost, [Door(listening)], ready.set, stop))
+        task = asyncio.create_task(serve(roost, doors, ready.set, stop))
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
         token = settings.state / TOKEN_FILE
         try:
             yield RunningRoost(
                 roost,
-                f"http://127.0.0.1:{listening.getsockname()[1]}",
+                _url(doors[0]),
                 token.read_text().strip() if token.exists() else "",
+                _url(doors[1]),
             )
         finally:
             waiting.cancel()
             stop.set()
             await task
+
+
+def _listen() -> socket.socket:
+    return socket.create_server(("127.0.0.1", 0))
+
+
+def _url(door: Door) -> str:
+    return f"http://127.0.0.1:{door.listening.getsockname()[1]}"
 
 
 def simulated(state: Path, database_url: str, **more: object) -> Settings:

@@ -13,7 +13,7 @@ def read_dialects(setting: str) -> list[tuple[Dialect, str]]:
     wanted = [part.partition("=") for part in setting.split(",") if part]
     if unknown := [name for name, _, _ in wanted if name not in DIALECTS]:
         known = ", ".join(DIALECTS)
-        raise ValueError(f"{unknown[0] or 'nothing'} is not a dialect: there is {known}")
+        raise ValueError(f"there is no dialect {unknown[0]!r}, only {known}")
     return [(DIALECTS[name], listen) for name, _, listen in wanted]
 
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import re
 import signal
 import socket
 import sys
@@ -27,6 +28,7 @@ from roost.cli.options import read_settings, roost_options, run
 from roost.settings import Settings
 
 _STOP_SECONDS = 9.5
+_LAST_PORT = 65535
 _SWITCH_SECONDS = 0.001
 """How long a thread that computes keeps requests waiting, each time that they go on; Python's own
 five milliseconds add up."""
@@ -99,10 +101,12 @@ def _url(door: Door) -> str:
 
 def _bind(listen: str) -> socket.socket:
     host, _, port = listen.rpartition(":")
+    if not host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > _LAST_PORT:
+        raise click.UsageError(f"cannot listen on {listen or 'nothing'}: it must be HOST:PORT")
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host.strip("[]"), int(port)), family=family, backlog=1024)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise click.ClickException(f"cannot listen on {listen}: {error}") from error
 
 
