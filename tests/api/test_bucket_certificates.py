@@ -173,3 +173,24 @@ async def test_who_says_nothing_makes_room(
         assert await asyncio.wait_for(silent[0][0].read(), 30) == b""
         for _, writer in silent:
             writer.close()
+
+
+async def test_a_key_that_cannot_be_opened_fails_its_own_bucket_only(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await made_bucket(client), await made_bucket(client)
+    made = {each["hostname"]: await uploaded(client, each) for each in (one, other)}
+    sealed_elsewhere = Box(b"k" * 32).seal(b"some key")
+    await roost.store.execute(
+        """
+        update object_certificate set private_key = $2
+        where bucket_id = (select id from object_bucket where hostname = $1)
+        """,
+        one["hostname"],
+        sealed_elsewhere,
+    )
+    async with tls(roost, monkeypatch) as port:
+        hostname = other["hostname"]
+        await until(lambda: called(port, hostname, made[hostname]), lambda got: got is not None)
+        assert await called(port, one["hostname"], made[one["hostname"]]) is None
+        assert await called(port, hostname, made[hostname]) == b"seen:hello"

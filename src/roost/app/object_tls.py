@@ -17,7 +17,8 @@ import structlog
 
 from roost.core.engine import EngineError
 from roost.core.planes import Engines
-from roost.engines.listeners import Listener
+from roost.engines.listeners import Listener, ListenerError
+from roost.errors import OperatorError
 from roost.resources.object_storage import certificate_queries as queries
 from roost.resources.object_storage.certificate_queries import Served
 from roost.resources.object_storage.certificate_rules import server_context
@@ -62,8 +63,7 @@ class ObjectTls:
     @asynccontextmanager
     async def listening(self, host: str, port: int) -> AsyncIterator[int]:
         """Serve while the block runs; the port."""
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.create_server((host, port), family=family, backlog=1024) as listening:
+        with _bind(host, port) as listening:
             listening.setblocking(False)
             async with asyncio.TaskGroup() as tasks:
                 work = [
@@ -102,8 +102,12 @@ class ObjectTls:
     def _choose(
         self, connection: ssl.SSLObject, name: str | None, _context: ssl.SSLContext
     ) -> int | None:
-        """Show the certificate of the bucket of this name, where it has one."""
-        context = self._context_of((name or "").lower())
+        """Show the certificate of the bucket of this name, where it has one that can be used."""
+        try:
+            context = self._context_of((name or "").lower())
+        except (ValueError, ssl.SSLError) as error:
+            _log.warning("certificate_not_usable", hostname=name, reason=type(error).__name__)
+            return ssl.ALERT_DESCRIPTION_INTERNAL_ERROR
         if context is None:
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
         connection.context = context
@@ -183,6 +187,17 @@ async def _copy(
         idle.reschedule(asyncio.get_running_loop().time() + _IDLE_SECONDS)
 
 
+def _bind(host: str, port: int) -> socket.socket:
+    """OperatorError when it cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except (OSError, OverflowError) as error:
+        raise OperatorError(
+            f"cannot serve buckets by TLS at {host}, port {port}: {error}"
+        ) from None
+
+
 class _Caller:
     """A connection, for who counts them."""
 
@@ -202,7 +217,10 @@ async def serve_buckets(
     if settings.objects_tls_listen is None:
         yield None
         return
-    listener = Listener.parse(settings.objects_tls_listen)
+    try:
+        listener = Listener.parse(settings.objects_tls_listen)
+    except ListenerError as error:
+        raise OperatorError(f"ROOST_OBJECTS_TLS_LISTEN: {error}") from None
     each = settings.connections_per_address
     connections = Connections(min(settings.max_connections, _MOST), each, Networks(""))
     buckets = ObjectTls(store, services.get(Box), services.get(Engines), connections)
