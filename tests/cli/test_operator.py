@@ -157,7 +157,7 @@ def test_jobs_are_listed_and_shown(server: Server, compute_id: int) -> None:
 
 def test_a_job_is_tried_again_at_once(server: Server, compute_id: int) -> None:
     job_id = make_job(server, "compute_boot", "waiting", attempt=1, error="full", step="gone")
-    assert told(server, "job", "retry", str(job_id)) == ""
+    assert told(server, "job", "retry", str(job_id)) == f"job {job_id} is tried now\n"
 
     def ended() -> bool:
         return rows(server, "job", "show", str(job_id))["finished"] is not None

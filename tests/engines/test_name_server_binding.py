@@ -8,7 +8,7 @@ from roost.app import powerdns
 from roost.app.engines import EngineUnavailableError
 from roost.app.name_server import bind_dns, start_dns, with_addresses
 from roost.clock import Clock
-from roost.resources.domains import queries
+from roost.resources.domains import holder_queries
 from roost.settings import Settings
 from roost.store import Queries, Store
 
@@ -31,7 +31,7 @@ class Host:
         async def find_holder(_: Queries) -> str | None:
             return self.holder
 
-        monkeypatch.setattr(queries, "find_holder", find_holder)
+        monkeypatch.setattr(holder_queries, "find_holder", find_holder)
 
 
 async def bound(store: Store, state: Path, **settings: object) -> tuple[str, bool, str]:
@@ -110,8 +110,8 @@ async def test_an_operators_server_is_reached_when_it_starts(
 
 
 async def test_nobody_holds_the_zones_while_there_are_none(store: Store) -> None:
-    await queries.set_holder(store, "powerdns")
-    assert await queries.find_holder(store) is None
-    await queries.set_holder(store, "simulated")
+    await holder_queries.set_holder(store, "powerdns")
+    assert await holder_queries.find_holder(store) is None
+    await holder_queries.set_holder(store, "simulated")
     stored = await store.fetchval("select value ->> 'name' from setting where key = 'dns_engine'")
     assert stored == "simulated"

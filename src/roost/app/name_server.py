@@ -13,7 +13,7 @@ from roost.core.engine import EngineError
 from roost.core.planes import EVERYWHERE, Binding
 from roost.engines.listeners import Listener, ListenerError, parse_listeners
 from roost.engines.simulated.domains import SimulatedDomains
-from roost.resources.domains import queries
+from roost.resources.domains import holder_queries
 from roost.resources.domains.engine import DomainEngine
 from roost.settings import Settings
 from roost.store import Queries
@@ -52,7 +52,7 @@ def with_addresses(binding: Binding[NameServer]) -> Binding[NameServer]:
 async def bind_dns(settings: Settings, clock: Clock, db: Queries) -> Binding[NameServer]:
     """Raises EngineUnavailableError when what is wanted, or holds the zones, cannot run here."""
     listeners = _listeners(settings)
-    holder = await queries.find_holder(db)
+    holder = await holder_queries.find_holder(db)
     if _wants_simulated(settings, holder):
         by_itself = settings.dns_engine == settings.engines == "auto"
         why = "it holds the zones" if by_itself else "only simulated engines are wanted"

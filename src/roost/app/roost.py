@@ -41,7 +41,7 @@ from roost.resources.cancellation.settings import Cancellation
 from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.power_service import ComputeMetrics
-from roost.resources.domains import queries as domains
+from roost.resources.domains import holder_queries
 from roost.resources.domains.name_rules import public_suffixes
 from roost.resources.images.imported_service import ImportedImages
 from roost.resources.oauth_clients.queries import PublicUrl
@@ -195,7 +195,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             for binding in instances:
                 await compute.set_engine(store, binding.place, binding.engine.name)
             await start_dns(name_server)
-            await domains.set_holder(store, name_server.engine.name)
+            await holder_queries.set_holder(store, name_server.engine.name)
         if settings.worker and not beside and any(each.real for each in instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(GROUPS.jobs, clock, EventListener(clock))

@@ -92,6 +92,7 @@ def show(state: Path | None, job_id: int, as_json: bool) -> None:
 def retry(state: Path | None, job_id: int) -> None:
     """Have the next attempt of a job at once that waits after a failure."""
     run(_retry(read_served_settings(state=state), job_id))
+    click.echo(f"job {job_id} is tried now")
 
 
 @job.command()

@@ -1,5 +1,7 @@
 """The SQL of lists of events of all accounts, for the operator."""
 
+# ruff: noqa: S608  (statements are put together from constants)
+
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,7 +41,7 @@ async def list_recent(
         select {_COLUMNS} from event
         where ($1::bigint is null or account_id = $1) and ($2::text is null or status = $2)
         order by id desc limit $3
-        """,  # noqa: S608
+        """,
         account_id,
         status,
         limit,
@@ -56,7 +58,7 @@ async def list_changed(
         select {_COLUMNS} from event
         where (id > $1 or id = any($2::bigint[])) and ($3::bigint is null or account_id = $3)
         order by id limit 10000
-        """,  # noqa: S608
+        """,
         after,
         list(unfinished),
         account_id,
@@ -79,7 +81,7 @@ async def list_of_entity(
         select {_COLUMNS} from event
         where account_id = $1 and entity_type = $2 and entity_id = $3
         order by id desc limit $4
-        """,  # noqa: S608
+        """,
         account_id,
         entity_type,
         str(entity_id),

@@ -8,7 +8,7 @@ from roost.clock import Clock
 from roost.core.revocation_queries import CHANNEL
 from roost.core.scopes import Scopes
 from roost.ids import new_suffix, new_uuid
-from roost.resources.account import queries
+from roost.resources.account import queries, tie_queries
 from roost.resources.tokens.service import issue_token
 from roost.store import Queries, notify
 
@@ -47,9 +47,9 @@ async def make_parent(db: Queries, clock: Clock, child_id: int, parent_id: int) 
     `settle` after the commit: the users of both are of another type.
     """
     await _check_tie(db, child_id, parent_id)
-    await queries.tie(db, child_id, parent_id)
+    await tie_queries.tie(db, child_id, parent_id)
     name = f"proxy-{child_id}-{new_suffix()}"
-    await queries.create_proxy(db, child_id, parent_id, name, clock.seconds())
+    await tie_queries.create_proxy(db, child_id, parent_id, name, clock.seconds())
     await notify(db, CHANNEL)
     return name
 
@@ -58,7 +58,7 @@ async def _check_tie(db: Queries, child_id: int, parent_id: int) -> None:
     """The family has two levels, and nobody is tied twice."""
     if child_id == parent_id:
         raise AccountError("an account can't be its own parent")
-    found = await queries.lock_pair(db, child_id, parent_id)
+    found = await tie_queries.lock_pair(db, child_id, parent_id)
     for account_id in (child_id, parent_id):
         if account_id not in found:
             raise AccountError(f"there is no account {account_id}")

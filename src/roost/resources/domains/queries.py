@@ -325,27 +325,5 @@ DOMAIN = ResourceKind(
 )
 
 
-async def find_holder(db: Queries) -> str | None:
-    """The engine's name; None while there are no domains."""
-    name: str | None = await db.fetchval(
-        """
-        select value ->> 'name' from setting
-        where key = 'dns_engine' and exists (select from domain)
-        """
-    )
-    return name
-
-
-async def set_holder(db: Queries, name: str) -> None:
-    await db.execute(
-        """
-        insert into setting (key, value) values
-            ('dns_engine', jsonb_build_object('name', $1::text))
-        on conflict (key) do update set value = excluded.value
-        """,
-        name,
-    )
-
-
 HELD = "select id::text, account_id, false as waits from domain"
 """What ends with accounts."""
