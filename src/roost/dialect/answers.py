@@ -18,6 +18,8 @@ from roost.dialect.texts import exchange_scopes, say
 from roost.web.openapi.schemas import build_schemas, row_of
 from roost.web.registry import Binary, Endpoint
 
+_PIECE, _MARGIN = 24_000, 1_000
+
 Rewrite = Callable[[bytes], bytes]
 Change = Callable[[re.Match[bytes]], bytes]
 Schema = Mapping[str, object]
@@ -77,14 +79,33 @@ def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]
         return None
 
     def rewrite(body: bytes) -> bytes:
-        for old, new in pairs:
-            # Half the time of `replace`, which counts first.
-            body = new.join(body.split(old))
+        if pairs:
+            body = b"".join(_replaced(piece, pairs) for piece in _pieces(body))
         for pattern, change in spans:
             body = pattern.sub(change, body)
         return body
 
     return rewrite
+
+
+def _replaced(text: bytes, pairs: Iterable[tuple[bytes, bytes]]) -> bytes:
+    for old, new in pairs:
+        # Half the time of `replace`, which counts first.
+        text = new.join(text.split(old))
+    return text
+
+
+def _pieces(body: bytes) -> Iterator[bytes]:
+    """Cut at commas, which nothing that is replaced has: Python finds a text in less than 30 KB
+    twice as fast as in more."""
+    at = 0
+    while len(body) - at > _PIECE:
+        end = body.find(b",", at + _PIECE - _MARGIN) + 1
+        if not end:
+            break
+        yield body[at:end]
+        at = end
+    yield body[at:]
 
 
 def fields_of(record: str, schemas: Mapping[str, Schema]) -> Fields:

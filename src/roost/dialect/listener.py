@@ -1,6 +1,7 @@
 """The ASGI application in front of all others that translates, both ways."""
 
 from collections.abc import Mapping
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -32,6 +33,8 @@ class Listener:
         self._registry = registry
         self._app = app
         self._max_body = max_body
+        # Few are different, and most answers have the same.
+        self._said_scopes = lru_cache(1000)(partial(exchange_scopes, dialect))
         self._rewrites: Mapping[str, Rewrite] = compile_answers(dialect, registry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,8 +100,8 @@ class Listener:
             for at, (name, value) in enumerate(headers):
                 if name == b"content-length":
                     headers[at] = name, b"%d" % len(body)
-                elif name in _SCOPES and value != b"*":
-                    headers[at] = name, exchange_scopes(self._dialect, value)
+                elif name in _SCOPES:
+                    headers[at] = name, self._said_scopes(value)
             await send(start)
             await send({**message, "body": b"" if head else body})
 

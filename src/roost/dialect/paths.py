@@ -5,19 +5,14 @@ from roost.dialect.table import Dialect
 
 def back(dialect: Dialect, path: str) -> str:
     """Our path for one of theirs; one of ours becomes a path that nothing has."""
-    ours, theirs = dialect.product
-    for old, new in ((f"/{theirs}/", f"/{ours}/"), (f"/{ours}/", f"/{theirs}/")):
+    for old, new in dialect.products_exchanged:
         if path.startswith(old):
             path = new + path[len(old) :]
             break
-    our_vendor, their_vendor = (f"{name}/" for name in dialect.vendor)
-    for prefix in dialect.vendor_paths:
-        if path.startswith(prefix):
-            rest = path[len(prefix) :]
-            if rest.startswith(their_vendor):
-                return prefix + our_vendor + rest[len(their_vendor) :]
-            if rest.startswith(our_vendor):
-                return prefix + their_vendor + rest[len(our_vendor) :]
+    if path.startswith(dialect.vendor_paths):
+        for old, new in dialect.vendors_exchanged:
+            if path.startswith(old):
+                return new + path[len(old) :]
     return path
 
 

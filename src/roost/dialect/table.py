@@ -103,6 +103,22 @@ class Dialect:
     lists: tuple[Lists, ...]
 
     @cached_property
+    def products_exchanged(self) -> tuple[tuple[str, str], ...]:
+        """What paths begin with that are named after the product: theirs and ours, both ways."""
+        ours, theirs = (f"/{name}/" for name in self.product)
+        return (theirs, ours), (ours, theirs)
+
+    @cached_property
+    def vendors_exchanged(self) -> tuple[tuple[str, str], ...]:
+        """The same of paths that name a public image or kernel, in our words otherwise."""
+        ours, theirs = (f"{name}/" for name in self.vendor)
+        return tuple(
+            (path + old, path + new)
+            for path in self.vendor_paths
+            for old, new in ((theirs, ours), (ours, theirs))
+        )
+
+    @cached_property
     def keys_exchanged(self) -> Mapping[str, str]:
         """Names of fields in requests: theirs to ours, and ours to what means nothing."""
         return {**self.keys, **{theirs: ours for ours, theirs in self.keys.items()}}
