@@ -1,6 +1,8 @@
 """Who may do what with a bucket of each ACL, by requests to a real S3 server."""
 
+import shutil
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -188,3 +190,16 @@ async def test_another_process_adopts_the_server(
     again = SeaweedObjects(Server(folder))
     assert await again.endpoint() == await engine.endpoint()
     assert await again.keys() == await engine.keys()
+
+
+async def test_a_server_whose_folder_was_deleted_makes_way(tmp_path: Path) -> None:
+    folder = tmp_path / "objects"
+    first = Server(folder)
+    await first.ensure()
+    shutil.rmtree(folder)
+    again = SeaweedObjects(Server(folder))
+    try:
+        await again.put_bucket(BucketSpec(BUCKET, "private", False))
+        assert await again.buckets() == [BUCKET]
+    finally:
+        await again.shut_down()

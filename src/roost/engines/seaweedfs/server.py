@@ -72,7 +72,12 @@ class Server:
         if find_process(self._pid_file, self._marker) is None:
             await DISK.run(self._make)
             async with locked(self._folder):
-                if await self._search() is None:
+                found = await self._search()
+                if found is not None and not self.exists:
+                    # It serves a folder that was deleted, at ports that nobody knows any more.
+                    await self._end()
+                    found = None
+                if found is None:
                     await self._start()
         return await DISK.run(self._place)
 
