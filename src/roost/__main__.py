@@ -2,4 +2,5 @@
 
 from roost.cli import main
 
-main(prog_name="roost")
+if __name__ == "__main__":
+    main(prog_name="roost")
