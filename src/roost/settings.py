@@ -25,6 +25,10 @@ class Settings(BaseSettings):
         pattern=r"^[^,=]*(=[^,=]*(,[^,=]*=[^,=]*)*)?$",
         description="NAME=HOST:PORT, with commas: where the API is in another cloud's words too",
     )
+    tls_cert: Path | None = Field(
+        default=None, description="PEM of the certificate that listeners show; default: no TLS"
+    )
+    tls_key: Path | None = Field(default=None, description="PEM of its key")
     public_url: str | None = Field(
         default=None,
         pattern=r"^https?://[^/?#]+$",

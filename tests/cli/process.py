@@ -2,6 +2,7 @@
 
 import json
 import os
+import ssl
 import subprocess
 import sys
 import time
@@ -114,8 +115,9 @@ class Server:
                 "Content-Type": "application/json",
             },
         )
+        trust = ssl.create_default_context() if self.url.startswith("https:") else None
         try:
-            with urllib.request.urlopen(request, timeout=_SECONDS) as response:
+            with urllib.request.urlopen(request, timeout=_SECONDS, context=trust) as response:
                 return response.status, json.load(response)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)

@@ -10,6 +10,7 @@ from pathlib import Path
 from roost.app.first_start import TOKEN_FILE
 from roost.app.roost import Roost, open_roost
 from roost.app.serve import Door, serve
+from roost.app.tls import ServerCertificate
 from roost.dialect.linode import LINODE
 from roost.settings import Settings
 
@@ -30,16 +31,18 @@ async def running_roost(settings: Settings) -> AsyncIterator[RunningRoost]:
     async with open_roost(settings) as roost:
         doors = [Door(_listen()), Door(_listen(), LINODE)]
         ready, stop = asyncio.Event(), asyncio.Event()
-        task = asyncio.create_task(serve(roost, doors, ready.set, stop))
+        certificate = ServerCertificate.of(settings)
+        serving = serve(roost, doors, ready.set, stop, certificate)
+        task = asyncio.create_task(serving)
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
         token = settings.state / TOKEN_FILE
         try:
             yield RunningRoost(
                 roost,
-                _url(doors[0]),
+                _url(doors[0], certificate),
                 token.read_text().strip() if token.exists() else "",
-                _url(doors[1]),
+                _url(doors[1], certificate),
             )
         finally:
             waiting.cancel()
@@ -51,8 +54,9 @@ def _listen() -> socket.socket:
     return socket.create_server(("127.0.0.1", 0))
 
 
-def _url(door: Door) -> str:
-    return f"http://127.0.0.1:{door.listening.getsockname()[1]}"
+def _url(door: Door, certificate: ServerCertificate | None) -> str:
+    scheme = "http" if certificate is None else "https"
+    return f"{scheme}://127.0.0.1:{door.listening.getsockname()[1]}"
 
 
 def simulated(state: Path, database_url: str, **more: object) -> Settings:

@@ -28,11 +28,10 @@ from roost.services import Services
 from roost.settings import Settings
 from roost.store import FAULTS, Store
 from roost.web.connections import Connections, Networks
+from roost.web.tls import HANDSHAKE_SECONDS, Caller, accepted
 
-_HANDSHAKE_SECONDS = 10.0
 _IDLE_SECONDS = 75.0
 _CLOSE_SECONDS = 10.0
-_PAUSE_SECONDS = 1.0
 _LOOK_SECONDS = 2.0
 """Until a change of a certificate is seen."""
 _PIECE = 64 * 1024
@@ -64,7 +63,6 @@ class ObjectTls:
     async def listening(self, host: str, port: int) -> AsyncIterator[int]:
         """Serve while the block runs; the port."""
         with _bind(host, port) as listening:
-            listening.setblocking(False)
             async with asyncio.TaskGroup() as tasks:
                 work = [
                     tasks.create_task(each) for each in (self._watch(), self._accept(listening))
@@ -75,15 +73,8 @@ class ObjectTls:
 
     async def _accept(self, listening: socket.socket) -> None:
         """Connections are counted before TLS begins: a handshake costs a processor."""
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                connection, address = await loop.sock_accept(listening)
-            except OSError as error:
-                _log.warning("bucket_connection_refused", reason=str(error))
-                await asyncio.sleep(_PAUSE_SECONDS)
-                continue
-            task = asyncio.create_task(self._answer(connection, address[0]))
+        async for connection, address in accepted(listening):
+            task = asyncio.create_task(self._answer(connection, address))
             self._open.add(task)
             task.add_done_callback(self._open.discard)
 
@@ -128,7 +119,7 @@ class ObjectTls:
         return context
 
     async def _answer(self, connection: socket.socket, address: str) -> None:
-        caller, loop = _Caller(connection), asyncio.get_running_loop()
+        caller, loop = Caller(connection), asyncio.get_running_loop()
         with connection:
             if not self._connections.enter(caller, address):
                 return
@@ -140,7 +131,7 @@ class ObjectTls:
                         lambda: protocol,
                         connection,
                         ssl=self._greeting,
-                        ssl_handshake_timeout=_HANDSHAKE_SECONDS,
+                        ssl_handshake_timeout=HANDSHAKE_SECONDS,
                     )
                     self._connections.begin(caller)
                     writer = asyncio.StreamWriter(transport, protocol, reader, loop)
@@ -196,17 +187,6 @@ def _bind(host: str, port: int) -> socket.socket:
         raise OperatorError(
             f"cannot serve buckets by TLS at {host}, port {port}: {error}"
         ) from None
-
-
-class _Caller:
-    """A connection, for who counts them."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-
-    def drop(self) -> None:
-        with suppress(OSError):
-            self._connection.shutdown(socket.SHUT_RDWR)
 
 
 @asynccontextmanager

@@ -1,10 +1,9 @@
 """`roost serve` and `roost worker`: answering requests and running jobs until told to stop."""
 
 import asyncio
-import contextlib
 import resource
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import uvicorn
@@ -12,15 +11,18 @@ from starlette.types import ASGIApp
 
 from roost.app.applications import Applications
 from roost.app.figures import keep_figures
+from roost.app.http_server import HttpServer
 from roost.app.object_tls import serve_buckets
 from roost.app.power_watch import listen
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
+from roost.app.tls import ServerCertificate
 from roost.dialect.table import Dialect
 from roost.settings import Settings
 from roost.threads import COMPUTING
 from roost.web.connections import Connections, Networks
 from roost.web.protocol import bounded
+from roost.web.tls import Handshakes
 
 _KEEP_ALIVE = 75
 """Seconds of an idle connection; longer than clients keep theirs, so that they close first."""
@@ -28,22 +30,6 @@ _GRACE = 4
 """Seconds that requests have to end in."""
 _MOST_FILES = 65536
 """Some programs that Roost starts close as many files as they may have, open or not."""
-
-
-class _Uvicorn(uvicorn.Server):
-    """Uvicorn that says when it answers, and leaves signals to us: it would end the process."""
-
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_ready = on_ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_ready()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +42,16 @@ class Door:
 
 
 async def serve(
-    roost: Roost, doors: Sequence[Door], on_ready: Callable[[], None], stop: asyncio.Event
+    roost: Roost,
+    doors: Sequence[Door],
+    on_ready: Callable[[], None],
+    stop: asyncio.Event,
+    certificate: ServerCertificate | None = None,
 ) -> None:
     """Answer requests and, unless the settings say otherwise, run jobs until `stop` is set.
 
-    Then requests and steps that run are given a few seconds to end; nothing is lost.
+    With a certificate all doors speak TLS. At the end requests and steps that run are given a few
+    seconds; nothing is lost.
     """
     for door in doors:
         # Connections inherit it. Not every event loop sets it itself, and then small answers are
@@ -69,13 +60,15 @@ async def serve(
     worker = RestartingWorker(roost.worker) if roost.settings.worker else None
     async with roost.revocations() as revocations:
         applications = await Applications.open(roost, worker, revocations)
-        protocol = bounded(_count_connections(roost.settings))
+        connections = _count_connections(roost.settings)
+        protocol = bounded(connections)
+        handshakes = None if certificate is None else Handshakes(connections, certificate)
         ready = _after(len(doors), on_ready)
         servers: dict[socket.socket, uvicorn.Server] = {}
         for door in doors:
             app = await COMPUTING.run(applications.of, door.dialect)
             config = _configure(roost.settings, app, protocol)
-            servers[door.listening] = _Uvicorn(config, ready)
+            servers[door.listening] = HttpServer(config, protocol, handshakes, ready)
         try:
             async with (
                 roost.usage.writing(),

@@ -64,6 +64,9 @@ class _Commands(LazyGroup):
             "roost.cli.fsck",
             "Compare the database with what the engines hold, whether the server runs or not.",
         ),
+        "tls": Later(
+            "roost.cli.tls", "Make a certificate for the server, of an authority below the state."
+        ),
         "completion": Later("roost.cli.completion", "Print what completes commands in a shell."),
         "clock": Later("roost.cli.clock", "See or move the clock of a server with a lab."),
     }

@@ -24,6 +24,7 @@ from roost.app.roost import Roost, open_roost
 from roost.app.serve import Door, work
 from roost.app.serve import serve as serve_api
 from roost.app.served import serving
+from roost.app.tls import ServerCertificate
 from roost.cli.options import read_settings, roost_options, run
 from roost.settings import Settings
 
@@ -32,6 +33,8 @@ _LAST_PORT = 65535
 _SWITCH_SECONDS = 0.001
 """How long a thread that computes keeps requests waiting, each time that they go on; Python's own
 five milliseconds add up."""
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 _log = structlog.get_logger(__name__)
 
@@ -46,6 +49,8 @@ _log = structlog.get_logger(__name__)
     metavar="NAME=HOST:PORT",
     help="Listen there too, in another cloud's words: linode. May be repeated.",
 )
+@click.option("--tls-cert", type=_FILE, help="PEM: speak TLS, with this certificate.")
+@click.option("--tls-key", type=_FILE, help="PEM: its key. `roost tls` makes both.")
 @click.option("--lab", is_flag=True, default=None, help="Offer /lab: clock, latency, faults.")
 @click.option("--admin-email", help="Of the account and the user that the first start makes.")
 @click.option("--no-worker", is_flag=True, help="Answer requests only; run jobs elsewhere.")
@@ -55,6 +60,8 @@ def serve(
     catalog: Path | None,
     listen: str | None,
     dialects: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
     lab: bool | None,
     admin_email: str | None,
     no_worker: bool,
@@ -66,6 +73,8 @@ def serve(
         catalog=catalog,
         listen=listen,
         dialects=",".join(dialects) or None,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
         lab=lab,
         admin_email=admin_email,
         worker=False if no_worker else None,
@@ -94,9 +103,16 @@ def _open_doors(settings: Settings) -> Iterator[list[Door]]:
         yield [Door(stack.enter_context(_bind(listen)), dialect) for dialect, listen in wanted]
 
 
-def _url(door: Door) -> str:
+def _certificate(settings: Settings) -> ServerCertificate | None:
+    try:
+        return ServerCertificate.of(settings)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _url(door: Door, certificate: ServerCertificate | None) -> str:
     host, port = door.listening.getsockname()[:2]
-    return f"http://{host}:{port}"
+    return f"{'http' if certificate is None else 'https'}://{host}:{port}"
 
 
 def _bind(listen: str) -> socket.socket:
@@ -111,6 +127,7 @@ def _bind(listen: str) -> socket.socket:
 
 
 async def _serve(settings: Settings) -> None:
+    certificate = _certificate(settings)
     with serving(settings) as opened, _open_doors(settings) as doors:
         async with open_roost(settings) as roost:
             opened()
@@ -118,9 +135,12 @@ async def _serve(settings: Settings) -> None:
             for door in doors[1:]:
                 assert door.dialect is not None
                 check_ids(door.dialect, roost.catalog)
-                click.echo(f"{door.dialect.name}: {_url(door)}")
-            ready = f"roost ready {_url(doors[0])}"
-            await serve_api(roost, doors, lambda: _be_ready(ready), _stop_on_signals())
+                click.echo(f"{door.dialect.name}: {_url(door, certificate)}")
+            ready = f"roost ready {_url(doors[0], certificate)}"
+            stop = _stop_on_signals()
+            if certificate is not None:
+                certificate.renew_on_signal()
+            await serve_api(roost, doors, lambda: _be_ready(ready), stop, certificate)
 
 
 async def _work(settings: Settings) -> None:

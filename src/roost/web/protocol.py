@@ -12,7 +12,7 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from roost.errors import ErrorBody
-from roost.web.connections import Connections
+from roost.web.connections import Connection, Connections
 from roost.web.headers import UNCACHED
 from roost.web.reply import Header
 
@@ -45,6 +45,8 @@ class _RefusalError(Exception):
 class BoundedProtocol(HttpToolsProtocol):
     """One connection; use `bounded` to say which connections it is counted with."""
 
+    counted_as: Connection | None = None
+    """Who has its place among the connections until it is made."""
     _bounds: ClassVar[Connections]
     _unread = 0
     """Bytes since the last that came to something: a whole head, a piece of a body, its end."""
@@ -54,6 +56,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # Uvloop's transports are of no class of asyncio's.
         super().connection_made(cast("asyncio.Transport", transport))
+        if self.counted_as is not None:
+            self._bounds.leave(self.counted_as)
         if self._bounds.enter(self, self.client[0] if self.client else ""):
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._expire)
         elif len(self.connections) > len(self._bounds) + _MAX_LINGERING:
@@ -143,7 +147,8 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         if not self._is_busy():
             self.transport.write(_render(refusal))
-            self.transport.write_eof()
+            if self.transport.can_write_eof():  # TLS cannot.
+                self.transport.write_eof()
             self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
             return
         if not self.cycle.response_started:
@@ -151,7 +156,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def bounded(connections: Connections) -> type[asyncio.Protocol]:
+def bounded(connections: Connections) -> type[BoundedProtocol]:
     """The protocol of a server whose connections are counted there."""
     return type("CountedProtocol", (BoundedProtocol,), {"_bounds": connections})
 

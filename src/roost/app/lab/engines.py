@@ -56,7 +56,8 @@ class LabEngines:
         if self._real:
             raise invalid(
                 f"Region {self._real[0]} runs on a real engine: only where all engines are "
-                "simulated (--engines simulated) can the state be saved, loaded or reset"
+                "simulated (--engines simulated, and ROOST_OBJECTS_ENGINE=simulated) can the state "
+                "be saved, loaded or reset"
             )
         return self._simulated
 

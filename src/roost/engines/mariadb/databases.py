@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from roost.certificates import Authority
 from roost.core.engine import EngineError, Health
 from roost.engines.listeners import Listener, free_tcp_port, is_free
 from roost.engines.locks import locked
 from roost.engines.mariadb import backups
-from roost.engines.mariadb.certificates import Authority
 from roost.engines.mariadb.config import render
 from roost.engines.mariadb.firewall import Firewall
 from roost.engines.mariadb.folder import Folder, ids_in
@@ -42,7 +42,7 @@ class MariadbDatabases:
         self._listen = listen
         self._host = host
         self._firewall = Firewall(self._root)
-        self._authority = Authority(self._root)
+        self._authority = Authority(self._root, "Roost Managed Databases")
         self._template = Template(self._root, version)
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
