@@ -15,6 +15,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from linode_api4 import LinodeClient, Region
 
 from roost.testing import RoostServer, RoostServerError
 from roost.testing.process import Program
@@ -93,6 +94,39 @@ def test_images_and_plans_can_be_had(cloud: RoostServer) -> None:
         wanted = {"type": plan["id"], "region": "eu-central", "image": image}
         made = speak(cloud, "POST", "/v4/linode/instances", wanted | {"root_pass": PASSWORD})
         assert (made["type"], made["image"]) == (plan["id"], image)
+
+
+def test_the_sdk_trusts_the_authority(cloud: RoostServer) -> None:
+    where = {"base_url": cloud.dialects["linode"] + "/v4", "ca_path": str(cloud.authority)}
+    client = LinodeClient(cloud.token, **where)
+    wanted = {"image": "linode/alpine3.19", "root_pass": PASSWORD}
+    made = client.linode.instance_create("g6-standard-2", "ap-south", **wanted)
+    assert [each.id for each in client.linode.instances()] == [made.id]
+    assert client.load(Region, "us-iad").country == "us"
+
+
+def test_the_command_line_trusts_it(cloud: RoostServer, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "LINODE_CLI_TOKEN": cloud.token,
+        "LINODE_CLI_API_HOST": cloud.dialects["linode"].removeprefix("https://"),
+        "REQUESTS_CA_BUNDLE": str(cloud.authority),
+    }
+    wanted = ("--type", "g6-nanode-1", "--region", "us-east", "--image", "linode/debian12")
+    options = ("--root_pass", PASSWORD, "--json", "--suppress-warnings")
+    done = subprocess.run(
+        [Path(sys.executable).with_name("linode-cli"), "linodes", "create", *wanted, *options],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = json.loads(done.stdout)
+    assert (made["type"], made["region"], made["image"]) == wanted[1::2]
 
 
 def test_a_reset_forgets(cloud: RoostServer) -> None:
