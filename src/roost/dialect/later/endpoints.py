@@ -1,8 +1,5 @@
-"""What clients of later revisions ask for that the API does not have: it is served here only.
-
-These are endpoints as all others are, so that tokens, scopes, limits and the documentation hold
-for them too.
-"""
+"""These are endpoints as all others are, so that tokens, scopes, limits and the documentation hold
+for them too."""
 
 from collections.abc import Iterator, Sequence
 from inspect import cleandoc
