@@ -64,6 +64,8 @@ class _Commands(LazyGroup):
             "roost.cli.fsck",
             "Compare the database with what the engines hold, whether the server runs or not.",
         ),
+        "backup": Later("roost.cli.backup", "Save the state in a file, also while it is served."),
+        "restore": Later("roost.cli.restore", "Fill an empty state from a backup."),
         "completion": Later("roost.cli.completion", "Print what completes commands in a shell."),
         "clock": Later("roost.cli.clock", "See or move the clock of a server with a lab."),
     }
