@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -17,14 +18,19 @@ from roost.engines.powerdns.backends import SqliteBackend
 from roost.engines.powerdns.prerequisites import check
 from roost.store import migrate
 from roost.store.cluster import Cluster
+from roost.store.owner import OWNER
 from roost.store.pool import connect
 from tests.cli.process import Json, Server, ran, roost, wait_until
 from tests.cli.test_ticket import attach, get, post
 from tests.support.databases import DATABASES, database_body
 
-_WRITERS = 4
+_ROOST = Path(sys.executable).with_name("roost")
+
+_WRITERS = 16
 _EACH = 60
 """Rounds of a writer at most: the backup is done before."""
+
+_DUMPS = "from pg_stat_activity where application_name = 'pg_dump'"
 
 _OF_PROCESSES = ("worker", "identity_epoch", "identity_reader")
 """Tables that say who runs, not what is kept."""
@@ -211,8 +217,81 @@ def test_a_backup_while_others_write(states: tuple[Path, Path], tmp_path: Path) 
     again.end()
 
 
-def test_a_backup_that_is_killed_leaves_no_file(server: Server, tmp_path: Path) -> None:
-    """pg_dump waits for a table; the next backup takes up what was left."""
+def test_a_database_of_an_earlier_release(states: tuple[Path, Path], tmp_path: Path) -> None:
+    """It is saved as it is, and brought to the newest tables when it is restored."""
+    (state, restored), backup = states, tmp_path / "cloud.backup"
+    earlier = f"{int(migrate.head()) - 1:04}"
+    server = Server.start(state)
+    asyncio.run(migrate.downgrade(Cluster(state / "postgres").dsn("postgres", OWNER), earlier))
+    assert f"revision {earlier}, " in ran("backup", "--state", state, backup)
+    server.end()
+    ran("restore", "--state", restored, backup)
+    assert read_tables(restored)["alembic_version"] == [f"({migrate.head()})"]
+
+
+def test_a_newer_database_is_not_saved(states: tuple[Path, Path], tmp_path: Path) -> None:
+    state, backup = states[0], tmp_path / "cloud.backup"
+    server = Server.start(state)
+
+    async def renumber(revision: str) -> None:
+        database = await connect(Cluster(state / "postgres").dsn())
+        await database.execute("update alembic_version set version_num = $1", revision)
+        await database.close()
+
+    asyncio.run(renumber("9999"))
+    refused = roost("backup", "--state", state, backup)
+    assert (refused.returncode, backup.exists()) == (1, False)
+    said = "Error: the database is at revision 9999, newer than this program"
+    assert refused.stderr.splitlines() == [said]
+    asyncio.run(renumber(migrate.head()))
+    server.end()
+
+
+def test_what_lies_elsewhere(
+    states: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key file and the catalogue of the settings."""
+    (state, restored), backup = states, tmp_path / "cloud.backup"
+    key, catalog = tmp_path / "cloud.key", tmp_path / "worldwide.toml"
+    catalog.write_bytes(Path("examples/catalogs/worldwide.toml").read_bytes())
+    monkeypatch.setenv("ROOST_KEY_FILE", str(key))
+    Server.start(state, "--catalog", catalog).end()
+    saved = key.read_bytes()
+    ran("backup", "--state", state, backup)
+    for path in (key, catalog):
+        path.rename(path.with_suffix(".old"))
+    command = (
+        f"roost serve --state {restored} --engines simulated --catalog {restored}/catalog.toml"
+    )
+    lines = ran("restore", "--state", restored, backup).splitlines()
+    assert lines == [f"restored; serve it with: {command}", "fsck: clean"]
+    assert (key.read_bytes(), key.stat().st_mode & 0o777) == (saved, 0o600)
+    assert not (restored / "secret.key").exists()
+
+
+def test_a_restore_that_is_killed(
+    server: Server, states: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Its database goes on without it; the next one begins anew."""
+    backup, restored = tmp_path / "cloud.backup", states[1]
+    ran("backup", "--state", server.state, backup)
+    words = ("restore", "--state", restored, backup)
+    process = subprocess.Popen([_ROOST, *words], stderr=subprocess.DEVNULL)
+    draft = Cluster(restored / ".restoring" / "postgres")
+    wait_until(lambda: draft.postmaster() is not None)
+    process.kill()
+    process.wait()
+    assert [path.name for path in restored.iterdir() if path.name != "serve.json"] == [".restoring"]
+    assert ran("restore", "--state", restored, backup).startswith("restored; serve it with: ")
+    assert draft.postmaster() is None
+    assert not (restored / ".restoring").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL, None])
+def test_a_backup_that_is_ended_leaves_no_file(
+    server: Server, tmp_path: Path, number: signal.Signals | None
+) -> None:
+    """pg_dump waits for a table, or loses its connection; the next takes up what was left."""
     backup = tmp_path / "cloud.backup"
     part = tmp_path / ".cloud.backup.part"
 
@@ -220,15 +299,14 @@ def test_a_backup_that_is_killed_leaves_no_file(server: Server, tmp_path: Path) 
         database = await connect(Cluster(server.state / "postgres").dsn())
         async with database.transaction():
             await database.execute("lock table stackscript in access exclusive mode")
-            command = (Path(sys.executable).with_name("roost"), "backup")
             process = await asyncio.create_subprocess_exec(
-                *command, "--state", server.state, backup, stderr=subprocess.PIPE
+                _ROOST, "backup", "--state", server.state, backup, stderr=subprocess.PIPE
             )
-            waits = "select count(*) from pg_stat_activity where application_name = 'pg_dump'"
             other = await connect(Cluster(server.state / "postgres").dsn())
-            while not await other.fetchval(f"{waits} and wait_event_type = 'Lock'"):
+            while not await other.fetchval(
+                f"select count(*) {_DUMPS} and wait_event_type = 'Lock'"
+            ):
                 assert process.returncode is None
-            await other.close()
             assert part.exists()
             second = await asyncio.to_thread(
                 roost, "backup", "--state", server.state, tmp_path / "second"
@@ -237,8 +315,17 @@ def test_a_backup_that_is_killed_leaves_no_file(server: Server, tmp_path: Path) 
                 1,
                 "Error: another backup of this state is being made",
             )
-            process.kill()
-            await process.wait()
+            if number is None:
+                await other.execute(f"select pg_terminate_backend(pid) {_DUMPS}")
+            else:
+                process.send_signal(number)
+            _, said = await process.communicate()
+            if number is None:
+                assert b"Exception" not in said
+                assert said.splitlines()[-1].startswith(b"Error: pg_dump: error: ")
+            assert process.returncode != 0
+            await other.close()
+            assert part.exists() == (number == signal.SIGKILL)
         await database.close()
 
     asyncio.run(kill())

@@ -10,7 +10,8 @@ import os
 import re
 import zlib
 from collections import Counter
-from typing import IO
+from contextlib import suppress
+from typing import IO, Self
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from pydantic import ValidationError
@@ -44,6 +45,14 @@ class Writer:
         self._members: list[Member] = []
         file.write(_LINE.format("0" * 64).encode())
         self._zip = ZipFile(file, "w")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Of a file that is given up nobody minds what it ends with."""
+        with suppress(ValueError, OSError):
+            self._zip.close()
 
     def add(self, name: str, source: IO[bytes], *, packed: bool = False) -> None:
         """All that `source` gives from here on; `packed` when it is compressed already."""

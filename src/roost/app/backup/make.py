@@ -44,11 +44,10 @@ async def back_up(settings: Settings, target: Path, say: Callable[[str], None]) 
     Raises BackupError, ClusterError, DumpError or OSError, and then there is no file.
     """
     refuse_foreign_database(settings)
-    with _drafts(settings.state) as drafts, _appearing(target) as file:
+    with _drafts(settings.state) as drafts, _appearing(target) as file, Writer(file) as writer:
         async with _database(settings.state) as dsn, held(dsn, settings.state) as moment:
             origin = await _describe(settings, moment.db)
             say(f"database at revision {origin.revision}")
-            writer = Writer(file)
             await DISK.run(_write_moment, writer, moment, drafts)
             say("key, token, catalogue and attachments")
             await DISK.run(_write_small, writer, settings)

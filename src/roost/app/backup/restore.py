@@ -20,6 +20,7 @@ from roost.app.served import serving
 from roost.engines.powerdns.accounts import owner_of_data
 from roost.settings import Settings
 from roost.store import migrate
+from roost.store.cluster import Cluster
 from roost.store.dumps import load
 from roost.store.embedded import EmbeddedServer
 from roost.store.pool import connect
@@ -106,6 +107,8 @@ def _things(state: Path) -> list[Path]:
 
 async def _fill(settings: Settings, reader: Reader, say: Callable[[str], None]) -> None:
     draft = settings.state / _DRAFT
+    # Of a restore that was killed the database may still run.
+    await Cluster(draft / "postgres").stop()
     await DISK.run(_extract, reader, draft)
     say("key, token, catalogue, zones and attachments are there")
     await _load(draft, reader)
