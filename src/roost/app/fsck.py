@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from roost.app.groups import GROUPS
-from roost.app.roost import Roost
+from roost.app.name_server import dns_as_before
+from roost.app.roost import Roost, open_roost
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.errors import ShownError
+from roost.settings import Settings
 
 
 @dataclass(slots=True)
@@ -40,6 +42,12 @@ async def check_all(roost: Roost, repair: bool, say: Callable[[str], None]) -> O
             elif await _repair(finding, say):
                 outcome.repaired += 1
     return outcome
+
+
+async def check_state(settings: Settings, repair: bool, say: Callable[[str], None]) -> Outcome:
+    """The same of a state, whether its server runs or not; nothing goes on running."""
+    async with dns_as_before(settings.state), open_roost(settings, beside=True) as roost:
+        return await check_all(roost, repair, say)
 
 
 async def _repair(finding: Finding, say: Callable[[str], None]) -> bool:

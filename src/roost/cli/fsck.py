@@ -4,12 +4,9 @@ from pathlib import Path
 
 import click
 
-from roost.app.fsck import Outcome, check_all
+from roost.app.fsck import check_state
 from roost.app.logs import configure_logs
-from roost.app.name_server import dns_as_before
-from roost.app.roost import open_roost
 from roost.cli.options import read_served_settings, roost_options, run
-from roost.settings import Settings
 
 
 @click.command()
@@ -23,12 +20,7 @@ def fsck(state: Path | None, engines: str | None, catalog: Path | None, repair: 
     """
     settings = read_served_settings(state=state, engines=engines, catalog=catalog)
     configure_logs()
-    outcome = run(_check(settings, repair))
+    outcome = run(check_state(settings, repair, click.echo))
     click.echo(f"fsck: {outcome}")
     if not outcome.sound:
         raise click.exceptions.Exit(1)
-
-
-async def _check(settings: Settings, repair: bool) -> Outcome:
-    async with dns_as_before(settings.state), open_roost(settings, beside=True) as roost:
-        return await check_all(roost, repair, click.echo)

@@ -67,6 +67,8 @@ class _Commands(LazyGroup):
         "tls": Later(
             "roost.cli.tls", "Make a certificate for the server, of an authority below the state."
         ),
+        "backup": Later("roost.cli.backup", "Save the state in a file, also while it is served."),
+        "restore": Later("roost.cli.restore", "Fill an empty state from a backup."),
         "completion": Later("roost.cli.completion", "Print what completes commands in a shell."),
         "clock": Later("roost.cli.clock", "See or move the clock of a server with a lab."),
     }

@@ -1,0 +1,204 @@
+"""`roost backup`: the state of a cloud into a file, while it is served or not."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO
+
+from roost.app.backup.archive import BackupError, Writer
+from roost.app.backup.manifest import ATTACHMENTS, CATALOG, DATABASE, KEY, TOKEN, Origin
+from roost.app.backup.moment import Moment, held
+from roost.core.reconcile import PAGE
+from roost.engines.locks import try_lock
+from roost.resources.support import queries as support
+from roost.settings import Settings
+from roost.store import Connection, migrate
+from roost.store.dumps import dumping
+from roost.store.embedded import EmbeddedServer
+from roost.threads import DISK
+
+_DRAFTS = ".backup"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a backup has become."""
+
+    size: int
+    """Bytes."""
+    revision: str
+    attachments: int
+    lost: int
+    """Attachments that were deleted before their file could be read."""
+
+
+async def back_up(settings: Settings, target: Path, say: Callable[[str], None]) -> Made:
+    """Write the file; it appears when it is whole, mode 0600.
+
+    Raises BackupError, ClusterError, DumpError or OSError, and then there is no file.
+    """
+    refuse_foreign_database(settings)
+    with _drafts(settings.state) as drafts, _appearing(target) as file, Writer(file) as writer:
+        async with _database(settings.state) as dsn, held(dsn, settings.state) as moment:
+            origin = await _describe(settings, moment.db)
+            say(f"database at revision {origin.revision}")
+            await DISK.run(_write_moment, writer, moment, drafts)
+            say("key, token, catalogue and attachments")
+            await DISK.run(_write_small, writer, settings)
+            keys = [key async for key in _attachment_keys(settings, moment.db)]
+            # Files are there before their rows, so each one that this moment knows is; and they
+            # do not change.
+            saved = await DISK.run(_write_attachments, writer, settings.state, keys)
+        size = await DISK.run(writer.finish, origin)
+    return Made(size, origin.revision, saved, len(keys) - saved)
+
+
+def left_out(settings: Settings) -> list[str]:
+    """What somebody else has to save, a sentence each."""
+    said = [
+        "Not in it: disks, volumes, backups and images of guests, objects in buckets, managed"
+        " databases."
+    ]
+    if settings.attachments_bucket is not None:
+        said.append(f"Not in it: attachments, in the bucket {settings.attachments_bucket}.")
+    if settings.powerdns_url is not None or settings.dns_database_url is not None:
+        said.append("Not in it: zones and their keys, in a name server or database of your own.")
+    return said
+
+
+def refuse_foreign_database(settings: Settings) -> None:
+    """Raises BackupError."""
+    if settings.database_url:
+        raise BackupError(
+            "the database is one of your own (DATABASE_URL), which Roost neither saves nor"
+            " replaces: docs/backup-restore.md says what to do instead"
+        )
+
+
+@asynccontextmanager
+async def _database(state: Path) -> AsyncIterator[str]:
+    """As it is: tables of an earlier revision are saved as such."""
+    server = EmbeddedServer(state)
+    await server.start()
+    try:
+        yield server.dsn
+    finally:
+        await server.stop()
+
+
+@contextmanager
+def _drafts(state: Path) -> Iterator[Path]:
+    """An empty folder for copies. Raises BackupError while another backup has it."""
+    folder = state / _DRAFTS
+    folder.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if not try_lock(descriptor):
+            raise BackupError("another backup of this state is being made")
+        # One that was killed may have left something.
+        for path in folder.iterdir():
+            path.unlink()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _appearing(target: Path) -> Iterator[IO[bytes]]:
+    """A file that gets its name at the end of the block, and is gone when that fails."""
+    part = target.with_name(f".{target.name}.part")
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "r+b") as file:
+        if not try_lock(file.fileno()):
+            raise BackupError(f"{target} is being written by another backup")
+        try:
+            os.fchmod(file.fileno(), 0o600)
+            file.truncate()
+            yield file
+            part.rename(target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """So that names in it survive a crash of the machine."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def _describe(settings: Settings, db: Connection) -> Origin:
+    """Raises BackupError for a database that this program does not know."""
+    revision = await migrate.current(db)
+    if revision is None or revision > migrate.head():
+        raise BackupError(f"the database is at revision {revision}, newer than this program")
+    return Origin(
+        roost=version("roost"),
+        revision=revision,
+        made=datetime.now(UTC).replace(microsecond=0),
+        engines=settings.engines,
+    )
+
+
+def _write_moment(writer: Writer, moment: Moment, drafts: Path) -> None:
+    with dumping(moment.dsn, moment.snapshot) as dump:
+        writer.add(DATABASE, dump, packed=True)
+    for name, connection in moment.files.items():
+        copy = drafts / "copy.sqlite3"
+        with closing(sqlite3.connect(copy)) as target:
+            copy.chmod(0o600)
+            connection.backup(target)
+        with copy.open("rb") as file:
+            writer.add(name, file)
+        copy.unlink()
+
+
+def _write_small(writer: Writer, settings: Settings) -> None:
+    paths = {
+        KEY: settings.key_file or settings.state / KEY,
+        TOKEN: settings.state / TOKEN,
+        CATALOG: settings.catalog,
+    }
+    for name, path in paths.items():
+        if path is None or (name == TOKEN and not path.exists()):
+            continue
+        with path.open("rb") as file:
+            writer.add(name, file)
+
+
+async def _attachment_keys(settings: Settings, db: Connection) -> AsyncIterator[str]:
+    """Of the rows of the moment; none where the files are in a bucket."""
+    if settings.attachments_bucket is not None:
+        return
+    after, last = 0, await support.last_attachment(db)
+    while rows := await support.all_attachments(db, after, last, PAGE):
+        after = rows[-1].id
+        for row in rows:
+            yield row.key
+
+
+def _write_attachments(writer: Writer, state: Path, keys: list[str]) -> int:
+    """How many were there."""
+    saved = 0
+    for key in keys:
+        try:
+            file = (state / ATTACHMENTS / key).open("rb")
+        except FileNotFoundError:
+            continue
+        with file:
+            writer.add(f"{ATTACHMENTS}/{key}", file)
+        saved += 1
+    return saved

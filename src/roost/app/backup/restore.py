@@ -1,0 +1,181 @@
+"""`roost restore`: a state from a backup, whole or not at all.
+
+All is made in a folder of its own inside the state, which may be the root of a disk, while the
+state's lock keeps servers away; then it is moved to its place by renames.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from roost.app.backup import queries
+from roost.app.backup.archive import BackupError, Reader
+from roost.app.backup.make import refuse_foreign_database, sync_folder
+from roost.app.backup.manifest import CATALOG, DATABASE, KEY, ZONES, Manifest
+from roost.app.served import serving
+from roost.engines.powerdns.accounts import owner_of_data
+from roost.settings import Settings
+from roost.store import migrate
+from roost.store.cluster import Cluster
+from roost.store.dumps import load
+from roost.store.embedded import EmbeddedServer
+from roost.store.pool import connect
+from roost.threads import DISK
+
+_DRAFT = ".restoring"
+_LOCK = "serve.json"
+_NOBODYS = ("lost+found",)
+"""What a disk has that was just made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the command line says; None: as the state was served."""
+
+    engines: Literal["auto", "simulated", "local"] | None
+    catalog: Path | None
+
+
+async def restore(
+    settings: Settings, choice: Choice, file: Path, say: Callable[[str], None]
+) -> Settings:
+    """Fill the empty state; returns the settings that it is to be served with.
+
+    Raises BackupError, ServedError, ClusterError, DumpError or OSError, and then the state is as
+    empty as before.
+    """
+    refuse_foreign_database(settings)
+    with file.open("rb") as opened:
+        reader = await DISK.run(Reader.open, opened)
+        manifest = reader.manifest
+        made = f"{manifest.made:%Y-%m-%d %H:%M} UTC"
+        say(f"the backup is whole: {made}, Roost {manifest.roost}, revision {manifest.revision}")
+        settings = _as_served(settings, choice, manifest)
+        existed = settings.state.exists()
+        _refuse_unfit(settings, reader)
+        with serving(settings) as opened_state:
+            try:
+                await _fill(settings, reader, say)
+                opened_state()
+            except BaseException:
+                await DISK.run(_clear, settings.state)
+                if not existed:
+                    settings.state.rmdir()
+                raise
+    return settings
+
+
+def _as_served(settings: Settings, choice: Choice, manifest: Manifest) -> Settings:
+    catalog = choice.catalog
+    if catalog is None and CATALOG in manifest.names:
+        catalog = settings.state / CATALOG
+    engines = choice.engines or manifest.engines
+    return settings.model_copy(update={"engines": engines, "catalog": catalog})
+
+
+def _refuse_unfit(settings: Settings, reader: Reader) -> None:
+    """Raises BackupError."""
+    manifest, state = reader.manifest, settings.state
+    if manifest.revision > migrate.head():
+        raise BackupError(
+            f"the backup is at revision {manifest.revision}, newer than this program, which knows"
+            f" {migrate.head()}: install Roost {manifest.roost} or newer"
+        )
+    if missing := {DATABASE, KEY}.difference(manifest.names):
+        raise BackupError(f"the backup has no {min(missing)}")
+    if state.exists() and (found := _things(state)):
+        raise BackupError(f"{state} is not empty: it has {found[0].name}")
+    key = settings.key_file
+    if key is not None and key.exists() and key.read_bytes() != reader.read(KEY):
+        raise BackupError(f"{key} is there already, and is not the key of this backup")
+    if ZONES in manifest.names:
+        try:
+            owner_of_data()
+        except KeyError:
+            raise BackupError("the backup has zones of PowerDNS: install it first") from None
+
+
+def _things(state: Path) -> list[Path]:
+    """All but the lock and what a restore that was killed has left."""
+    known = (_LOCK, _DRAFT, *_NOBODYS)
+    return sorted(path for path in state.iterdir() if path.name not in known)
+
+
+async def _fill(settings: Settings, reader: Reader, say: Callable[[str], None]) -> None:
+    draft = settings.state / _DRAFT
+    # Of a restore that was killed the database may still run.
+    await Cluster(draft / "postgres").stop()
+    await DISK.run(_extract, reader, draft)
+    say("key, token, catalogue, zones and attachments are there")
+    await _load(draft, reader)
+    say("the database is loaded")
+    await DISK.run(_move, settings, draft)
+
+
+def _extract(reader: Reader, draft: Path) -> None:
+    """Whoever runs PostgreSQL passes through the folder, as through the state."""
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(mode=0o711)
+    for name in reader.manifest.names:
+        if name == DATABASE:
+            continue
+        path = draft / name
+        for folder in reversed(path.relative_to(draft).parents):
+            (draft / folder).mkdir(mode=0o700, exist_ok=True)
+        with reader.stream(name) as source:
+            _write(path, source)
+    zones = draft / ZONES
+    if zones.exists():
+        for path in (zones, zones.parent):
+            os.chown(path, *owner_of_data())
+
+
+def _write(path: Path, source: IO[bytes]) -> None:
+    """A private file that survives a crash of the machine."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as target:
+        shutil.copyfileobj(source, target)
+        target.flush()
+        os.fsync(target.fileno())
+
+
+async def _load(draft: Path, reader: Reader) -> None:
+    server = EmbeddedServer(draft)
+    await server.start()
+    try:
+        with reader.stream(DATABASE) as dump:
+            await DISK.run(load, server.dsn, dump)
+        await migrate.upgrade(server.dsn)
+        connection = await connect(server.dsn)
+        try:
+            await queries.analyze(connection)
+        finally:
+            await connection.close()
+    finally:
+        await server.stop()
+
+
+def _move(settings: Settings, draft: Path) -> None:
+    if settings.key_file is not None:
+        with suppress(FileExistsError), (draft / KEY).open("rb") as source:
+            _write(settings.key_file, source)
+        (draft / KEY).unlink()
+    for path in draft.iterdir():
+        path.rename(settings.state / path.name)
+    draft.rmdir()
+    sync_folder(settings.state)
+
+
+def _clear(state: Path) -> None:
+    """Back to the empty folder that it was."""
+    for path in state.iterdir():
+        if path.name in _NOBODYS:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
