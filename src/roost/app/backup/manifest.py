@@ -51,7 +51,7 @@ class Member(BaseModel):
 class Origin(BaseModel):
     """Where a backup comes from."""
 
-    roost: str
+    roost: Annotated[str, Field(pattern="^[0-9A-Za-z.+!-]{1,64}$")]
     """The version of Roost."""
     revision: Annotated[str, Field(pattern="^[0-9]{4}$")]
     """Of the database's tables."""

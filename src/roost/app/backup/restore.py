@@ -58,6 +58,8 @@ async def restore(
         existed = settings.state.exists()
         _refuse_unfit(settings, reader)
         with serving(settings) as opened_state:
+            # Somebody may have served or restored it before we had the lock.
+            _refuse_used(settings.state)
             try:
                 await _fill(settings, reader, say)
                 opened_state()
@@ -87,8 +89,8 @@ def _refuse_unfit(settings: Settings, reader: Reader) -> None:
         )
     if missing := {DATABASE, KEY}.difference(manifest.names):
         raise BackupError(f"the backup has no {min(missing)}")
-    if state.exists() and (found := _things(state)):
-        raise BackupError(f"{state} is not empty: it has {found[0].name}")
+    if state.exists():
+        _refuse_used(state)
     key = settings.key_file
     if key is not None and key.exists() and key.read_bytes() != reader.read(KEY):
         raise BackupError(f"{key} is there already, and is not the key of this backup")
@@ -99,10 +101,11 @@ def _refuse_unfit(settings: Settings, reader: Reader) -> None:
             raise BackupError("the backup has zones of PowerDNS: install it first") from None
 
 
-def _things(state: Path) -> list[Path]:
-    """All but the lock and what a restore that was killed has left."""
+def _refuse_used(state: Path) -> None:
+    """The lock may be there, and what a restore that was killed has left. Raises BackupError."""
     known = (_LOCK, _DRAFT, *_NOBODYS)
-    return sorted(path for path in state.iterdir() if path.name not in known)
+    if found := sorted(path.name for path in state.iterdir() if path.name not in known):
+        raise BackupError(f"{state} is not empty: it has {found[0]}")
 
 
 async def _fill(settings: Settings, reader: Reader, say: Callable[[str], None]) -> None:
