@@ -12,6 +12,8 @@ _ROOST = (sys.executable, "-m", "roost")
 _READY = re.compile(r"^roost ready (\S+)$", re.MULTILINE)
 _DIALECT = re.compile(r"^([a-z0-9-]+): (https?://\S+)$", re.MULTILINE)
 _POLL_SECONDS = 0.02
+_END_SECONDS = 60
+"""That a server has to end, and each other command: one that is cut short leaves things behind."""
 _SHOWN = 8000
 """Characters of the output in an error, the last."""
 
@@ -51,7 +53,7 @@ class Program:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=self.seconds,
+            timeout=_END_SECONDS,
             check=False,
         )
         if done.returncode != 0:
@@ -94,7 +96,7 @@ class Process:
         """Nothing of the state runs afterwards."""
         self._process.terminate()
         try:
-            self._process.wait(self._program.seconds)
+            self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

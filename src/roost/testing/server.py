@@ -44,7 +44,7 @@ class RoostServer:
         `arguments` are more of `roost serve`. `dialects` are other clouds in whose words it listens
         too, such as `linode`. With `tls` all listeners speak https, and clients trust `authority`.
         `environment` holds settings (`ROOST_…`), in place of those for tests; this process's own do
-        not reach the server. `seconds` are what a start, a request and an end may take.
+        not reach the server. `seconds` are what a start and a request may take.
         """
         self._arguments = [str(argument) for argument in arguments]
         if catalog is not None:
