@@ -129,6 +129,7 @@ def test_a_restored_cloud_is_the_one_that_was_saved(
     before = seen(server)
     token = server.token
     stop(server)
+    ran("tls", "--state", state)
     rows = read_tables(state)
     said = ran("backup", "--state", state, backup)
     assert (
@@ -145,7 +146,7 @@ def test_a_restored_cloud_is_the_one_that_was_saved(
     found = read_tables(restored)
     assert found.keys() == rows.keys()
     assert [name for name in rows if found[name] != rows[name]] == []
-    for name in ("secret.key", "admin.token"):
+    for name in ("secret.key", "admin.token", "tls/ca.key", "tls/certificate.pem"):
         assert (restored / name).read_bytes() == (state / name).read_bytes()
     assert files(restored / "attachments") == files(state / "attachments")
     again = Server.start(restored)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from roost.app.groups import GROUPS
-from roost.dialect.later.endpoints import later_endpoints
+from roost.dialect.later.lists import later_endpoints
 from roost.dialect.linode import LINODE
 from roost.web.registry import Registry
 

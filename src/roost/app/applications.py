@@ -19,7 +19,7 @@ from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.core.spool import Spool
 from roost.dialect.documents import translate_document
-from roost.dialect.later.endpoints import later_endpoints
+from roost.dialect.later.lists import later_endpoints
 from roost.dialect.listener import Listener
 from roost.dialect.table import Dialect
 from roost.oauth.passwords import PasswordChecker

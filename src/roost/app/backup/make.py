@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from roost.app.backup.archive import BackupError, Writer
-from roost.app.backup.manifest import ATTACHMENTS, CATALOG, DATABASE, KEY, TOKEN, Origin
+from roost.app.backup.manifest import ATTACHMENTS, CATALOG, DATABASE, KEY, TLS, TOKEN, Origin
 from roost.app.backup.moment import Moment, held
 from roost.core.reconcile import PAGE
 from roost.engines.locks import try_lock
@@ -49,7 +49,7 @@ async def back_up(settings: Settings, target: Path, say: Callable[[str], None]) 
             origin = await _describe(settings, moment.db)
             say(f"database at revision {origin.revision}")
             await DISK.run(_write_moment, writer, moment, drafts)
-            say("key, token, catalogue and attachments")
+            say("key, token, certificates, catalogue and attachments")
             await DISK.run(_write_small, writer, settings)
             keys = [key async for key in _attachment_keys(settings, moment.db)]
             # Files are there before their rows, so each one that this moment knows is; and they
@@ -167,13 +167,14 @@ def _write_moment(writer: Writer, moment: Moment, drafts: Path) -> None:
 
 
 def _write_small(writer: Writer, settings: Settings) -> None:
-    paths = {
+    paths: dict[str, Path | None] = {
         KEY: settings.key_file or settings.state / KEY,
         TOKEN: settings.state / TOKEN,
         CATALOG: settings.catalog,
+        **{name: settings.state / name for name in TLS},
     }
     for name, path in paths.items():
-        if path is None or (name == TOKEN and not path.exists()):
+        if path is None or (name in (TOKEN, *TLS) and not path.exists()):
             continue
         with path.open("rb") as file:
             writer.add(name, file)

@@ -16,13 +16,14 @@ KEY = "secret.key"
 CATALOG = "catalog.toml"
 ATTACHMENTS = "attachments"
 ZONES = "powerdns/data/pdns.db"
+TLS = ("tls/ca.key", "tls/ca.pem", "tls/certificate.pem", "tls/key.pem")
 TOKEN = TOKEN_FILE
 
 _SIMULATED = r"simulated/[a-z0-9][a-z0-9-]{0,62}/(?:state|domains)\.sqlite3"
 _NAME = re.compile(
     "|".join(
         (
-            *map(re.escape, (DATABASE, KEY, CATALOG, ZONES, TOKEN)),
+            *map(re.escape, (DATABASE, KEY, CATALOG, ZONES, TOKEN, *TLS)),
             rf"{ATTACHMENTS}/[0-9a-f]{{32}}",
             _SIMULATED,
         )
