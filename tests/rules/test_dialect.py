@@ -40,10 +40,6 @@ def test_paths_there_and_back(endpoint: Endpoint) -> None:
         assert REGISTRY.router.find(paths.back(LINODE, path)) is None
 
 
-def test_extensions_are_paths_of_the_api() -> None:
-    assert LINODE.extensions.keys() <= REGISTRY.shapes()
-
-
 def properties() -> Iterator[tuple[str, str, Json]]:
     for record, schema in SCHEMAS.items():
         of: Json = schema.get("properties", {})

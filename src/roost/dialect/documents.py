@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import orjson
 
 from roost.dialect.answers import concerns, fields_of
+from roost.dialect.requests import Json
 from roost.dialect.table import Dialect
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.openapi import build_document
 from roost.web.openapi.schemas import row_of
 from roost.web.registry import Registry
 
-Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 _WORDS = ("enum", "const", "examples", "example", "default")
 
 

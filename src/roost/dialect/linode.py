@@ -48,16 +48,6 @@ LINODE = Dialect(
     scope_fields=frozenset({"scopes", "missing_scopes"}),
     path_fields=frozenset({"url", "path"}),
     words={"dns_zone_": "domain_", "dns_record_": "domain_record_"},
-    same={
-        "scsi-0Roost_Volume_": "the name of the device in the guest, which is what it says",
-        "nanode": "the word is the same in both",
-    },
-    extensions={
-        "/account/estimate": "what the month costs so far",
-        "/compute/instances/{}/console": "what the guest has written to its console",
-        "/domains/{}/dnssec": "the keys of a signed zone",
-        "/profile/explain": "why something is refused",
-    },
     opaque_fields=frozenset({"stackscript_data"}),
     opaque_paths=frozenset({"/profile/preferences"}),
     added=(

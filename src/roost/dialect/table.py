@@ -89,11 +89,7 @@ class Dialect:
     path_fields: frozenset[str]
     """Fields that hold paths of the API."""
     words: Mapping[str, str]
-    """What else texts that people read say otherwise."""
-    same: Mapping[str, str]
-    """What looks like a word of ours and stays, with the reason."""
-    extensions: Mapping[str, str]
-    """Paths that the other cloud does not have, with what they are for."""
+    """What else texts that people read say otherwise: words, or what they begin with."""
     opaque_fields: frozenset[str]
     """Fields whose value is the caller's own."""
     opaque_paths: frozenset[str]

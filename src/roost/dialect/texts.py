@@ -23,17 +23,13 @@ def exchange_scopes(dialect: Dialect, text: bytes) -> bytes:
 
 @cache
 def _words(dialect: Dialect) -> tuple[re.Pattern[str], dict[str, str]]:
-    ours, theirs = dialect.product
-    known = {
-        **{f"{old}/": f"{new}/" for old, new in (dialect.vendor,)},
-        **dialect.words,
-        ours.title(): theirs.title(),
-        ours: theirs,
-    }
-    # A name of ours may be part of a name: `compute_id`, `add_computes`, `{computeId}`.
+    (ours, theirs), (vendor, their_vendor) = dialect.product, dialect.vendor
+    beginnings = {f"{vendor}/": f"{their_vendor}/", **dialect.words}
+    known = {**beginnings, ours.title(): theirs.title(), ours: theirs}
+    # The product may be part of a name: `compute_id`, `add_computes`, `{computeId}`.
     product = rf"(?<![A-Za-z]){ours}(?=s?(?![a-z]))"
     title = rf"\b{ours.title()}(?=s?\b)"
-    others = "|".join(rf"\b{re.escape(word)}" for word in known if word[-1] in "/_")
+    others = "|".join(rf"\b{re.escape(word)}" for word in beginnings)
     return re.compile(f"{others}|{title}|{product}"), known
 
 
