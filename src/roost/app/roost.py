@@ -10,6 +10,7 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from roost.app.dns import put_together
+from roost.app.engine_calls import EngineCalls
 from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import GROUPS
@@ -180,9 +181,12 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         _check_limits(catalog)
         if not beside:
             await sync(store, catalog)
+        metrics = CollectorRegistry()
+        calls = EngineCalls(metrics)
         of_regions = await bind_engines(settings, catalog, clock)
-        name_server = await bind_dns(settings, clock, store)
-        engines = Engines((*of_regions, name_server, *bind_support(settings)))
+        name_server = calls.measured(await bind_dns(settings, clock, store))
+        bindings = (*of_regions, *bind_support(settings))
+        engines = Engines((*map(calls.measured, bindings), name_server))
         stack.push_async_callback(_close, engines.bindings)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(ImageStore.of(settings))
@@ -199,7 +203,6 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if settings.worker and not beside and any(each.real for each in instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(GROUPS.jobs, clock, EventListener(clock))
-        metrics = CollectorRegistry()
         box = Box.from_file(settings.key_file or settings.state / "secret.key")
         yield Roost(
             settings=settings,
@@ -217,7 +220,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 reverse_dns,
                 Neighbours(GROUPS.neighbours),
                 *GROUPS.neighbours,
-                ComputeMetrics(metrics),
+                ComputeMetrics(metrics, [region.id for region in catalog.regions]),
                 queue,
                 box,
                 Billables(*GROUPS.billables),
@@ -236,8 +239,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             queue=queue,
             faults=Faults(),
             metrics=metrics,
-            job_metrics=Metrics(metrics),
-            limiter=RateLimiter(settings.rate_limit_scale),
+            job_metrics=Metrics(metrics, queue.kinds.by_name),
+            limiter=RateLimiter(settings.rate_limit_scale, metrics),
             usage=TokenUsage(store, clock),
             first_start=not beside
             and await ensure_admin(store, clock, settings.state, settings.admin_email),
