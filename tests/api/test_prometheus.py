@@ -214,7 +214,7 @@ async def test_a_server_shows_all_that_they_name(
     wanted = [found for expression in expressions for found in named(expression)]
     async with busy_lab(tmp_path, database_url, monkeypatch) as lab:
         found = await until(
-            lambda: scrape(lab.running), lambda it: bool(it.values("roost_jobs_failed_last_hour"))
+            lambda: scrape(lab.running), lambda it: bool(it.values("roost_conditions"))
         )
     shown = {name: labels | ADDED for name, labels in found.labels.items()} | OF_PROMETHEUS
     assert {name for name, _ in wanted} <= set(shown)

@@ -11,6 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from roost.core.engine import Folder, Host
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.jobs.kinds import JobArgs
+from roost.resources.conditions.jobs import WATCH
 from tests.support.lab import Lab, running_lab
 from tests.support.server import RunningRoost
 
@@ -68,6 +70,7 @@ async def busy_lab(
         await lab.settled(await lab.create())
         store = lab.running.roost.store
         await store.execute("update job set status = 'failed' where kind = 'compute_create'")
+        await lab.running.roost.queue.enqueue(store, WATCH, JobArgs())
         anonymous = lab.api.as_user(None)
         for _ in range(101):
             answer = await anonymous.send("GET", "/account")

@@ -18,6 +18,7 @@ from roost.core.planes import Binding, Engine
 from roost.errors import ShownError
 from roost.jobs.upkeep_queries import count_failed
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.conditions.queries import count_open
 from roost.store import FAULTS, Queries, Store, health_queries
 
 _SECONDS = 60.0
@@ -38,6 +39,7 @@ class HealthFigures:
         )
         self._workers = gauge("workers", "Processes that run jobs")
         self._failed = gauge("jobs_failed_last_hour", "Of all processes", "kind")
+        self._conditions = gauge("conditions", "What operators are told of, and holds", "kind")
         self._up = gauge("database_up", "Whether PostgreSQL answers (1) or not (0)")
         self._seconds = gauge("database_answer_seconds", "Time that it took to answer")
         self._size = gauge("database_size_bytes", "Of the database")
@@ -75,6 +77,11 @@ class HealthFigures:
         for kind, jobs in by_kind.items():
             self._failed.labels(kind).set(jobs)
 
+    def show_conditions(self, by_kind: dict[str, int]) -> None:
+        self._conditions.clear()
+        for kind, conditions in by_kind.items():
+            self._conditions.labels(kind).set(conditions)
+
 
 async def keep_figures(roost: Roost) -> None:
     """Look once a minute, until it is cancelled."""
@@ -103,6 +110,7 @@ async def _look(roost: Roost, figures: Figures, health: HealthFigures) -> None:
     db = roost.store.reserved
     await health.show_server(db)
     health.show_failed(await count_failed(db, roost.clock.now() - _LATELY))
+    health.show_conditions(await count_open(db))
     await figures.show_promises(roost.store)
 
 

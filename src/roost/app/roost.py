@@ -16,6 +16,7 @@ from roost.app.first_start import ensure_admin
 from roost.app.groups import GROUPS
 from roost.app.images import LocalImages
 from roost.app.lab.clock import LabClock
+from roost.app.letters import bind_letters, letters_of
 from roost.app.messages import open_messages
 from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
 from roost.app.state import open_store
@@ -23,6 +24,7 @@ from roost.app.support import bind_support, support_rules
 from roost.clock import Clock
 from roost.core.billing.ledger import Billables
 from roost.core.catalog import Catalog, CatalogError, load, sync
+from roost.core.conditions import Watches
 from roost.core.endings import Endings
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
@@ -185,7 +187,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         calls = EngineCalls(metrics)
         of_regions = await bind_engines(settings, catalog, clock)
         name_server = calls.measured(await bind_dns(settings, clock, store))
-        bindings = (*of_regions, *bind_support(settings))
+        bindings = (*of_regions, *bind_support(settings), *bind_letters(settings))
         engines = Engines((*map(calls.measured, bindings), name_server))
         stack.push_async_callback(_close, engines.bindings)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
@@ -225,6 +227,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 box,
                 Billables(*GROUPS.billables),
                 Causes(*GROUPS.causes),
+                Watches(*GROUPS.watches),
+                letters_of(settings),
                 Endings(*GROUPS.endings),
                 Cancellation.of(settings),
                 Promises(*GROUPS.promises),

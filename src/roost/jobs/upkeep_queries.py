@@ -62,6 +62,17 @@ async def count_failed(db: Queries, since: datetime) -> dict[str, int]:
     return {record["kind"]: record["jobs"] for record in records}
 
 
+async def count_unfinished(db: Queries, kind: str) -> int:
+    count: int = await db.fetchval(
+        """
+        select count(*) from job
+        where kind = $1 and status in ('queued', 'running', 'waiting')
+        """,
+        kind,
+    )
+    return count
+
+
 async def find_queues(db: Queries, after: str, limit: int) -> list[str]:
     """Resources with jobs that wait for earlier ones, in order, from behind `after`."""
     records = await db.fetch(
