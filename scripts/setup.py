@@ -22,18 +22,26 @@ NETWORK = ("dnsmasq-base", "iproute2", "nftables")
 DNS = ("pdns-server", "pdns-backend-sqlite3", "pdns-backend-pgsql")
 DATABASES = ("mariadb-server", "mariadb-backup", "mariadb-client", "zstd")
 TOOLS = ("curl", "openssh-client")
+PROMETHEUS = "prometheus"
+"""Whose promtool reads the rules and the dashboard in examples/."""
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
-SERVICES = {DNS[0]: "pdns.service", DATABASES[0]: "mariadb.service"}
+SERVICES = {
+    DNS[0]: "pdns.service",
+    DATABASES[0]: "mariadb.service",
+    PROMETHEUS: "prometheus.service",
+}
 """That packages bring along."""
 
 
 def main() -> None:
     wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *DNS]
     wanted += [*DATABASES, *TOOLS]
-    if "--tests" in sys.argv[1:] and not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
-        wanted += [POSTGRES_COMMON, POSTGRES]
+    if "--tests" in sys.argv[1:]:
+        wanted.append(PROMETHEUS)
+        if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
+            wanted += [POSTGRES_COMMON, POSTGRES]
     missing = list(MISSING(wanted))
     if not missing:
         say("all system packages are there")

@@ -128,6 +128,15 @@ class Settings(BaseSettings):
     )
     mail_from: str | None = Field(default=None, pattern=_ADDRESS)
     support_address: str | None = Field(default=None, pattern=_ADDRESS)
+    operator_address: str | None = Field(
+        default=None, pattern=_ADDRESS, description="is told of what goes wrong, by email"
+    )
+    operator_webhook: SecretStr | None = Field(
+        default=None, description="URL that is told of what goes wrong"
+    )
+    operator_webhook_secret_file: Path | None = Field(
+        default=None, description="holds what its messages are signed with"
+    )
     attachments_bucket: str | None = Field(default=None, description="default: in the state")
     attachments_endpoint: str | None = Field(default=None, pattern=r"^https?://")
     attachments_region: str = "us-east-1"

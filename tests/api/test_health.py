@@ -7,10 +7,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from roost.app.figures import Figures, room_of
+from roost.app.figures import Figures
 from roost.app.health import check_health
 from roost.app.roost import open_roost
-from roost.core.engine import Folder, Health, Host
+from roost.core.engine import Folder, Health, Host, room_of
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.engines.simulated.instances import SimulatedInstances
 from tests.support.client import until

@@ -9,6 +9,7 @@ from roost.core.group import Group
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs, JobKind
 from roost.resources.account import queries as accounts
+from roost.resources.conditions.group import GROUP as CONDITIONS
 from roost.resources.events.group import GROUP as EVENTS
 from roost.resources.logins.group import GROUP as LOGINS
 from roost.resources.tokens.group import GROUP as TOKENS
@@ -25,6 +26,16 @@ _ANSWERS = """
 insert into idempotency (account_id, key, fingerprint, created)
 select $1, n::text, '', now() at time zone 'UTC' - n * interval '6 hours' - interval '1 hour'
 from generate_series(2, 7) as n
+"""
+_CONDITIONS = """
+insert into operator_condition (kind, subject, severity, text, began, due, ended)
+select 'forgotten', $1::bigint::text, 'warning', '', at, at, at
+from generate_series(88, 93) as n,
+    lateral (select now() at time zone 'UTC' - make_interval(days => n, hours => 1) as at) t
+"""
+_SEEN = """
+(select case kind when 'forgotten' then subject::bigint end as account_id
+    from operator_condition) as seen
 """
 _LOGINS = """
 insert into login (account_id, username, ip, datetime, status, restricted)
@@ -114,6 +125,7 @@ def _nightly(group: Group) -> JobKind[JobArgs]:
 
 SCENARIOS = (
     _scenario(_nightly(EVENTS), "event", _EVENTS, 2),
+    _scenario(_nightly(CONDITIONS), _SEEN, _CONDITIONS, 2),
     _scenario(_nightly(IDEMPOTENCY), "idempotency", _ANSWERS, 2),
     _scenario(_nightly(LOGINS), "login", _LOGINS, 2),
     _scenario(_nightly(TOKENS), _USED, _USES, 2),

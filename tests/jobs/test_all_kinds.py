@@ -19,6 +19,7 @@ from tests.jobs import (
     billing_scenarios,
     cancellation_scenarios,
     compute_scenarios,
+    condition_scenarios,
     database_scenarios,
     disk_scenarios,
     domain_scenarios,
@@ -40,9 +41,10 @@ from tests.jobs import (
 from tests.jobs.harness import Scenario, Trial, pairs, without_scenario
 from tests.support.database import DatabaseServer
 from tests.support.gateway import RecordingGateway
-from tests.support.mail import SENDER, STAFF, MailServer, mail_server
+from tests.support.mail import OPERATOR, SENDER, STAFF, MailServer, mail_server
 from tests.support.server import simulated
 from tests.support.stage import Stage
+from tests.support.webhooks import SECRET, WebhookServer, webhook_server
 
 SCENARIOS = (
     *address_scenarios.SCENARIOS,
@@ -50,6 +52,7 @@ SCENARIOS = (
     *billing_scenarios.SCENARIOS,
     *cancellation_scenarios.SCENARIOS,
     *compute_scenarios.SCENARIOS,
+    *condition_scenarios.SCENARIOS,
     *database_scenarios.SCENARIOS,
     *disk_scenarios.SCENARIOS,
     *domain_scenarios.SCENARIOS,
@@ -73,12 +76,12 @@ Service = TypeVar("Service")
 
 
 class StageServices(Services):
-    """Those of a Roost, and the stage, the mail and the gateway for those who set up a scenario."""
+    """Those of a Roost, and what those work with who set up a scenario."""
 
-    def __init__(self, roost: Roost, mails: MailServer) -> None:
+    def __init__(self, roost: Roost, mails: MailServer, webhooks: WebhookServer) -> None:
         gateway = RecordingGateway()
-        super().__init__(Stage(roost), mails, gateway, Gateways(gateway))
-        self._own = (Stage, MailServer, RecordingGateway, Gateways)
+        super().__init__(Stage(roost), mails, webhooks, gateway, Gateways(gateway))
+        self._own = (Stage, MailServer, WebhookServer, RecordingGateway, Gateways)
         self._others = roost.services
 
     def get(self, kind: type[Service]) -> Service:
@@ -92,11 +95,22 @@ async def mails() -> AsyncIterator[MailServer]:
 
 
 @pytest.fixture(scope="module")
+async def webhooks() -> AsyncIterator[WebhookServer]:
+    async with webhook_server() as webhooks:
+        yield webhooks
+
+
+@pytest.fixture(scope="module")
 async def roost(
-    database_server: DatabaseServer, tmp_path_factory: pytest.TempPathFactory, mails: MailServer
+    database_server: DatabaseServer,
+    tmp_path_factory: pytest.TempPathFactory,
+    mails: MailServer,
+    webhooks: WebhookServer,
 ) -> AsyncIterator[Roost]:
     """Without a worker of its own."""
     state = tmp_path_factory.mktemp("roost")
+    secret = state / "webhook.secret"
+    secret.write_bytes(SECRET)
     async with database_server.database() as url:
         settings = simulated(
             state,
@@ -104,6 +118,9 @@ async def roost(
             smtp_url=f"smtp://127.0.0.1:{mails.port}",
             mail_from=SENDER,
             support_address=STAFF,
+            operator_address=OPERATOR,
+            operator_webhook=webhooks.url,
+            operator_webhook_secret_file=secret,
             dns_private_networks="127.0.0.0/8",
         )
         async with open_roost(settings) as roost:
@@ -115,12 +132,14 @@ async def roost(
 
 
 @pytest.fixture
-async def environment(roost: Roost, mails: MailServer) -> AsyncIterator[Environment]:
+async def environment(
+    roost: Roost, mails: MailServer, webhooks: WebhookServer
+) -> AsyncIterator[Environment]:
     """Each trial's checks look at everything: they find nothing of the trials before."""
     yield Environment(
         store=roost.store,
         queue=roost.queue,
-        services=StageServices(roost, mails),
+        services=StageServices(roost, mails, webhooks),
         settings=WorkerSettings(slots=4, lease=1.0, grace=1.0),
         faults=roost.faults,
         metrics=roost.job_metrics,

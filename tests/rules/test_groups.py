@@ -10,6 +10,7 @@ import pytest
 
 import roost
 from roost.app.groups import GROUPS
+from roost.core.conditions import Watch
 from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
@@ -40,8 +41,9 @@ BUILT_IN = (RETENTION,)
         (Schedule, GROUPS.schedules),
         (LimitGroup, GROUPS.limits),
         (Ending, GROUPS.endings),
+        (Watch, GROUPS.watches),
     ],
-    ids=["entities", "jobs", "schedules", "limits", "endings"],
+    ids=["entities", "jobs", "schedules", "limits", "endings", "watches"],
 )
 def test_every_declaration_is_in_a_manifest(kind: type, listed: tuple[object, ...]) -> None:
     declared = [

@@ -13,6 +13,7 @@ from typing import Any
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 STAFF = "help@cloud.example.com"
+OPERATOR = "root@cloud.example.com"
 SENDER = "support@cloud.example.com"
 NOT_NOW, NEVER = "later@example.com", "nobody@example.com"
 """Recipients whom the server refuses, for now or for good."""

@@ -1,34 +1,16 @@
 """What hosts have left and what has been promised of it: for Prometheus, and a log that warns."""
 
-import asyncio
-from typing import Literal
-
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from roost.app.roost import Roost
-from roost.core.engine import Folder, Host
-from roost.errors import ShownError
+from roost.core.engine import Folder, Host, Room, room_of
 from roost.resources.compute import totals_queries as compute
-from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.volumes import queries as volumes
 from roost.store import Queries
 
-_SECONDS = 60.0
-_MB, _GB = 1 << 20, 1 << 30
-
-Room = Literal["enough", "low", "nearly full"]
+_MB = 1 << 20
 
 _log = structlog.get_logger(__name__)
-
-
-def room_of(folder: Folder) -> Room:
-    """Large disks are low later than at a tenth, small ones earlier."""
-    if folder.free < max(_GB // 4, min(folder.size // 50, 4 * _GB)):
-        return "nearly full"
-    if folder.free < max(_GB, min(folder.size // 10, 20 * _GB)):
-        return "low"
-    return "enough"
 
 
 class Figures:
@@ -54,15 +36,18 @@ class Figures:
         self._rooms: dict[tuple[str, str], Room] = {}
 
     async def show_promises(self, db: Queries) -> None:
+        promised = await compute.promised_by_status(db)
+        disks = {
+            "instances": await compute.promised_disk(db),
+            "volumes": await volumes.promised_disk(db),
+        }
+        # Only now, as somebody may read them while the database is asked.
         for gauge in (self._instances, self._memory, self._disk):
             gauge.clear()
-        for each in await compute.promised_by_status(db):
+        for each in promised:
             self._instances.labels(each.region, each.status).set(each.instances)
             self._memory.labels(each.region, each.status).set(each.memory)
-        for plane, sizes in (
-            ("instances", await compute.promised_disk(db)),
-            ("volumes", await volumes.promised_disk(db)),
-        ):
+        for plane, sizes in disks.items():
             for region, size in sizes.items():
                 self._disk.labels(region, plane).set(size)
 
@@ -88,27 +73,3 @@ class Figures:
         log = {"enough": _log.info, "low": _log.warning, "nearly full": _log.error}[room]
         free = folder.free // _MB
         log("host_disk", region=region, folder=folder.path, room=room, free_mib=free)
-
-
-async def keep_figures(roost: Roost) -> None:
-    """Look once a minute, until it is cancelled."""
-    figures = Figures(roost.metrics)
-    while True:
-        try:
-            await _look(roost, figures)
-        except Exception:
-            _log.exception("figures_failed")
-        await asyncio.sleep(_SECONDS)
-
-
-async def _look(roost: Roost, figures: Figures) -> None:
-    figures.show_restarts(roost.name_server.engine.restarts)
-    for region, engine in roost.engines.by_region(INSTANCE_PLANE).items():
-        try:
-            host = await engine.host()
-        except ShownError as error:
-            _log.warning("host_unseen", region=region, reason=str(error))
-        else:
-            if host is not None:
-                figures.show_host(region, host)
-    await figures.show_promises(roost.store)

@@ -12,6 +12,7 @@ from roost.resources.cancellation.group import GROUP as CANCELLATION
 from roost.resources.child_accounts.group import GROUP as CHILD_ACCOUNTS
 from roost.resources.compute.group import GROUP as COMPUTE
 from roost.resources.compute_types.group import GROUP as COMPUTE_TYPES
+from roost.resources.conditions.group import GROUP as CONDITIONS
 from roost.resources.databases.group import GROUP as DATABASES
 from roost.resources.devices.group import GROUP as DEVICES
 from roost.resources.domains.group import GROUP as DOMAINS
@@ -65,6 +66,7 @@ GROUPS = Groups(
     CHILD_ACCOUNTS,
     COMPUTE,
     COMPUTE_TYPES,
+    CONDITIONS,
     DATABASES,
     DEVICES,
     DOMAINS,

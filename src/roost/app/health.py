@@ -4,16 +4,16 @@ import asyncio
 from contextlib import suppress
 from time import monotonic
 
-from roost.app.figures import room_of
 from roost.app.roost import Roost
-from roost.core.planes import Binding, Engine
+from roost.core.engine import Health as EngineHealth
+from roost.core.engine import room_of
+from roost.core.planes import Binding, Engine, ask_health
 from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.store import FAULTS
 from roost.web.site import HealthRow, Status
 
-_ENGINE_SECONDS = 5
 _KNOWN_SECONDS = 2
 
 
@@ -35,13 +35,12 @@ class Health:
 
 async def check_health(roost: Roost) -> HealthRow:
     """Broken is: the store does not answer. Degraded is: something else does not, or is full."""
-    store, count = await _check_store(roost)
-    answers = await asyncio.gather(*(_check_engine(each.engine) for each in roost.engines.bindings))
+    store, count = await check_store(roost)
     engines: dict[str, dict[str, str]] = {}
     problems = [] if store != "ok" or count else ["no worker runs jobs"]
-    for binding, (ok, detail) in zip(roost.engines.bindings, answers, strict=True):
-        engines.setdefault(binding.place, {})[binding.plane] = detail
-        problems += [] if ok else [f"{binding.place}, {binding.plane}: {detail}"]
+    for binding, health in await check_engines(roost):
+        engines.setdefault(binding.place, {})[binding.plane] = health.detail
+        problems += [] if health.ok else [f"{binding.place}, {binding.plane}: {health.detail}"]
     for binding in roost.engines.bindings_of(INSTANCE_PLANE):
         problems += await _check_room(binding)
     degraded: Status = "degraded" if problems else "ok"
@@ -68,17 +67,16 @@ async def _check_room(binding: Binding[InstanceEngine]) -> list[str]:
     return []
 
 
-async def _check_store(roost: Roost) -> tuple[str, int]:
+async def check_engines(roost: Roost) -> list[tuple[Binding[Engine], EngineHealth]]:
+    """All of this process, asked at the same time."""
+    bindings = roost.engines.bindings
+    answers = await asyncio.gather(*(ask_health(each.engine) for each in bindings))
+    return list(zip(bindings, answers, strict=True))
+
+
+async def check_store(roost: Roost) -> tuple[str, int]:
+    """`ok` or the fault's name, and how many workers run jobs."""
     try:
         return "ok", await count_alive(roost.store.reserved, roost.settings.job_lease)
     except FAULTS as error:
         return type(error).__name__, 0
-
-
-async def _check_engine(engine: Engine) -> tuple[bool, str]:
-    try:
-        async with asyncio.timeout(_ENGINE_SECONDS):
-            health = await engine.health()
-    except (ShownError, TimeoutError) as error:
-        return False, str(error) or "no answer in time"
-    return health.ok, health.detail

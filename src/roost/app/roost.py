@@ -10,11 +10,13 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from roost.app.dns import put_together
+from roost.app.engine_calls import EngineCalls
 from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import GROUPS
 from roost.app.images import LocalImages
 from roost.app.lab.clock import LabClock
+from roost.app.letters import bind_letters, letters_of
 from roost.app.messages import open_messages
 from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
 from roost.app.state import open_store
@@ -22,6 +24,7 @@ from roost.app.support import bind_support, support_rules
 from roost.clock import Clock
 from roost.core.billing.ledger import Billables
 from roost.core.catalog import Catalog, CatalogError, load, sync
+from roost.core.conditions import Watches
 from roost.core.endings import Endings
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
@@ -180,9 +183,12 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         _check_limits(catalog)
         if not beside:
             await sync(store, catalog)
+        metrics = CollectorRegistry()
+        calls = EngineCalls(metrics)
         of_regions = await bind_engines(settings, catalog, clock)
-        name_server = await bind_dns(settings, clock, store)
-        engines = Engines((*of_regions, name_server, *bind_support(settings)))
+        name_server = calls.measured(await bind_dns(settings, clock, store))
+        bindings = (*of_regions, *bind_support(settings), *bind_letters(settings))
+        engines = Engines((*map(calls.measured, bindings), name_server))
         stack.push_async_callback(_close, engines.bindings)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(ImageStore.of(settings))
@@ -199,7 +205,6 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if settings.worker and not beside and any(each.real for each in instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(GROUPS.jobs, clock, EventListener(clock))
-        metrics = CollectorRegistry()
         box = Box.from_file(settings.key_file or settings.state / "secret.key")
         yield Roost(
             settings=settings,
@@ -217,11 +222,13 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 reverse_dns,
                 Neighbours(GROUPS.neighbours),
                 *GROUPS.neighbours,
-                ComputeMetrics(metrics),
+                ComputeMetrics(metrics, [region.id for region in catalog.regions]),
                 queue,
                 box,
                 Billables(*GROUPS.billables),
                 Causes(*GROUPS.causes),
+                Watches(*GROUPS.watches),
+                letters_of(settings),
                 Endings(*GROUPS.endings),
                 Cancellation.of(settings),
                 Promises(*GROUPS.promises),
@@ -236,8 +243,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             queue=queue,
             faults=Faults(),
             metrics=metrics,
-            job_metrics=Metrics(metrics),
-            limiter=RateLimiter(settings.rate_limit_scale),
+            job_metrics=Metrics(metrics, queue.kinds.by_name),
+            limiter=RateLimiter(settings.rate_limit_scale, metrics),
             usage=TokenUsage(store, clock),
             first_start=not beside
             and await ensure_admin(store, clock, settings.state, settings.admin_email),

@@ -1,8 +1,11 @@
 """What all data planes have in common: how they fail, how they are, and what hosts have left."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from roost.errors import ShownError
+
+_GB = 1 << 30
 
 
 class EngineError(ShownError):
@@ -30,6 +33,18 @@ class Folder:
     path: str
     free: int
     size: int
+
+
+Room = Literal["enough", "low", "nearly full"]
+
+
+def room_of(folder: Folder) -> Room:
+    """Large disks are low later than at a tenth, small ones earlier."""
+    if folder.free < max(_GB // 4, min(folder.size // 50, 4 * _GB)):
+        return "nearly full"
+    if folder.free < max(_GB, min(folder.size // 10, 20 * _GB)):
+        return "low"
+    return "enough"
 
 
 @dataclass(frozen=True, slots=True)

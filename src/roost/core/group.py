@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import TypeAlias, TypeVar
 
 from roost.core.billing.ledger import Billable
+from roost.core.conditions import Watch
 from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
@@ -44,6 +45,8 @@ class Group:
     """Of `roost fsck`."""
     causes: tuple[Cause, ...] = ()
     """Of notifications."""
+    watches: tuple[Watch, ...] = ()
+    """Of what operators are told."""
     limits: tuple[LimitGroup, ...] = ()
     """What is counted for each account."""
     billables: tuple[Billable, ...] = ()
@@ -77,6 +80,7 @@ class Groups:
         self.at_start = _all(group.at_start for group in groups)
         self.checks = _all(group.checks for group in groups)
         self.causes = _all(group.causes for group in groups)
+        self.watches = _all(group.watches for group in groups)
         self.limits = _all(group.limits for group in groups)
         self.limit_kinds = {kind.name: kind for group in self.limits for kind in group.kinds}
         self.billables = _all(group.billables for group in groups)

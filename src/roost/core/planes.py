@@ -1,5 +1,6 @@
 """Data planes: which there are, what can serve them, and the engines that a process has."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, cast
@@ -7,7 +8,10 @@ from typing import Generic, Protocol, TypeVar, cast
 from roost.clock import Clock
 from roost.core.catalog.entries import RegionEntry
 from roost.core.engine import EngineError, Health
+from roost.errors import ShownError
 from roost.settings import Settings
+
+_HEALTH_SECONDS = 5
 
 
 class Engine(Protocol):
@@ -75,6 +79,15 @@ class Binding(Generic[E_co]):
     engine: E_co
     real: bool
     why: str
+
+
+async def ask_health(engine: Engine) -> Health:
+    """How an engine is, in a few seconds at most; one that does not say is not well."""
+    try:
+        async with asyncio.timeout(_HEALTH_SECONDS):
+            return await engine.health()
+    except (ShownError, TimeoutError) as error:
+        return Health(False, str(error) or "no answer in time")
 
 
 class Placed(Protocol):

@@ -12,9 +12,13 @@ _UNFINISHED: tuple[Status, ...] = ("queued", "running", "waiting")
 
 
 class Metrics:
-    """By kind: gauges of the whole database, counters of this process."""
+    """By kind: gauges of the whole database, counters of this process.
 
-    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+    Counters of the `kinds` that are known begin with 0: of one that begins with its first failure
+    Prometheus sees no increase.
+    """
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY, kinds: Iterable[str] = ()) -> None:
         self._jobs = Gauge("roost_jobs", "Unfinished jobs", ["kind", "status"], registry=registry)
         self._age = Gauge(
             "roost_job_queue_age_seconds",
@@ -23,8 +27,19 @@ class Metrics:
             registry=registry,
         )
 
+        self._running = Gauge(
+            "roost_job_running_age_seconds",
+            "Time since the oldest job that has begun, and not ended, was begun",
+            ["kind"],
+            registry=registry,
+        )
+        known = tuple(kinds)
+
         def counter(name: str, text: str) -> Counter:
-            return Counter(name, text, ["kind"], registry=registry)
+            made = Counter(name, text, ["kind"], registry=registry)
+            for kind in known:
+                made.labels(kind)
+            return made
 
         self.retries = counter("roost_job_retries", "Attempts of steps and undos that failed")
         self.lost_leases = counter("roost_job_lost_leases", "Jobs taken from silent workers")
@@ -36,11 +51,17 @@ class Metrics:
 
     def show(self, kinds: Iterable[str], counts: Iterable[Count], now: datetime) -> None:
         """Set the gauges."""
+        running: dict[str, datetime] = {}
         for kind in kinds:
             self._age.labels(kind).set(0)
+            self._running.labels(kind).set(0)
             for status in _UNFINISHED:
                 self._jobs.labels(kind, status).set(0)
         for count in counts:
             self._jobs.labels(count.kind, count.status).set(count.jobs)
             if count.status == "queued" and count.oldest:
                 self._age.labels(count.kind).set((now - count.oldest).total_seconds())
+            if count.begun:
+                running[count.kind] = min(count.begun, running.get(count.kind, now))
+        for kind, begun in running.items():
+            self._running.labels(kind).set((now - begun).total_seconds())

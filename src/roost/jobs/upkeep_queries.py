@@ -27,24 +27,50 @@ async def mark_overdue(db: Queries, now: datetime) -> list[Job]:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Unfinished jobs of a kind; `oldest`: when the first of those that are due became due."""
+    """Unfinished jobs of a kind; `oldest`: when the first of those that are due became due;
+    `begun`: when the first that has begun was."""
 
     kind: str
     status: Status
     jobs: int
     oldest: datetime | None
+    begun: datetime | None
 
 
 async def count(db: Queries, now: datetime) -> list[Count]:
     records = await db.fetch(
         """
         select kind, status, count(*) as jobs,
-            min(greatest(run_at, created)) filter (where run_at <= $1) as oldest
+            min(greatest(run_at, created)) filter (where run_at <= $1) as oldest,
+            min(started) as begun
         from job where status in ('queued', 'running', 'waiting') group by kind, status
         """,
         now,
     )
     return [Count(**dict(record)) for record in records]
+
+
+async def count_failed(db: Queries, since: datetime) -> dict[str, int]:
+    """Jobs that have failed since a time, by kind; whichever process ran them."""
+    records = await db.fetch(
+        """
+        select kind, count(*) as jobs from job
+        where finished >= $1 and status = 'failed' group by kind order by kind
+        """,
+        since,
+    )
+    return {record["kind"]: record["jobs"] for record in records}
+
+
+async def count_unfinished(db: Queries, kind: str) -> int:
+    count: int = await db.fetchval(
+        """
+        select count(*) from job
+        where kind = $1 and status in ('queued', 'running', 'waiting')
+        """,
+        kind,
+    )
+    return count
 
 
 async def find_queues(db: Queries, after: str, limit: int) -> list[str]:

@@ -91,6 +91,16 @@ class Pool:
         self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
 
+    @property
+    def used(self) -> int:
+        """Connections that somebody has at this moment."""
+        return len(self._used)
+
+    @property
+    def size(self) -> int:
+        """Connections that there may be."""
+        return self._share.connections
+
     def acquire(self) -> "Lease":
         """A connection for an `async with`.
 

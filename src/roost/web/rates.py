@@ -4,6 +4,8 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from prometheus_client import CollectorRegistry, Counter
+
 from roost.web.registry import Rate
 
 MAX_WINDOWS = 100_000
@@ -28,9 +30,15 @@ class Window:
 
 
 class RateLimiter:
-    def __init__(self, scale: float) -> None:
+    def __init__(self, scale: float, registry: CollectorRegistry) -> None:
         """`scale` multiplies every declared limit; 0 switches limits off."""
         self._scale = scale
+        self._refused = Counter(
+            "roost_rate_limit_refusals",
+            "Requests that were refused because a limit was used up, by limit",
+            ("limit",),
+            registry=registry,
+        )
         self._windows: OrderedDict[tuple[Caller, str], Window] = OrderedDict()
         """In the order in which they began."""
 
@@ -45,8 +53,11 @@ class RateLimiter:
             self._windows.pop(key, None)
             self._make_room(now)
             self._windows[key] = window
+        if window.left == 0 and self._scale != 0:
+            self._refused.labels(bucket).inc()
+            return window, False
         if window.left == 0:
-            return window, self._scale == 0
+            return window, True
         window.left -= 1
         return window, True
 

@@ -13,12 +13,13 @@ from roost.core.planes import EVERYWHERE, Binding, Engine
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.errors import invalid
+from roost.resources.conditions.engine import WEBHOOK_PLANE
 from roost.resources.support.engine import ATTACHMENT_PLANE, MAIL_PLANE
 
 SimulatedEngine = SimulatedInstances | SimulatedDomains
 
-_KEPT_ELSEWHERE = (ATTACHMENT_PLANE.name, MAIL_PLANE.name)
-"""Attachments are saved and reset with their rows, and mail is gone when it is sent."""
+_KEPT_ELSEWHERE = (ATTACHMENT_PLANE.name, MAIL_PLANE.name, WEBHOOK_PLANE.name)
+"""Attachments are saved and reset with their rows, and letters are gone when they are sent."""
 
 
 class LatencyRow(TypedDict):

@@ -1,5 +1,6 @@
 """What becomes of an instance whose guest went off, or on, by itself."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 import structlog
@@ -18,15 +19,18 @@ from roost.store import Queries
 
 
 class ComputeMetrics:
-    """Counters of this process."""
+    """Counters of this process; those of the `regions` begin with 0."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, regions: Iterable[str]) -> None:
         self._reboots = Counter(
             "roost_guest_reboots",
             "Guests that went off and are booted again: by themselves, or with their host",
             ("region", "action"),
             registry=registry,
         )
+        for region in regions:
+            for action in (_WATCHDOG, _HOST):
+                self._reboots.labels(region, action)
 
     def rebooted(self, region: str, action: str) -> None:
         """`action` is that of the event: lassie_reboot or host_reboot."""

@@ -1,5 +1,6 @@
 """SQL of the certificates of buckets."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -87,3 +88,37 @@ async def served(db: Queries) -> dict[str, Served]:
         row["hostname"]: Served(row["id"], row["region"], row["certificate"], row["private_key"])
         for row in rows
     }
+
+
+async def unread(db: Queries, limit: int) -> dict[int, str]:
+    """Certificates of which nobody knows yet when they expire, by id."""
+    rows = await db.fetch(
+        "select id, certificate from object_certificate where expires is null order by id limit $1",
+        limit,
+    )
+    return {row["id"]: row["certificate"] for row in rows}
+
+
+async def set_expires(db: Queries, ends: Mapping[int, datetime]) -> None:
+    await db.execute(
+        """
+        update object_certificate c set expires = e.expires
+        from unnest($1::bigint[], $2::timestamp[]) as e (id, expires) where c.id = e.id
+        """,
+        list(ends),
+        list(ends.values()),
+    )
+
+
+async def expired(db: Queries, now: datetime, limit: int) -> list[tuple[str, datetime]]:
+    """Names of buckets whose certificates have expired, and when; the first first."""
+    rows = await db.fetch(
+        """
+        select b.hostname, c.expires
+        from object_certificate c join object_bucket b on b.id = c.bucket_id
+        where c.expires <= $1 and not b.deleting order by c.expires, c.id limit $2
+        """,
+        now,
+        limit,
+    )
+    return [(row["hostname"], row["expires"]) for row in rows]

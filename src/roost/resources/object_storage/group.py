@@ -3,6 +3,7 @@
 from roost.core.group import Group
 from roost.resources.object_storage import (
     certificate_endpoints,
+    conditions,
     endings,
     endpoints,
     fsck,
@@ -23,6 +24,7 @@ GROUP = Group(
     jobs=(jobs.APPLY_BUCKET, jobs.APPLY_KEY, jobs.PURGE, watch_jobs.WATCH, watch_jobs.COUNT),
     schedules=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
     at_start=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
+    watches=(conditions.WATCH,),
     checks=(fsck.check_buckets, fsck.check_keys),
     limits=(limits.BUCKETS, limits.KEYS),
     endings=(endings.OBJECT_STORAGE,),

@@ -1,7 +1,7 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.payments import collect_jobs, endpoints, fsck, jobs, notices
+from roost.resources.payments import collect_jobs, conditions, endpoints, fsck, jobs, notices
 
 GROUP = Group(
     endpoints=(endpoints,),
@@ -9,4 +9,5 @@ GROUP = Group(
     schedules=(collect_jobs.EVERY_HOUR,),
     checks=(fsck.check_payments,),
     causes=(notices.payment_due,),
+    watches=(conditions.WATCH,),
 )

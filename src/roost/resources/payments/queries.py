@@ -278,3 +278,20 @@ async def unbooked(db: Queries) -> list[int]:
         """
     )
     return [row["id"] for row in rows]
+
+
+async def overdue(db: Queries, before: datetime, limit: int) -> list[tuple[int, Decimal]]:
+    """Accounts with what they owe beside the invoices since `before`, in US dollars."""
+    rows = await db.fetch(
+        """
+        select a.id, a.balance - n.total as owed
+        from account a cross join lateral (
+            select coalesce(sum(i.total), 0) as total from invoice i
+            where i.account_id = a.id and i.date > $1
+        ) as n
+        where a.balance > 0 and a.balance > n.total order by a.id limit $2
+        """,
+        before,
+        limit,
+    )
+    return [(row["id"], row["owed"]) for row in rows]

@@ -1,0 +1,1 @@
+"""Messages to a URL of the operator's."""
