@@ -102,7 +102,7 @@ async def test_one_letter_for_the_beginning_and_one_for_the_end(
         "mail_from": SENDER,
         "operator_address": OPERATOR,
     }
-    monkeypatch.setattr(watches, "_PATIENCE", timedelta())
+    monkeypatch.setattr(conditions, "_PATIENCE", timedelta())
     everything = Settings.model_validate({**settings.model_dump(by_alias=True), **more})
     async with running_roost(everything) as running:
         async with failing_dns(monkeypatch):
@@ -302,7 +302,7 @@ async def test_a_watch_that_fails_ends_nothing(
         await failed_job(running.roost)
         await look(running.roost)
         with monkeypatch.context() as within:
-            within.setattr(watches, "count_failed", fail)
+            within.setattr(conditions, "count_failed", fail)
             await look(running.roost)
             assert (await queries.count_open(running.roost.store))["jobs_failed"] == 1
         await all_told(running.roost)

@@ -10,7 +10,7 @@ from roost.jobs.kinds import JobArgs
 from roost.resources.conditions import queries
 from roost.resources.conditions.engine import Channel
 from roost.resources.conditions.jobs import WATCH
-from roost.resources.conditions.letters import LETTER, LetterArgs, delivery_of
+from roost.resources.conditions.letter_jobs import LETTER, LetterArgs, delivery_of
 from tests.jobs.harness import Scenario
 from tests.support.mail import OPERATOR, MailServer
 from tests.support.webhooks import WebhookServer

@@ -96,7 +96,8 @@ def test_every_manifest_is_listed() -> None:
 
 NAMES = frozenset(
     (
-        *("bodies", "endings", "endpoints", "engine", "fsck", "group", "jobs", "limits", "locks"),
+        *("bodies", "conditions", "endings", "endpoints", "engine", "fsck", "group", "jobs"),
+        *("limits", "locks"),
         *("neighbours", "notices", "queries", "records", "references", "rules"),
         *("service", "settings", "steps"),
     )

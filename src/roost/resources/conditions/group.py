@@ -5,8 +5,8 @@ from datetime import timedelta
 from roost.core.group import Group
 from roost.core.retention import Old, retention
 from roost.resources.conditions import jobs, queries
-from roost.resources.conditions.letters import LETTER
-from roost.resources.conditions.watches import WATCHES
+from roost.resources.conditions.conditions import WATCHES
+from roost.resources.conditions.letter_jobs import LETTER
 
 GROUP = Group(
     jobs=(jobs.WATCH, LETTER),

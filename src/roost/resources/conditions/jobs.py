@@ -12,7 +12,7 @@ from roost.jobs.upkeep_queries import count_unfinished
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.conditions import queries
 from roost.resources.conditions.engine import Letters
-from roost.resources.conditions.letters import LETTER, LetterArgs
+from roost.resources.conditions.letter_jobs import LETTER, LetterArgs
 from roost.store import Queries
 
 MOST_LETTERS = 200

@@ -11,7 +11,7 @@ from roost.core.planes import Engines, ask_health
 from roost.errors import ShownError
 from roost.jobs.upkeep_queries import count_failed
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.conditions.letters import LETTER
+from roost.resources.conditions.letter_jobs import LETTER
 
 _SECONDS = 5.0
 _PATIENCE = timedelta(minutes=1)
