@@ -21,7 +21,8 @@ from roost.ids import new_uuid
 from roost.jobs.kinds import JobArgs
 from roost.resources.account.queries import create_account
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.conditions import jobs, queries, watches
+from roost.resources.conditions import conditions as of_hosts
+from roost.resources.conditions import jobs, queries
 from roost.resources.conditions.jobs import EVERY_MINUTE, WATCH
 from roost.settings import Settings
 from tests.support.certificates import certificate_for
@@ -102,7 +103,7 @@ async def test_one_letter_for_the_beginning_and_one_for_the_end(
         "mail_from": SENDER,
         "operator_address": OPERATOR,
     }
-    monkeypatch.setattr(conditions, "_PATIENCE", timedelta())
+    monkeypatch.setattr(of_hosts, "_PATIENCE", timedelta())
     everything = Settings.model_validate({**settings.model_dump(by_alias=True), **more})
     async with running_roost(everything) as running:
         async with failing_dns(monkeypatch):
@@ -302,7 +303,7 @@ async def test_a_watch_that_fails_ends_nothing(
         await failed_job(running.roost)
         await look(running.roost)
         with monkeypatch.context() as within:
-            within.setattr(conditions, "count_failed", fail)
+            within.setattr(of_hosts, "count_failed", fail)
             await look(running.roost)
             assert (await queries.count_open(running.roost.store))["jobs_failed"] == 1
         await all_told(running.roost)
