@@ -10,6 +10,7 @@ from roost.resources.cancellation.jobs import CloseArgs
 from roost.resources.compute import locks as compute
 from roost.resources.compute.locks import InstanceArgs
 from roost.resources.compute.watch_jobs import CHECK
+from roost.resources.conditions.letter_jobs import LetterArgs
 from roost.resources.databases import queries as databases
 from roost.resources.databases.steps import DatabaseArgs
 from roost.resources.domains import jobs as domains
@@ -40,7 +41,7 @@ _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count"),
-    *("address_apply", "account_close"),
+    *("address_apply", "account_close", "operator_letter"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""
@@ -63,6 +64,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (ImageArgs, images.resource_of(6)),
         (PaymentArgs, "payments:6"),
         (CloseArgs, "cancellation:6"),
+        (LetterArgs, "condition:6:webhook"),
     ):
         if issubclass(kind.args, args):
             return resource
@@ -78,6 +80,8 @@ def _declared(kind: JobKind[Args]) -> str | None:
         firewall_id=9,
         zone="example.com",
         number=6,
+        condition_id=6,
+        channel="webhook",
     )
     return None if kind.resource is None else kind.resource(args)
 

@@ -67,8 +67,14 @@ class _Commands(LazyGroup):
         "tls": Later(
             "roost.cli.tls", "Make a certificate for the server, of an authority below the state."
         ),
-        "backup": Later("roost.cli.backup", "Save the state in a file, also while it is served."),
-        "restore": Later("roost.cli.restore", "Fill an empty state from a backup."),
+        "backup": Later(
+            "roost.cli.backup",
+            "Save the state in a new FILE, whether the server runs or not.",
+        ),
+        "restore": Later(
+            "roost.cli.restore",
+            "Fill an empty state from the backup FILE, and compare it with the engines.",
+        ),
         "completion": Later("roost.cli.completion", "Print what completes commands in a shell."),
         "clock": Later("roost.cli.clock", "See or move the clock of a server with a lab."),
     }
