@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -301,7 +302,10 @@ def test_a_backup_that_is_ended_leaves_no_file(
         async with database.transaction():
             await database.execute("lock table stackscript in access exclusive mode")
             process = await asyncio.create_subprocess_exec(
-                _ROOST, "backup", "--state", server.state, backup, stderr=subprocess.PIPE
+                *(_ROOST, "backup", "--state", server.state, backup),
+                stderr=subprocess.PIPE,
+                # Tests that run in the background of a shell ignore SIGINT, and so would it.
+                preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
             )
             other = await connect(Cluster(server.state / "postgres").dsn())
             while not await other.fetchval(
