@@ -219,6 +219,8 @@ async def test_preferences_are_the_callers_own(linode: Client, client: Client) -
     own = {"linode_id": {"type": "linode", "compute": 1}, "computes": ["roost/x"]}
     assert await linode.put("/profile/preferences", own) == own
     assert await client.get("/profile/preferences") == own
+    assert await linode.put("/profile/preferences/", own) == own
+    assert await client.get("/profile/preferences") == own
 
 
 async def test_explain(linode: Client) -> None:

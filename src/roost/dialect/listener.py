@@ -52,7 +52,8 @@ class Listener:
         # HEAD is answered as GET, so that the length is that of the translated body.
         head = scope["method"] == "HEAD"
         method = "GET" if head else scope["method"]
-        match = self._registry.router.find(path.rstrip("/"))
+        plain = path.rstrip("/")
+        match = self._registry.router.find(plain)
         endpoint = None if match is None else match.methods.get(method)
         inner = {**scope, "path": version + path, "method": method}
         if any(name == b"x-filter" for name, _ in scope["headers"]):
@@ -60,7 +61,7 @@ class Listener:
         if endpoint is not None and endpoint.query:
             inner["query_string"] = self._query_back(scope["query_string"])
         if endpoint is not None and endpoint.body is not None:
-            receive = self._json_back(receive, path, endpoint.max_body or self._max_body)
+            receive = self._json_back(receive, plain, endpoint.max_body or self._max_body)
         rewrite = None if endpoint is None else self._rewrites.get(endpoint.name)
         await self._app(inner, receive, self._answer(send, rewrite, head))
 
