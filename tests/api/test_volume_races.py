@@ -15,6 +15,7 @@ from roost.resources.volumes import queries
 from tests.support.client import Answer, Client, Json, until
 from tests.support.drift import drift
 from tests.support.instances import INSTANCES, made
+from tests.support.volume_invariants import check_always
 from tests.support.volumes import (
     VOLUMES,
     attached,
@@ -165,6 +166,25 @@ async def test_resize_against_clone(client: Client, roost: Roost) -> None:
         assert row["size"] in (size, size + 10)
         size += 10
         assert (await client.get(path))["size"] == size
+
+
+async def test_attach_what_is_still_worked_on_against_reboot(client: Client, roost: Roost) -> None:
+    """A guest that boots meanwhile does not get the volume before its turn has come."""
+    volume, instance = await made_volume(client), await running_instance(client)
+    path, power = f"{VOLUMES}/{volume['id']}", f"{INSTANCES}/{instance['id']}"
+    async with slow(roost, "volume_copy", seconds=2):
+        copy = await client.post(f"{path}/clone", {"label": "copy"})
+        await client.post(f"{path}/resize", {"size": 30})
+        await client.post(f"{power}/reboot")
+        await client.post(f"{path}/attach", {"compute_id": instance["id"]})
+        await check_always(roost)
+        await until(lambda: client.get(power), lambda row: row["status"] == "running")
+        holder = await plugged(roost, volume["id"])
+        copied = (await client.get(f"{VOLUMES}/{copy['id']}"))["status"] == "active"
+        assert holder is None or copied
+    await check_agreement(roost, volume, instance, copy)
+    assert await plugged(roost, volume["id"]) == instance["id"]
+    assert (await client.get(path))["size"] == 30
 
 
 @pytest.mark.parametrize("persists", [True, False])

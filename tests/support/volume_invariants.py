@@ -10,6 +10,7 @@ Always, seen in one snapshot of the database:
 6. A clone knows its source only while it is made, of the same size and in the same region.
 7. No two volumes of an account that are shown have one label.
 8. Of two jobs on a volume and on its instance's power the later one waits for the earlier one.
+   What was to be done with a volume before it was attached concerns no guest: the attaching waits.
 
 And when no job is left to do:
 
@@ -33,6 +34,8 @@ _VOLUMES = """
             and j.kind = 'volume_detach') as detaching,
         exists (select from job j join job o on o.resource = 'compute:' || v.compute_id
             where j.resource = 'volume:' || v.id and j.finished is null and o.finished is null
+                and not exists (select from job a where a.resource = j.resource and a.id > j.id
+                    and a.finished is null and a.kind = 'volume_attach')
                 and o.kind <> 'compute_delete'
                 and not coalesce(j.args -> 'after' @> to_jsonb(o.id), false)
                 and not coalesce(o.args -> 'after' @> to_jsonb(j.id), false)) as crossing

@@ -28,6 +28,12 @@ class InstanceVolumes:
         """Those that the engine holds, by id."""
         return []
 
+    async def bootable(
+        self, db: Queries, services: Services, compute_id: int
+    ) -> list[AttachedVolume]:
+        """Of these what a guest that boots now has; what waits for the boot is plugged in later."""
+        return []
+
     async def claim(
         self, db: Queries, services: Services, compute_id: int, volume_ids: Collection[int]
     ) -> None:

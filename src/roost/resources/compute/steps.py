@@ -52,7 +52,7 @@ async def specify(
     db: Queries, services: Services, facts: InstanceFacts, config: BootConfig
 ) -> InstanceSpec:
     """The guest of an instance that boots with this config."""
-    attached = await services.get(InstanceVolumes).attached(db, facts.id)
+    attached = await services.get(InstanceVolumes).bootable(db, services, facts.id)
     slotted = await device_queries.volumes_with_slot(db, facts.id) if attached else set()
     root = _slot(config.root_device)
     root_id = next((each.disk_id for each in config.slots if each.slot == root), None)
@@ -100,7 +100,7 @@ async def specify_rescue(
     """
     config = BootConfig(0, memory_limit=0, root_device=DEFAULT_ROOT, interfaces=(), slots=slots)
     spec = await specify(db, services, facts, config)
-    attached = await services.get(InstanceVolumes).attached(db, facts.id)
+    attached = await services.get(InstanceVolumes).bootable(db, services, facts.id)
     slotted = {each.volume_id for each in slots if each.volume_id is not None}
     owned = await disks.of_instance(db, facts.id)
     disk = next((disk for disk in owned if disk.setup is not None), None)

@@ -55,6 +55,19 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
             if volume.made
         ]
 
+    async def bootable(
+        self, db: Queries, services: Services, compute_id: int
+    ) -> list[AttachedVolume]:
+        """Not one whose attaching is unfinished: that waits for this boot, and for other jobs.
+
+        A boot that was asked for later would wait for it.
+        """
+        volumes = await self.attached(db, compute_id)
+        names = [locks.resource_of(volume.id) for volume in volumes]
+        found = await services.get(JobQueue).unfinished(db, *names)
+        waiting = {job.resource for job in found if job.kind == jobs.ATTACH.name}
+        return [each for each in volumes if locks.resource_of(each.id) not in waiting]
+
     async def claim(
         self, db: Queries, services: Services, compute_id: int, volume_ids: Collection[int]
     ) -> None:
