@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roost.engines.webhook.sender import DELIVERY, SIGNATURE, sign
-from tests.cli.process import Server, roost, wait_until
+from tests.cli.process import Server, ran, roost, wait_until
 
 SECRET = b"a secret of more than sixteen bytes"
 
@@ -54,11 +54,21 @@ def receiver() -> Iterator[Receiver]:
 
 @contextmanager
 def served(state: Path) -> Iterator[Server]:
-    server = Server.start(state)
+    server = Server.start(state, "--lab")
     try:
         yield server
     finally:
         server.end()
+
+
+def wait_a_virtual_while(server: Server, letters: list[str]) -> None:
+    """Until one came; a minute of the server's clock passes with each look."""
+
+    def came() -> bool:
+        ran("clock", "advance", "1m", "--url", server.url, "--state", server.state)
+        return bool(letters)
+
+    wait_until(came)
 
 
 def test_a_letter_outlives_the_process(
@@ -73,10 +83,10 @@ def test_a_letter_outlives_the_process(
     monkeypatch.setenv("ROOST_SMTP_URL", "smtp://127.0.0.1:1")
     monkeypatch.setenv("ROOST_MAIL_FROM", "roost@cloud.example.com")
     with served(state) as server:
-        wait_until(lambda: bool(receiver.refused))
+        wait_a_virtual_while(server, receiver.refused)
     receiver.open = True
     with served(state) as server:
-        wait_until(lambda: bool(receiver.taken))
+        wait_a_virtual_while(server, receiver.taken)
     assert receiver.taken[0] in receiver.refused
     log = server.log.read_text()
     assert "hook-4711" not in log
