@@ -1,7 +1,6 @@
 """What the settings say of support: where attachments are, and who carries emails."""
 
 from roost.core.planes import EVERYWHERE, Binding, Engine
-from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
 from roost.engines.smtp.mailer import SmtpMailer
 from roost.errors import OperatorError
@@ -47,6 +46,8 @@ def attachments(settings: Settings) -> tuple[AttachmentStore, str]:
     if settings.attachments_bucket is None:
         folder = settings.state / "attachments"
         return AttachmentFolder(folder), f"files in {folder}"
+    from roost.engines.attachments.bucket import AttachmentBucket  # 4 MB of memory.
+
     bucket = AttachmentBucket(
         settings.attachments_bucket,
         settings.attachments_endpoint,

@@ -5,14 +5,14 @@ import hmac
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 from xml.etree.ElementTree import Element
 
-import aiohttp
 from defusedxml import ElementTree
 
 from roost.core.engine import EngineError, Health
-from roost.engines.seaweedfs.identities import Identities
+from roost.engines.seaweedfs.http import send
 from roost.engines.seaweedfs.policies import bucket_policy, key_policy
 from roost.engines.seaweedfs.s3 import S3
 from roost.engines.seaweedfs.server import ROOT, Server
@@ -30,6 +30,9 @@ from roost.resources.object_storage.engine import (
 )
 from roost.threads import COMPUTING
 
+if TYPE_CHECKING:  # gRPC takes 9 MB: it is loaded when somebody makes a key.
+    from roost.engines.seaweedfs.identities import Identities
+
 _CORS = (
     "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>"
     "<AllowedMethod>GET</AllowedMethod><AllowedMethod>PUT</AllowedMethod>"
@@ -43,7 +46,6 @@ _SIGNER = "sign-"
 """A key of a bucket, by which URLs are signed. Who has one of these could copy another object into
 what it writes, with headers that are not signed, but none of other buckets."""
 _PAGE = 1000
-_TIMEOUT = aiohttp.ClientTimeout(total=30)
 _SENT = re.compile(
     r'^SeaweedFS_s3_bucket_traffic_sent_bytes_total\{bucket="([a-z0-9-]+)"\} ([0-9.e+]+)$', re.M
 )
@@ -132,14 +134,7 @@ class SeaweedObjects:
         if not self._server.exists:
             return Traffic("", {})
         place = await self._server.ensure()
-        try:
-            async with (
-                aiohttp.ClientSession(timeout=_TIMEOUT) as session,
-                session.get(place.metrics) as response,
-            ):
-                text = await response.text()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise EngineError("The object storage does not answer") from error
+        text = (await send("GET", place.metrics)).body.decode()
         started = _STARTED.search(text)
         sent = {bucket: int(float(count)) for bucket, count in _SENT.findall(text)}
         return Traffic(started[1] if started else "", sent)
@@ -194,7 +189,9 @@ class SeaweedObjects:
         place = await self._server.ensure()
         return S3(place.url, ROOT, place.secret)
 
-    async def _identities(self) -> Identities:
+    async def _identities(self) -> "Identities":
+        from roost.engines.seaweedfs.identities import Identities
+
         place = await self._server.ensure()
         return Identities(place.filer, place.secret)
 

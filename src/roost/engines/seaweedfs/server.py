@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import aiohttp
 import structlog
 
 from roost.core.engine import EngineError
 from roost.engines.listeners import LOOPBACK, free_tcp_port, tcp_port_is_free
 from roost.engines.locks import locked
 from roost.engines.processes import Process, end_process, find_process, search_process
+from roost.engines.seaweedfs.http import send
 from roost.threads import DISK
 
 _log = structlog.get_logger(__name__)
@@ -197,13 +197,11 @@ class Server:
     async def _answers(self) -> bool:
         """Whether it refuses strangers before we lose patience, and so knows its identities."""
         deadline, url = time.monotonic() + _START_SECONDS, self._place().url
-        async with aiohttp.ClientSession() as session:
-            while time.monotonic() < deadline:
-                with contextlib.suppress(aiohttp.ClientError):
-                    async with session.get(url) as answer:
-                        if answer.status == 403:
-                            return True
-                await asyncio.sleep(_POLL_SECONDS)
+        while time.monotonic() < deadline:
+            with contextlib.suppress(EngineError):
+                if (await send("GET", url)).status == 403:
+                    return True
+            await asyncio.sleep(_POLL_SECONDS)
         return False
 
 
