@@ -155,6 +155,7 @@ UNPREPARED = (
     "create_service_transfer",
     "enroll_in_beta",
     "execute_third_party_payment",
+    "explain_packet",
     "explain_request",
     "make_payment",
     "send_phone_code",

@@ -342,6 +342,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     f"POST {FIREWALL}/devices": FIREWALL_WRITE,
     f"GET {FIREWALL}/devices/{{deviceId:int}}": FIREWALL_READ,
     f"DELETE {FIREWALL}/devices/{{deviceId:int}}": FIREWALL_WRITE,
+    "POST /networking/explain": (("firewall:read_only", "ips:read_only"), False, Anyone()),
     "GET /compute/stackscripts": SCRIPT_READ,
     "POST /compute/stackscripts": NEW_SCRIPT,
     "GET /compute/stackscripts/{stackscriptId:int}": SCRIPT_READ,

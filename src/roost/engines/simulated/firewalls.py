@@ -15,6 +15,7 @@ from roost.resources.firewalls.engine import (
     FirewallState,
     Rule,
     TransportProtocol,
+    first_match,
 )
 
 _KIND = "firewall"
@@ -96,17 +97,8 @@ def _has(firewall: FirewallSpec, address: str) -> bool:
 
 
 def _decide(rules: tuple[Rule, ...], policy: Action, packet: Packet, other: str) -> Action:
-    address = ip_address(other)
-    for rule in rules:
-        if rule.protocol != packet.protocol:
-            continue
-        if rule.ports and not any(
-            first <= (packet.port or 0) <= last for first, last in rule.ports
-        ):
-            continue
-        if any(address in ip_network(network, strict=False) for network in rule.networks):
-            return rule.action
-    return policy
+    position = first_match(rules, packet.protocol, packet.port, other)
+    return policy if position is None else rules[position].action
 
 
 def _apply(documents: Documents, firewall: FirewallSpec) -> None:

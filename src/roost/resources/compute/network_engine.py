@@ -21,6 +21,10 @@ class GuestAddress:
     gateway: IPv4Address | None
 
 
+MAIL_PORTS = (25, 465, 587)
+"""To which guests of some accounts may not connect by TCP."""
+
+
 @dataclass(frozen=True, slots=True)
 class GuestAddresses:
     """What a guest may send from, and what is brought to it."""

@@ -9,6 +9,9 @@ from roost.resources.firewalls.bodies import (
     UpdateFirewall,
 )
 from roost.resources.firewalls.device_queries import DEVICES
+from roost.resources.firewalls.packets.bodies import ExplainPacket
+from roost.resources.firewalls.packets.records import PacketPathRow
+from roost.resources.firewalls.packets.service import explain
 from roost.resources.firewalls.queries import FIREWALLS, FIREWALLS_OF_INSTANCE, RULES
 from roost.resources.firewalls.records import FirewallDeviceRow, FirewallRow, RulesRow
 from roost.store.paging import fetch_record
@@ -211,3 +214,22 @@ async def _record(call: Call) -> bytes:
 
 async def _rules(call: Call) -> bytes:
     return await fetch_record(call.db, RULES, (call.account_id,), call.number("firewallId"))
+
+
+@endpoint(
+    "POST",
+    "/networking/explain",
+    scopes=(*_READ, "ips:read_only"),
+    body=ExplainPacket,
+    prepare=explain,
+    returns=PacketPathRow,
+)
+async def explain_packet(_call: Call, found: PacketPathRow) -> PacketPathRow:
+    """Explain what becomes of a packet.
+
+    Which rule or policy of which firewall decides on the first packet of a connection, or which
+    filter or route before it, without sending anything. Users need to be able to see the instances
+    at both ends and their firewalls; what another customer has at the other end is not told. An
+    extension of Roost.
+    """
+    return found

@@ -5,7 +5,9 @@ are to be and not what changes. All methods are idempotent. Every one may raise 
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from typing import Literal, Protocol
 
 from roost.core.engine import Health
@@ -26,6 +28,21 @@ class Rule:
     """First and last port of each piece; empty for all."""
     networks: tuple[str, ...]
     """Of both families, as `192.0.2.0/24` or `2001:db8::/32`; bits of the host may be set."""
+
+
+def first_match(
+    rules: Sequence[Rule], protocol: TransportProtocol | None, port: int | None, other: str
+) -> int | None:
+    """The position of the rule that decides on a connection with the `other` side; None: policy."""
+    address = ip_address(other)
+    for position, rule in enumerate(rules):
+        if rule.protocol != protocol:
+            continue
+        if rule.ports and not any(first <= (port or 0) <= last for first, last in rule.ports):
+            continue
+        if any(address in ip_network(network, strict=False) for network in rule.networks):
+            return position
+    return None
 
 
 @dataclass(frozen=True, slots=True)

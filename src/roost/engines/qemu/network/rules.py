@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
 
 from roost.engines.qemu.network.config import BRIDGE, UPLINK, tap_name
-from roost.resources.compute.network_engine import GuestAddresses
+from roost.resources.compute.network_engine import MAIL_PORTS, GuestAddresses
 
 TABLE = "bridge roost"
 
-MAIL = "tcp dport { 25, 465, 587 } drop"
+MAIL = f"tcp dport {{ {', '.join(map(str, MAIL_PORTS))} }} drop"
 
 BASE = f"""\
 add table {TABLE}

@@ -1,0 +1,1 @@
+"""What becomes of a packet, and why (Roost's own; docs/firewalls.md)."""
