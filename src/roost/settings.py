@@ -54,6 +54,14 @@ class Settings(BaseSettings):
     canceled_days: int = Field(
         default=90, ge=0, le=36500, description="that users of canceled accounts are kept"
     )
+    invoice_issuer: str = Field(
+        default="",
+        max_length=500,
+        description="who charges, on PDF invoices: name; address; tax id, with semicolons",
+    )
+    invoice_font: Path | None = Field(
+        default=None, description="TrueType file for scripts that the own font lacks"
+    )
     lab: bool = False
     worker: bool = True
     database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")

@@ -78,3 +78,6 @@ UPLOADS = Threads("uploads", 4)
 
 COMPUTING = Threads("computing", os.cpu_count() or 1)
 """What takes a processor for a while: hashing, parsing, decoding what callers sent."""
+
+PAPERS = Threads("papers", 1)
+"""Files for people: long pages that are laid out, one at a time."""

@@ -6,9 +6,11 @@ from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
 from roost.resources.account.queries import create_account
 from roost.resources.billing.jobs import INVOICE
+from roost.resources.billing.mail_jobs import SEND
 from roost.resources.billing.service import differences
 from tests.jobs.harness import Scenario
-from tests.support.invoices import charged_last_month
+from tests.support.invoices import charged_last_month, invoiced
+from tests.support.mail import MailServer
 from tests.support.stage import Stage
 
 
@@ -45,4 +47,35 @@ async def begin(environment: Environment) -> InvoiceCase:
     return InvoiceCase(stage, account_id, job.id)
 
 
-SCENARIOS = (Scenario(INVOICE, begin, "invoices"),)
+@dataclass(frozen=True)
+class MailCase:
+    """An email may come twice after a crash, but then it is the same one."""
+
+    mails: MailServer
+    address: str
+    subject: str
+    job_id: int
+
+    async def check_done(self) -> None:
+        assert self._found() == {self.subject}
+
+    async def check_failed(self) -> None:
+        assert self._found() <= {self.subject}
+
+    def _found(self) -> set[str]:
+        return {email["Subject"] for email in self.mails.to(self.address)}
+
+
+async def begin_mail(environment: Environment) -> MailCase:
+    store, roost = environment.store, environment.services.get(Stage).roost
+    uuid = new_uuid()
+    address = f"{uuid}@example.com"
+    account_id = await create_account(store, uuid, environment.queue.clock.seconds(), address)
+    invoice_id = await invoiced(roost, account_id)
+    sql = "select id from job where kind = $1 and account_id = $2"
+    job_id = await store.fetchval(sql, SEND.name, account_id)
+    subject = f"Invoice #{invoice_id}: 0.07 USD"
+    return MailCase(environment.services.get(MailServer), address, subject, job_id)
+
+
+SCENARIOS = (Scenario(INVOICE, begin, "invoices"), Scenario(SEND, begin_mail, "email"))

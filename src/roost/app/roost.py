@@ -40,6 +40,7 @@ from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.worker import Worker
+from roost.resources.billing.papers import Papers
 from roost.resources.cancellation.settings import Cancellation
 from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
@@ -231,6 +232,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 letters_of(settings),
                 Endings(*GROUPS.endings),
                 Cancellation.of(settings),
+                await DISK.run(Papers.of, settings),
                 Promises(*GROUPS.promises),
                 Entities(GROUPS.entities),
                 support_rules(settings),

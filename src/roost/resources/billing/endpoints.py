@@ -2,18 +2,22 @@
 
 from roost.core.billing.ledger import Billables
 from roost.core.billing.queries import since, standing
+from roost.resources.billing.documents import csv_of, pdf_of
 from roost.resources.billing.estimate_rules import estimate
+from roost.resources.billing.papers import Papers
 from roost.resources.billing.queries import INVOICES, ITEMS
 from roost.resources.billing.records import EstimateRow, InvoiceItemRow, InvoiceRow
 from roost.threads import COMPUTING
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
-from roost.web.registry import Page, endpoint
+from roost.web.registry import Binary, Page, Rate, endpoint
+from roost.web.reply import Reply
 
 _READ = ("account:read_only",)
 _MAY_READ = AccountAccess("read_only")
 _ALL = "/account/invoices"
 _ONE = f"{_ALL}/{{invoiceId:int}}"
+_FILE_RATE = Rate(30, 60)
 
 
 @endpoint("GET", _ALL, scopes=_READ, grant=_MAY_READ, returns=Page(InvoiceRow))
@@ -43,6 +47,49 @@ async def list_invoice_items(call: Call) -> bytes:
     invoice_id = call.number("invoiceId")
     await call.record(invoice_id, INVOICES, call.account_id)
     return await call.collection(ITEMS, call.account_id, invoice_id)
+
+
+@endpoint(
+    "GET",
+    f"{_ONE}/pdf",
+    scopes=_READ,
+    grant=_MAY_READ,
+    returns=Binary("application/pdf"),
+    rate=_FILE_RATE,
+)
+async def view_invoice_pdf(call: Call) -> Reply:
+    """View an invoice as PDF.
+
+    For people; one of more than 10,000 items is refused. An extension of the API.
+    """
+    invoice_id = call.number("invoiceId")
+    content = await pdf_of(call.db, call.get(Papers), call.account_id, invoice_id)
+    return _file(content, b"application/pdf", f"invoice-{invoice_id}.pdf")
+
+
+@endpoint(
+    "GET",
+    f"{_ONE}/csv",
+    scopes=_READ,
+    grant=_MAY_READ,
+    returns=Binary("text/csv; charset=utf-8"),
+    rate=_FILE_RATE,
+)
+async def view_invoice_csv(call: Call) -> Reply:
+    """View the items of an invoice as CSV.
+
+    For books, in UTF-8, with the names of the list's fields in the first line; one of more than
+    100,000 items is refused. Texts that a spreadsheet could take for a formula begin with `'`.
+    An extension of the API.
+    """
+    invoice_id = call.number("invoiceId")
+    content = await csv_of(call.db, call.get(Papers), call.account_id, invoice_id)
+    return _file(content, b"text/csv; charset=utf-8", f"invoice-{invoice_id}.csv")
+
+
+def _file(content: bytes, media_type: bytes, name: str) -> Reply:
+    disposition = f'attachment; filename="{name}"'.encode()
+    return Reply(200, content, ((b"content-disposition", disposition),), media_type)
 
 
 @endpoint("GET", "/account/estimate", scopes=_READ, grant=_MAY_READ, returns=EstimateRow)

@@ -1,11 +1,11 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.billing import endpoints, fsck, jobs
+from roost.resources.billing import endpoints, fsck, jobs, mail_jobs
 
 GROUP = Group(
     endpoints=(endpoints,),
-    jobs=(jobs.INVOICE,),
+    jobs=(jobs.INVOICE, mail_jobs.SEND),
     schedules=(jobs.EVERY_HOUR,),
     at_start=(jobs.EVERY_HOUR,),
     checks=(fsck.check_invoices,),

@@ -9,7 +9,7 @@ from roost.core.billing.charges import Tax, charges, month_start, next_month, to
 from roost.core.billing.ledger import Billables, record_all
 from roost.core.billing.queries import all_until, since
 from roost.core.catalog import Catalog
-from roost.resources.billing import queries, rules
+from roost.resources.billing import mail_jobs, queries, rules
 from roost.resources.billing.queries import Payer, WrittenInvoice
 from roost.resources.billing.rules import Month
 from roost.services import Services
@@ -58,7 +58,8 @@ async def _invoice_month(store: Store, services: Services, payer: Payer, month: 
         if found is None or found.invoiced_until != payer.invoiced_until:
             return  # Another worker was faster.
         if new is not None:
-            await queries.insert(db, new)
+            invoice_id = await queries.insert(db, new)
+            await mail_jobs.write(db, services, payer.id, invoice_id)
         await queries.set_invoiced(db, payer.id, month.ends, opening)
 
 

@@ -7,30 +7,24 @@ fails the job. Nothing is sent while no mail server is set.
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
+from functools import partial
 
 import structlog
 
-from roost.core.planes import Engines
-from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
+from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, again, next_step
+from roost.jobs.verdicts import Verdict
 from roost.resources.account import queries as accounts
 from roost.resources.support import queries
-from roost.resources.support.engine import (
-    MAIL_PLANE,
-    Mail,
-    MailError,
-    MailRefusedError,
-    SupportRules,
-)
+from roost.resources.support.engine import Mail
 from roost.resources.support.queries import TICKET, Reply, Ticket
+from roost.resources.support.sending import PATIENCE, send
 from roost.resources.users import queries as users
 from roost.store import Queries
 
@@ -91,8 +85,6 @@ def _text(mail: Mail, message: Message) -> str:
 
 
 _log = structlog.get_logger(__name__)
-_BUSY = 10.0
-"""Seconds until an email looks again for a free line to the mail server."""
 
 
 class MailArgs(JobArgs):
@@ -104,36 +96,20 @@ class MailArgs(JobArgs):
 
 async def _send(run: Run[MailArgs]) -> Verdict:
     """An email that was sent before a crash goes out again, under the same Message-ID."""
-    mail = run.get(SupportRules).mail
-    if mail is None:
-        return next_step()
-    if mail.lines.locked():
-        if run.attempt == 1:
-            return again(_BUSY)
-        raise MailError("other emails wait for the mail server")  # Keeps count of the attempts.
-    async with mail.lines:
-        return await _send_by(mail, run)
+    return await send(run, partial(_compose, run))
 
 
-async def _send_by(mail: Mail, run: Run[MailArgs]) -> Verdict:
+async def _compose(run: Run[MailArgs], mail: Mail) -> EmailMessage | None:
     ticket = await queries.find(run.store, run.args.ticket_id)
     if ticket is None:
-        return next_step()
+        return None
     address = await _address(run, mail, ticket)
     if address is None:
-        return next_step()
+        return None
     reply_id = run.args.reply_id
     reply = None if reply_id is None else await queries.find_reply(run.store, reply_id)
     message = Message(ticket, reply, run.args.to_staff, run.job.created)
-    try:
-        email = compose(mail, message, address)
-    except (MessageError, ValueError, LookupError) as error:
-        raise Fatal(f"no email can be written to this address: {type(error).__name__}") from error
-    try:
-        await run.get(Engines).of(MAIL_PLANE).send(email)
-    except MailRefusedError as error:
-        raise Fatal(str(error)) from error
-    return next_step()
+    return compose(mail, message, address)
 
 
 async def _address(run: Run[MailArgs], mail: Mail, ticket: Ticket) -> str | None:
@@ -153,7 +129,7 @@ SEND = JobKind(
     "ticket_mail",
     MailArgs,
     steps=(Step("send", _send),),
-    retry=Retry(attempts=150, base=5.0, longest=3600.0),
+    retry=PATIENCE,
     on_failed=_on_failed,
 )
 

@@ -1,0 +1,55 @@
+"""How a job hands an email to the mail server, whatever the email is about."""
+
+from collections.abc import Awaitable, Callable
+from email.errors import MessageError
+from email.message import EmailMessage
+from typing import TypeVar
+
+from roost.core.planes import Engines
+from roost.jobs.kinds import JobArgs, Retry
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Fatal, Verdict, again, next_step
+from roost.resources.support.engine import (
+    MAIL_PLANE,
+    Mail,
+    MailError,
+    MailRefusedError,
+    SupportRules,
+)
+
+Args = TypeVar("Args", bound=JobArgs)
+PATIENCE = Retry(attempts=150, base=5.0, longest=3600.0)
+"""About four days."""
+_BUSY = 10.0
+"""Seconds until an email looks again for a free line to the mail server."""
+
+
+async def send(
+    run: Run[Args], compose: Callable[[Mail], Awaitable[EmailMessage | None]]
+) -> Verdict:
+    """An email that was sent before a crash goes out again. Nothing is sent while no mail server is
+    set, or when `compose` has none; Fatal for one that cannot be written or is refused for good."""
+    mail = run.get(SupportRules).mail
+    if mail is None:
+        return next_step()
+    if mail.lines.locked():
+        if run.attempt == 1:
+            return again(_BUSY)
+        raise MailError("other emails wait for the mail server")  # Keeps count of the attempts.
+    async with mail.lines:
+        try:
+            email = await compose(mail)
+        except (MessageError, ValueError, LookupError) as error:
+            raise Fatal(
+                f"no email can be written to this address: {type(error).__name__}"
+            ) from error
+        if email is not None:
+            await _hand_over(run, email)
+    return next_step()
+
+
+async def _hand_over(run: Run[Args], email: EmailMessage) -> None:
+    try:
+        await run.get(Engines).of(MAIL_PLANE).send(email)
+    except MailRefusedError as error:
+        raise Fatal(str(error)) from error
