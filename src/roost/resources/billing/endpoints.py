@@ -2,9 +2,9 @@
 
 from roost.core.billing.ledger import Billables
 from roost.core.billing.queries import since, standing
-from roost.resources.billing.documents import csv_of, pdf_of
+from roost.resources.billing.document_service import csv_of, pdf_of
+from roost.resources.billing.document_settings import Papers
 from roost.resources.billing.estimate_rules import estimate
-from roost.resources.billing.papers import Papers
 from roost.resources.billing.queries import INVOICES, ITEMS
 from roost.resources.billing.records import EstimateRow, InvoiceItemRow, InvoiceRow
 from roost.threads import COMPUTING
