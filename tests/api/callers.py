@@ -158,6 +158,7 @@ UNPREPARED = (
     "explain_packet",
     "explain_request",
     "make_payment",
+    "redeem_promo_code",
     "send_phone_code",
     "verify_phone_number",
 )

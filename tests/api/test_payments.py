@@ -38,7 +38,7 @@ CARD = "/account/credit-card"
 async def owe(roost: Roost, account: Account, usd: str) -> None:
     """As after an invoice."""
     async with roost.store.transaction() as db:
-        await credit(db, account.id, -Decimal(usd), roost.clock.seconds())
+        await credit(db, account.id, -Decimal(usd), "test", None, roost.clock.seconds())
 
 
 async def differences(roost: Roost, account: Account) -> list[str]:

@@ -205,7 +205,7 @@ async def test_who_cannot_accept(
     assert poor.problems == [(None, "The account needs a payment method")]
     await added(stranger)
     async with roost.store.transaction() as db:
-        await credit(db, account.id, Decimal("-3.00"), roost.clock.seconds())
+        await credit(db, account.id, Decimal("-3.00"), "test", None, roost.clock.seconds())
     refused = await stranger.send("POST", path)
     assert refused.problems == [(None, "An account that owes something cannot transfer anything")]
 

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 
-from roost.core.billing.charges import LedgerRow, Tax, charges, next_month, taxes_on, totals
+from roost.core.billing.charges import LedgerRow, Tax, charges, next_month, taxes_on
 
 START = datetime(2028, 1, 1)
 HOUR = timedelta(hours=1)
@@ -119,9 +119,9 @@ def test_a_virtual_year(seed: int) -> None:
     compared, start = 0, START
     for _ in range(12):
         end = next_month(start)
-        found = totals(charges(rows, start, end), [])
-        assert found.total == model(rows, start, end)
-        compared += int(found.total * 100)
+        found = sum((charge.amount for charge in charges(rows, start, end)), Decimal(0))
+        assert found == model(rows, start, end)
+        compared += int(found * 100)
         start = end
     assert compared > 0
     assert start == datetime(2029, 1, 1)

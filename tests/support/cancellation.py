@@ -47,7 +47,7 @@ async def cancel(client: Client, body: Json = None) -> Answer:
 async def owe(roost: Roost, account_id: int, usd: str) -> None:
     """As after an invoice."""
     async with roost.store.transaction() as db:
-        await credit(db, account_id, -Decimal(usd), roost.clock.seconds())
+        await credit(db, account_id, -Decimal(usd), "test", None, roost.clock.seconds())
 
 
 async def use(roost: Roost, account_id: int) -> None:

@@ -30,6 +30,7 @@ from roost.resources.object_storage.group import GROUP as OBJECT_STORAGE
 from roost.resources.payments.group import GROUP as PAYMENTS
 from roost.resources.phone.group import GROUP as PHONE
 from roost.resources.profile.group import GROUP as PROFILE
+from roost.resources.promotions.group import GROUP as PROMOTIONS
 from roost.resources.regions.group import GROUP as REGIONS
 from roost.resources.reverse_dns.group import GROUP as REVERSE_DNS
 from roost.resources.security_questions.group import GROUP as SECURITY_QUESTIONS
@@ -87,6 +88,7 @@ GROUPS = Groups(
     PAYMENTS,
     PHONE,
     PROFILE,
+    PROMOTIONS,
     REGIONS,
     REVERSE_DNS,
     SECURITY_QUESTIONS,

@@ -24,6 +24,7 @@ from roost.web.revocation import settle
 class _Commands(LazyGroup):
     later = {
         "canceled": Later("roost.cli.canceled", "List accounts that were canceled."),
+        "credit": Later("roost.cli.credit", "What an account owes less, as its operator wants."),
         "limit": Later("roost.cli.limit", "How much an account may have."),
     }
 

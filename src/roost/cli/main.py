@@ -60,6 +60,7 @@ class _Commands(LazyGroup):
         ),
         "billing": Later("roost.cli.billing", "What accounts are charged."),
         "payment": Later("roost.cli.payment", "What accounts have paid."),
+        "promo": Later("roost.cli.promo", "Codes that give credit to new accounts."),
         "fsck": Later(
             "roost.cli.fsck",
             "Compare the database with what the engines hold, whether the server runs or not.",

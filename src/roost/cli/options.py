@@ -1,6 +1,7 @@
 """Options that several commands share, turned into settings."""
 
 from collections.abc import Callable, Coroutine, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -9,6 +10,7 @@ import uvloop
 
 from roost.app.served import last_served
 from roost.app.terminal import Shown, fields, to_json, to_lines, to_table
+from roost.core.billing.charges import CENT
 from roost.errors import OperatorError
 from roost.ids import MAX_ID
 from roost.settings import Settings
@@ -19,6 +21,27 @@ if TYPE_CHECKING:
 MAX_ROWS = 10_000
 
 ID = click.IntRange(1, MAX_ID)
+
+
+class _Usd(click.ParamType[Decimal]):
+    """US dollars, in whole cents."""
+
+    name = "usd"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Decimal:
+        try:
+            usd = Decimal(value[:20])
+        except InvalidOperation:
+            usd = Decimal("nan")
+        if not usd.is_finite() or not 0 < usd <= _MOST_USD or usd != usd.quantize(CENT):
+            self.fail("must be an amount such as 25.00", param, ctx)
+        return usd
+
+
+USD = _Usd()
+_MOST_USD = Decimal(1_000_000)
 
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")

@@ -1,30 +1,18 @@
 """`roost payment`: what accounts have paid in another way than by card."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from roost.app.state import open_store
-from roost.cli.options import ID, read_served_settings, run, state_option
+from roost.cli.options import ID, USD, read_served_settings, run, state_option
 from roost.clock import Clock
 from roost.resources.account.queries import exists
-from roost.resources.payments.service import credit, record, settle
+from roost.resources.payments.service import record, settle
 from roost.settings import Settings
 from roost.store import Queries
-
-_MOST = Decimal(1_000_000)
-
-
-def _usd(context: click.Context, parameter: click.Parameter, text: str) -> Decimal:
-    try:
-        usd = Decimal(text[:20])
-    except InvalidOperation:
-        usd = Decimal("nan")
-    if not usd.is_finite() or not 0 < usd <= _MOST or usd != usd.quantize(Decimal("0.01")):
-        raise click.BadParameter("must be an amount such as 25.00", context, parameter)
-    return usd
 
 
 @click.group()
@@ -35,7 +23,7 @@ def payment() -> None:
 @payment.command("record")
 @state_option
 @click.argument("account", type=ID)
-@click.argument("usd", callback=_usd)
+@click.argument("usd", type=USD)
 def record_one(state: Path | None, account: int, usd: Decimal) -> None:
     """Record that ACCOUNT has paid USD in another way than by card; prints the payment's id."""
     click.echo(run(_record(read_served_settings(state=state), account, usd)))
@@ -50,25 +38,10 @@ def settle_one(state: Path | None, payment: int, status: Literal["accepted", "de
     run(_settle(read_served_settings(state=state), payment, status))
 
 
-@payment.command("credit")
-@state_option
-@click.argument("account", type=ID)
-@click.argument("usd", callback=_usd)
-def credit_one(state: Path | None, account: int, usd: Decimal) -> None:
-    """Let ACCOUNT owe USD less, without a payment."""
-    run(_credit(read_served_settings(state=state), account, usd))
-
-
 async def _record(settings: Settings, account: int, usd: Decimal) -> int:
     async with open_store(settings) as store, store.transaction() as db:
         await _check(db, account)
         return await record(db, account, usd, Clock().seconds())
-
-
-async def _credit(settings: Settings, account: int, usd: Decimal) -> None:
-    async with open_store(settings) as store, store.transaction() as db:
-        await _check(db, account)
-        await credit(db, account, usd, Clock().seconds())
 
 
 async def _settle(

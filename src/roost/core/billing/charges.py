@@ -5,7 +5,7 @@ whatever becomes of the thing within it. An item costs no more than its monthly 
 of one thing in a month no more than the dearest monthly price that it had.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -119,27 +119,3 @@ def _begun(time: timedelta) -> int:
 def taxes_on(amount: Decimal, taxes: Iterable[Tax]) -> dict[str, Decimal]:
     """Each in whole cents."""
     return {tax.name: to_cents(amount * tax.rate) for tax in taxes}
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    subtotal: Decimal
-    by_tax: Mapping[str, Decimal]
-
-    @property
-    def tax(self) -> Decimal:
-        return sum(self.by_tax.values(), Decimal("0.00"))
-
-    @property
-    def total(self) -> Decimal:
-        return self.subtotal + self.tax
-
-
-def totals(found: Iterable[Charge], taxes: Sequence[Tax]) -> Totals:
-    """The sums of all items, each of which is taxed by itself."""
-    subtotal, by_tax = Decimal("0.00"), {tax.name: Decimal("0.00") for tax in taxes}
-    for charge in found:
-        subtotal += charge.amount
-        for name, amount in taxes_on(charge.amount, taxes).items():
-            by_tax[name] += amount
-    return Totals(subtotal, by_tax)

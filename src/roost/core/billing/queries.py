@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Literal
 
 from roost.core.billing.charges import LedgerRow, charges, month_start, next_month
+from roost.core.billing.promotion_queries import before
+from roost.core.billing.promotions import after, discounts
 from roost.store import Queries
 
 
@@ -93,11 +95,16 @@ async def post(
 
 
 async def uninvoiced(db: Queries, account_id: int, now: datetime) -> Decimal:
-    """What the account has used since its last invoice, without tax, in US dollars."""
+    """What the account has used since its last invoice and no promotion pays, without tax, in US
+    dollars."""
     start, total = (await standing(db, account_id)).invoiced_until, Decimal("0.00")
     rows = await since(db, account_id, start, now)
+    promotions = await before(db, account_id, start) if rows else []
     while rows and start < now:
         end = min(next_month(month_start(start)), now)
-        total += sum((charge.amount for charge in charges(rows, start, end)), Decimal(0))
-        start = end
+        found = charges(rows, start, end)
+        given = discounts(found, promotions)
+        total += sum((charge.amount for charge in found), Decimal(0))
+        total -= sum((discount.amount for discount in given), Decimal(0))
+        start, promotions = end, after(promotions, given)
     return total

@@ -124,5 +124,6 @@ def _problems(facts: AccountFacts, body: UpdateAccount) -> Iterator[Problem]:
 
 
 async def _view(call: Call) -> bytes:
-    used = await uninvoiced(call.db, call.account_id, call.clock.now())
-    return await call.record(call.account_id, OWN_ACCOUNT, used)
+    now = call.clock.now()
+    used = await uninvoiced(call.db, call.account_id, now)
+    return await call.record(call.account_id, OWN_ACCOUNT, now, used)

@@ -1,11 +1,12 @@
 """SQL of accounts and their users."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from roost.core.billing import promotion_queries
 from roost.core.entities.kind import EntityKind
 from roost.core.entities.records import Entity
 from roost.resources.regions.queries import CAPABILITIES
@@ -13,28 +14,39 @@ from roost.store import Queries
 from roost.store.paging import Listing
 from roost.store.statement import Statement
 
-ACCOUNT = Listing(
-    record=f"""
-        json '[]' as active_promotions, a.created as active_since, a.address_1, a.address_2,
-        a.balance::float8 as balance, 0 as balance_uninvoiced,
+
+def _record(now: str, uninvoiced: str = "0") -> str:
+    """SQL of the record of an account `a` at a time (UTC)."""
+    return f"""
+        {promotion_queries.active("a.id", now)} as active_promotions, a.created as active_since,
+        a.address_1, a.address_2,
+        a.balance::float8 as balance, {uninvoiced} as balance_uninvoiced,
         case when a.parent_id is null then 'platform' else 'external' end as billing_source,
         {CAPABILITIES} as capabilities, a.city,
         json_build_object('last_four', a.card_last_four, 'expiry', a.card_expiry) as credit_card,
         a.company, a.country, a.email,
         a.first_name, a.last_name, a.phone, a.state, a.tax_id, a.euuid, a.zip
-        """,
+        """
+
+
+OWN_ACCOUNT = Listing(
+    record=_record("$1::timestamp", "$2::numeric"),
     source="account a",
-    scope="true",
+    scope="$1::timestamp is not null and $2::numeric is not null",
     key="a.id",
     columns={},
 )
+"""Scope: the time, and what the caller's account has used and not been invoiced for, in US
+dollars."""
 
-OWN_ACCOUNT = replace(
-    ACCOUNT,
-    record=ACCOUNT.record.replace("0 as balance_un", "$1::numeric as balance_un"),
-    scope="$1::numeric is not null",
+CHILDREN = Listing(
+    record=_record("$2::timestamp"),
+    source="account a",
+    scope="a.parent_id = $1 and a.canceled is null and $2::timestamp is not null",
+    key="a.id",
+    columns={},
 )
-"""Scope: what the caller's account has used and not been invoiced for, in US dollars."""
+"""Scope: the parent, and the time."""
 
 SETTINGS = Listing(
     record="""

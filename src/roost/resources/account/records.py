@@ -16,6 +16,18 @@ class CreditCard(TypedDict):
     """MM/YYYY; null without a card."""
 
 
+@example(
+    {
+        "credit_monthly_cap": "20.00",
+        "credit_remaining": "85.00",
+        "description": "For what you build in your first two months.",
+        "expire_dt": "2030-03-31T12:00:00",
+        "image_url": "",
+        "summary": "Welcome",
+        "this_month_credit_remaining": "20.00",
+        "service_type": "all",
+    },
+)
 class Promotion(TypedDict):
     """A credit that the account may use; amounts are decimal strings of US dollars."""
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 import orjson
 
@@ -24,8 +25,9 @@ INVOICES = Listing(
 
 ITEMS = Listing(
     record="""
-        t.label, 'hourly' as type, t.quantity, t.unit_price::text as unit_price, t."from", t."to",
-        t.region, t.amount, t.tax, t.amount + t.tax as total
+        t.label, case t.service when 'promotion' then 'misc' else 'hourly' end as type,
+        t.quantity, t.unit_price::text as unit_price, t."from", t."to",
+        nullif(t.region, '') as region, t.amount, t.tax, t.amount + t.tax as total
         """,
     source="invoice_item t join invoice i on i.id = t.invoice_id",
     scope="i.account_id = $1 and i.id = $2",
@@ -180,11 +182,21 @@ async def written(db: Queries, after: int, limit: int) -> list[WrittenInvoice]:
     return [WrittenInvoice(**{**row, "taxes": orjson.loads(row["taxes"])}) for row in rows]
 
 
-ItemKey = tuple[str, int, datetime, datetime, int, Decimal, Decimal, Decimal]
+class ItemKey(NamedTuple):
+    """What counts of an item; amounts in US dollars."""
+
+    service: str
+    resource_id: int
+    start: datetime
+    end: datetime
+    quantity: int
+    """Hours; 1 for a promotion."""
+    unit_price: Decimal
+    amount: Decimal
+    tax: Decimal
 
 
 async def items_of(db: Queries, invoice_id: int) -> list[ItemKey]:
-    """What counts of each item: service, id, from, to, hours, price of one, amount, tax."""
     rows = await db.fetch(
         """
         select service, resource_id, "from", "to", quantity, unit_price, amount, tax
@@ -192,19 +204,7 @@ async def items_of(db: Queries, invoice_id: int) -> list[ItemKey]:
         """,
         invoice_id,
     )
-    return [
-        (
-            row["service"],
-            row["resource_id"],
-            row["from"],
-            row["to"],
-            row["quantity"],
-            row["unit_price"],
-            row["amount"],
-            row["tax"],
-        )
-        for row in rows
-    ]
+    return [ItemKey(*row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from roost.core.billing.charges import Tax, charges, month_start, next_month, totals
+from roost.core.billing import promotion_queries
+from roost.core.billing.charges import Tax, month_start, next_month
 from roost.core.billing.ledger import Billables, record_all
 from roost.core.billing.queries import all_until, since
 from roost.core.catalog import Catalog
@@ -52,7 +53,9 @@ async def _invoice_month(store: Store, services: Services, payer: Payer, month: 
     taxes = rules.taxes_for(services.get(Catalog).entries.taxes, payer)
     billables = services.get(Billables).by_service
     nouns = {service: billable.noun for service, billable in billables.items()}
-    new, opening = rules.draw_up(payer, month, rows, taxes, nouns), rules.open_rows(rows)
+    promotions = await promotion_queries.before(store, payer.id, month.starts)
+    new = rules.draw_up(payer, month, rules.bill(rows, month, taxes, promotions, nouns))
+    opening = rules.open_rows(rows)
     async with store.transaction() as db:
         found = await queries.lock_payer(db, payer.id)
         if found is None or found.invoiced_until != payer.invoiced_until:
@@ -68,8 +71,10 @@ class Due:
     """What an account would be invoiced for since its last invoice."""
 
     since: datetime
+    promotions: int
+    """How many the account had."""
     total: Decimal
-    """US dollars, with taxes."""
+    """US dollars, with taxes, without what promotions pay."""
 
 
 async def due_until(store: Store, services: Services, account_id: int, until: datetime) -> Due:
@@ -78,8 +83,10 @@ async def due_until(store: Store, services: Services, account_id: int, until: da
     assert payer is not None
     rows = await since(store, payer.id, payer.invoiced_until, until)
     taxes = rules.taxes_for(services.get(Catalog).entries.taxes, payer)
+    promotions = await promotion_queries.before(store, payer.id, payer.invoiced_until)
     months = list(_months(payer.invoiced_until, until))
-    return Due(payer.invoiced_until, await COMPUTING.run(rules.total, rows, months, taxes))
+    owed = await COMPUTING.run(rules.total, rows, months, taxes, promotions)
+    return Due(payer.invoiced_until, len(promotions), owed)
 
 
 async def invoice_last(store: Store, services: Services, account_id: int, until: datetime) -> None:
@@ -114,12 +121,13 @@ async def differences(store: Store) -> AsyncIterator[str]:
 async def _difference(store: Store, invoice: WrittenInvoice) -> str | None:
     rows = await all_until(store, invoice.account_id, invoice.ends)
     taxes = [Tax(name, Decimal(rate)) for name, rate in invoice.taxes.items()]
-    found = charges(rows, invoice.starts, invoice.ends)
-    sums, name = totals(found, taxes), f"invoice {invoice.id} of account {invoice.account_id}"
-    if await queries.items_of(store, invoice.id) != [rules.item_key(c, taxes) for c in found]:
+    promotions = await promotion_queries.before(store, invoice.account_id, invoice.starts)
+    made = rules.bill(rows, Month(invoice.starts, invoice.ends), taxes, promotions, {})
+    name = f"invoice {invoice.id} of account {invoice.account_id}"
+    if await queries.items_of(store, invoice.id) != [line.key for line in made.lines]:
         return f"{name}: its items are not what the ledger says"
-    if (invoice.subtotal, invoice.tax, invoice.total) != (sums.subtotal, sums.tax, sums.total):
-        return f"{name}: it says {invoice.total}, the ledger {sums.total}"
+    if (invoice.subtotal, invoice.tax, invoice.total) != (made.subtotal, made.tax, made.total):
+        return f"{name}: it says {invoice.total}, the ledger {made.total}"
     if invoice.posted != invoice.total:
         return f"{name}: it says {invoice.total}, the balance has {invoice.posted} of it"
     return None

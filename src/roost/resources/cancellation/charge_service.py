@@ -10,6 +10,7 @@ from functools import partial
 from time import monotonic
 from typing import Literal
 
+from roost.core.billing import promotion_queries
 from roost.core.billing.queries import standing
 from roost.core.context import Context
 from roost.core.events.log import Starter
@@ -65,7 +66,8 @@ async def _begin(context: Context, due: Due, db: Queries) -> Literal["paid", "wa
     await accounts.lock(db, context.account_id)
     now = await standing(db, context.account_id)
     pending = await payments.pending(db, context.account_id)
-    if pending or now.invoiced_until != due.since:
+    promotions = await promotion_queries.count(db, context.account_id)
+    if pending or (now.invoiced_until, promotions) != (due.since, due.promotions):
         return "wait"
     owed = now.balance + due.total
     if owed <= 0:

@@ -44,7 +44,7 @@ async def list_child_accounts(call: Call) -> bytes:
 
     The accounts of your customers; for users of a parent account.
     """
-    return await call.collection(CHILDREN, call.account_id)
+    return await call.collection(CHILDREN, call.account_id, call.clock.seconds())
 
 
 @endpoint(
@@ -55,7 +55,7 @@ async def view_child_account(call: Call) -> bytes:
 
     For users of the child's parent account.
     """
-    return await call.record(_euuid(call), BY_EUUID, call.account_id)
+    return await call.record(_euuid(call), BY_EUUID, call.account_id, call.clock.seconds())
 
 
 @endpoint(

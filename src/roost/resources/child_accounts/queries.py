@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from roost.resources.account.queries import ACCOUNT
+from roost.resources.account.queries import CHILDREN as ALL_CHILDREN
 from roost.store.paging import Column
 
 _FILTERABLE = (
@@ -20,8 +20,7 @@ _FILTERABLE = (
 )
 
 CHILDREN = replace(
-    ACCOUNT,
-    scope="a.parent_id = $1 and a.canceled is null",
+    ALL_CHILDREN,
     columns={name: Column(f"a.{name}", "text", folds=True) for name in _FILTERABLE},
 )
 BY_EUUID = replace(CHILDREN, key="a.euuid")

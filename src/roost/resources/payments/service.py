@@ -7,7 +7,6 @@ from typing import Literal
 
 import structlog
 
-from roost.core.billing.queries import post
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.events.log import Starter
@@ -15,7 +14,7 @@ from roost.errors import ApiError, Problem, invalid, not_found, unauthenticated
 from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
-from roost.resources.payments import queries, rules
+from roost.resources.payments import credit_queries, queries, rules
 from roost.resources.payments.engine import Card, DeclinedError, GatewayError, Gateways
 from roost.resources.payments.jobs import PAYMENT, PaymentArgs, accept
 from roost.resources.payments.queries import Counts, Debtor, NewMethod
@@ -171,9 +170,25 @@ async def settle(
     return True
 
 
-async def credit(db: Queries, account_id: int, usd: Decimal, now: datetime) -> None:
-    """Let an account owe less, as its operator wants (UTC, US dollars)."""
-    await post(db, account_id, "credit", None, -usd, now)
+class CreditError(Exception):
+    """A key that stands for another credit."""
+
+
+async def credit(
+    db: Queries, account_id: int, usd: Decimal, reason: str, key: str | None, now: datetime
+) -> int:
+    """Let an account owe less, as its operator wants (UTC, US dollars); more, below 0.
+
+    The id of the credit, which a key gives once only. Raises CreditError.
+    """
+    given = await credit_queries.give(db, account_id, usd, reason, key, now)
+    if given is not None:
+        return given
+    assert key is not None
+    known = await credit_queries.find_by_key(db, key)
+    if (known.account_id, known.usd) != (account_id, usd):
+        raise CreditError(f"The key {key} is of credit {known.id}, which is another one")
+    return known.id
 
 
 async def collect(store: Store, services: Services, now: datetime) -> None:

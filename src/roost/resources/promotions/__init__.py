@@ -1,0 +1,4 @@
+"""Promotions.
+
+Credits that promo codes give to new accounts.
+"""

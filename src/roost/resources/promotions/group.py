@@ -1,0 +1,8 @@
+"""What the group consists of."""
+
+from roost.core.group import Group
+from roost.resources.promotions import endpoints
+
+GROUP = Group(
+    endpoints=(endpoints,),
+)
