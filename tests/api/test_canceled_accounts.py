@@ -14,7 +14,7 @@ from roost.resources.cancellation.jobs import ERASE
 from roost.resources.cancellation.watch_jobs import WATCH
 from roost.resources.domains.queries import NewDomain
 from roost.resources.domains.queries import insert as insert_domain
-from roost.resources.payments.service import collect
+from roost.resources.payments.collect_service import collect
 from roost.resources.tokens.queries import find_identity
 from roost.secrets import hash_token
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser

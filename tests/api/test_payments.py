@@ -12,9 +12,10 @@ from roost.engines.simulated.gateway import SimulatedGateway
 from roost.jobs.kinds import Retry
 from roost.jobs.queue import JobQueue
 from roost.resources.billing.service import differences as billing_differences
+from roost.resources.payments.collect_service import collect, tell
 from roost.resources.payments.engine import GatewayError, Gateways
 from roost.resources.payments.queries import insert_payment, unbooked
-from roost.resources.payments.service import collect, credit, record, settle
+from roost.resources.payments.service import credit, record, settle
 from roost.services import Services
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client, Json
@@ -491,6 +492,74 @@ async def test_an_invoice_is_not_forgotten(client: Client, roost: Roost, account
     await collect(store, roost.services, now)
     assert (await settled_payment(client))["status"] == "finished"
     assert (await client.get("/account"))["balance"] == 0
+
+
+async def payments_of(roost: Roost, account: Account) -> int:
+    """How many, also those that were declined, which nobody is shown."""
+    sql = "select count(*) from payment where account_id = $1"
+    found: int = await roost.store.fetchval(sql, account.id)
+    return found
+
+
+async def test_a_declined_card_is_charged_again(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    """After 3, 5 and 7 days, and then no more; each time the account is told."""
+    await added(client, DECLINED)
+    await invoiced(roost, account.id)
+    now, days, tried = roost.clock.seconds(), 0, list[int]()
+    told = "select charge_told from account where id = $1"
+    while days < 40:
+        await collect(roost.store, roost.services, now + timedelta(days=days))
+        if await payments_of(roost, account) > len(tried):
+            tried.append(days)
+            assert (await settled_payment(client))["status"] == "failed"
+            await tell(roost.store, roost.services)
+            assert await roost.store.fetchval(told, account.id) == len(tried)
+        days += 1
+    assert tried == [0, 3, 8, 15]
+    assert (await client.get("/account"))["balance"] == 0.07
+
+
+async def test_what_was_paid_meanwhile_is_not_charged_again(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    await added(client, DECLINED)
+    await invoiced(roost, account.id)
+    now = roost.clock.seconds()
+    await collect(roost.store, roost.services, now)
+    await settled_payment(client)
+    async with roost.store.transaction() as db:
+        await record(db, account.id, Decimal("0.07"), now)
+    await collect(roost.store, roost.services, now + timedelta(days=4))
+    assert await payments_of(roost, account) == 2
+    await tell(roost.store, roost.services)
+    sql = "select charge_told from account where id = $1"
+    assert await roost.store.fetchval(sql, account.id) == 0
+
+
+async def test_two_workers_charge_once(client: Client, roost: Roost, account: Account) -> None:
+    await added(client, DECLINED)
+    await invoiced(roost, account.id)
+    now = roost.clock.seconds()
+    for days, expected in ((0, 1), (3, 2)):
+        later = now + timedelta(days=days)
+        await asyncio.gather(*(collect(roost.store, roost.services, later) for _ in range(4)))
+        assert await payments_of(roost, account) == expected
+        await settled_payment(client)
+
+
+async def test_what_is_past_due(client: Client, roost: Roost, account: Account) -> None:
+    invoice_id = await invoiced(roost, account.id)
+    for days, label, severity in (
+        (13, "Payment due", "major"),
+        (15, "Payment past due", "critical"),
+    ):
+        date = roost.clock.seconds() - timedelta(days=days)
+        sql = "update invoice set date = $2 where id = $1"
+        await roost.store.execute(sql, invoice_id, date)
+        (due,) = await notices(client)
+        assert (due["label"], due["severity"]) == (label, severity)
 
 
 async def test_without_a_gateway_nobody_is_charged(

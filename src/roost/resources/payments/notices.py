@@ -4,21 +4,23 @@ from roost.core.context import Context
 from roost.core.notices import NotificationRow
 from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
+from roost.resources.payments import queries, rules
 
 
 async def payment_due(context: Context) -> list[NotificationRow]:
-    """The account owes something."""
+    """The account owes something; it is past due when that is of older invoices."""
     owed = await accounts.balance(context.db, context.account_id)
     if owed <= 0:
         return []
+    late = await queries.owes_since(context.db, context.account_id, context.clock.now() - rules.DUE)
     return [
         {
             "entity": {"id": None, "label": None, "type": "account", "url": ACCOUNT_KIND.url()},
-            "label": "Payment due",
+            "label": "Payment past due" if late else "Payment due",
             "message": f"Your account owes ${owed:.2f}. Please make a payment.",
             "body": None,
             "type": "payment_due",
-            "severity": "major",
+            "severity": "critical" if late else "major",
             "when": None,
             "until": None,
         }

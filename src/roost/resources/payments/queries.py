@@ -227,47 +227,6 @@ async def pending(db: Queries, account_id: int) -> Decimal:
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class Debtor:
-    """An account with an invoice that nobody has tried to charge."""
-
-    id: int
-    invoice_id: int
-    """The last one."""
-
-
-async def debtors(db: Queries, after: int, limit: int) -> list[Debtor]:
-    """Accounts, by id, that this cloud bills itself, with a card on file."""
-    rows = await db.fetch(
-        """
-        select a.id, i.id as invoice_id
-        from account a
-        cross join lateral (select max(id) as id from invoice where account_id = a.id) i
-        where a.id > $1 and a.parent_id is null and a.canceled is null
-            and a.balance > 0 and i.id > a.charged_for
-            and exists (select from payment_method m
-                where m.account_id = a.id and m.is_default and m.removed is null)
-        order by a.id limit $2
-        """,
-        after,
-        limit,
-    )
-    return [Debtor(**row) for row in rows]
-
-
-async def set_charged(db: Queries, account_id: int, invoice_id: int) -> bool:
-    """Nobody charges the account for this invoice, and those before, by itself again.
-
-    False when somebody was faster.
-    """
-    changed = await db.fetchval(
-        "update account set charged_for = $2 where id = $1 and charged_for < $2 returning true",
-        account_id,
-        invoice_id,
-    )
-    return bool(changed)
-
-
 async def unbooked(db: Queries) -> list[int]:
     """Payments whose state is not what the account's balance says."""
     rows = await db.fetch(
@@ -278,6 +237,21 @@ async def unbooked(db: Queries) -> list[int]:
         """
     )
     return [row["id"] for row in rows]
+
+
+async def owes_since(db: Queries, account_id: int, before: datetime) -> bool:
+    """Whether an account owes something beside the invoices since `before` (UTC)."""
+    found: bool = await db.fetchval(
+        """
+        select a.balance > greatest(0, (
+            select coalesce(sum(i.total), 0) from invoice i
+            where i.account_id = a.id and i.date > $2))
+        from account a where a.id = $1
+        """,
+        account_id,
+        before,
+    )
+    return found
 
 
 async def overdue(db: Queries, before: datetime, limit: int) -> list[tuple[int, Decimal]]:

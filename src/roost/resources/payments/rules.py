@@ -1,6 +1,6 @@
 """What holds of cards and payments, as pure functions (spec B account)."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -8,6 +8,12 @@ MAX_METHODS: Final = 6
 """Active ones of an account (spec B account 5)."""
 MAX_ADDED: Final = 60
 """In a day."""
+
+DUE: Final = timedelta(days=14)
+"""That accounts have to pay an invoice."""
+
+_AGAIN = (3, 5, 7)
+"""Days after each try to charge an invoice by itself; there is no other one after the last."""
 
 _LEAST, _MOST = Decimal(5), Decimal(2000)
 _MOST_OF_BALANCE = Decimal(50000)
@@ -37,6 +43,11 @@ def is_card_number(digits: str) -> bool:
 def has_expired(month: int, year: int, now: datetime) -> bool:
     """A card can be used until the end of its month."""
     return (year, month) < (now.year, now.month)
+
+
+def charged_again(tries: int, now: datetime) -> datetime | None:
+    """When a card is charged again after so many tries, if that is declined too; None: never."""
+    return now + timedelta(days=_AGAIN[tries - 1]) if tries <= len(_AGAIN) else None
 
 
 def amount_problem(usd: Decimal, owed: Decimal) -> str | None:

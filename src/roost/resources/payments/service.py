@@ -11,16 +11,14 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.core.events.log import Starter
 from roost.errors import ApiError, Problem, invalid, not_found, unauthenticated
-from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
 from roost.resources.payments import credit_queries, queries, rules
 from roost.resources.payments.engine import Card, DeclinedError, GatewayError, Gateways
 from roost.resources.payments.jobs import PAYMENT, PaymentArgs, accept
-from roost.resources.payments.queries import Counts, Debtor, NewMethod
+from roost.resources.payments.queries import Counts, NewMethod
 from roost.secrets import Box
-from roost.services import Services
-from roost.store import Queries, Store
+from roost.store import Queries
 
 _log = structlog.get_logger(__name__)
 
@@ -140,12 +138,12 @@ async def pay(context: Context, usd: Decimal, method_id: int | None) -> int:
     if method is None:
         raise invalid("payment_method_id is not valid", "payment_method_id")
     _check_expiry(method.expiry, context.clock.now(), "payment_method_id")
-    problem = rules.amount_problem(usd, await _owed(context.db, context.account_id))
+    problem = rules.amount_problem(usd, await owed_by(context.db, context.account_id))
     if problem is not None:
         raise invalid(problem, "usd")
     now = context.clock.seconds()
     payment_id = await queries.insert_payment(context.db, context.account_id, usd, now, method.id)
-    await _start(context, payment_id)
+    await start_payment(context, payment_id)
     return payment_id
 
 
@@ -191,39 +189,6 @@ async def credit(
     return known.id
 
 
-async def collect(store: Store, services: Services, now: datetime) -> None:
-    """Charge the default cards of all accounts for invoices that are new (UTC).
-
-    What cannot be charged for now stays new: a card that has expired, or what a payment is on its
-    way for.
-    """
-    if services.get(Gateways).gateway is None:
-        return
-    after = 0
-    while found := await queries.debtors(store, after, 100):
-        for debtor in found:
-            async with store.transaction() as db:
-                await _charge(db, services, debtor, now)
-        after = found[-1].id
-
-
-async def _charge(db: Queries, services: Services, debtor: Debtor, now: datetime) -> None:
-    account = await accounts.lock(db, debtor.id)
-    method = await queries.find_method(db, debtor.id, None)
-    owed = await _owed(db, debtor.id)
-    if (
-        account.canceled
-        or method is None
-        or owed <= 0
-        or rules.has_expired(method.expiry.month, method.expiry.year, now)
-    ):
-        return
-    if not await queries.set_charged(db, debtor.id, debtor.invoice_id):
-        return
-    payment_id = await queries.insert_payment(db, debtor.id, owed, now, method.id)
-    await _start(Starter(services.get(JobQueue), db, debtor.id), payment_id)
-
-
 async def charge_default(by: Starter, usd: Decimal) -> int:
     """A payment of any amount by the default card, whose account the caller has locked; its id.
 
@@ -235,7 +200,7 @@ async def charge_default(by: Starter, usd: Decimal) -> int:
     if rules.has_expired(method.expiry.month, method.expiry.year, now):
         raise conflict(f"The account owes ${usd:.2f} and its payment method has expired")
     payment_id = await queries.insert_payment(by.db, by.account_id, usd, now, method.id)
-    await _start(by, payment_id)
+    await start_payment(by, payment_id)
     return payment_id
 
 
@@ -244,12 +209,12 @@ def conflict(reason: str) -> ApiError:
     return ApiError(409, [Problem(reason)])
 
 
-async def _start(by: Context | Starter, payment_id: int) -> None:
+async def start_payment(by: Context | Starter, payment_id: int) -> None:
     args = PaymentArgs(payment_id=payment_id, account_id=by.account_id)
     await log.start(by, PAYMENT, args, ACCOUNT_KIND.entity())
 
 
-async def _owed(db: Queries, account_id: int) -> Decimal:
+async def owed_by(db: Queries, account_id: int) -> Decimal:
     """What no payment is on its way for, in US dollars."""
     return await accounts.balance(db, account_id) - await queries.pending(db, account_id)
 
