@@ -8,7 +8,7 @@ import pypdf
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.billing import documents
+from roost.resources.billing import document_service
 from roost.resources.billing.mail_jobs import SEND
 from tests.api.conftest import Account
 from tests.support.client import Client, until
@@ -62,7 +62,7 @@ async def test_a_long_invoice(
         ("MOST_IN_PDF", "pdf", "The invoice has 6001 items, and a PDF has up to 6000; see its CSV"),
         ("MOST_IN_CSV", "csv", "The invoice has 6001 items, and a CSV has up to 6000; list its"),
     ):
-        monkeypatch.setattr(documents, name, 6_000)
+        monkeypatch.setattr(document_service, name, 6_000)
         refused = await client.send("GET", f"{path}/{kind}")
         assert refused.status == 400
         assert refused.problems[0][1].startswith(text)

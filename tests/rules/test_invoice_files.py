@@ -18,7 +18,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from roost.resources.billing import invoice_csv, invoice_pdf
 from roost.resources.billing.document_queries import Customer, InvoiceFacts, ItemFacts
 from roost.resources.billing.mail_jobs import compose
-from roost.resources.billing.papers import Papers, PaperSettingsError
+from roost.resources.billing.settings import Papers, PaperSettingsError
 from roost.resources.support.engine import Mail
 from roost.settings import Settings
 

@@ -12,7 +12,7 @@ from fpdf.enums import MethodReturnValue
 from fpdf.fonts import TTFFont
 
 from roost.resources.billing.document_queries import Customer, InvoiceFacts, ItemFacts
-from roost.resources.billing.papers import Papers
+from roost.resources.billing.settings import Papers
 
 _FONTS = Path(__file__).with_name("fonts")
 _REGULAR = _FONTS / "DejaVuSansCondensed.ttf"
