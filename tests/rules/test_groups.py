@@ -105,8 +105,8 @@ NAMES = frozenset(
 """What modules of groups are called, alone or behind a subject (docs/adding-a-group.md)."""
 
 OTHERS = {
-    "billing.invoice_csv": "renders invoices for books",
-    "billing.invoice_pdf": "renders invoices for people",
+    "billing.invoice_csv": "writes items of invoices as CSV",
+    "billing.invoice_pdf": "lays out pages of invoices",
     "domains.parsing": "reads zone files and the records of other name servers",
     "domains.wire_parsing": "reads messages of DNS",
     "domains.transfer_client": "fetches zones from other name servers",

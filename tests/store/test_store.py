@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from roost.settings import Settings
-from roost.store import FAULTS, Queries, Store, migrate
+from roost.store import FAULTS, Connection, Queries, Store, migrate
 from roost.store.pool import Pool, Share, connect
 from tests.support.client import until
 
@@ -34,6 +34,21 @@ async def test_a_transaction_rolls_back_on_an_exception(store: Store) -> None:
     with pytest.raises(RuntimeError):
         await fail()
     assert await store.fetchrow("select * from setting") is None
+
+
+async def test_what_is_rehearsed_is_taken_back(store: Store) -> None:
+    await store.execute("create table thing (id int unique deferrable initially deferred)")
+
+    async def write(connection: Connection) -> int:
+        await connection.execute("insert into thing values (1)")
+        found: int = await connection.fetchval("select count(*) from thing")
+        return found
+
+    assert [await store.rehearse(write) for _ in range(2)] == [1, 1]
+    assert await store.fetchval("select count(*) from thing") == 0
+    await store.commit(write)
+    with pytest.raises(asyncpg.UniqueViolationError):
+        await store.rehearse(write)  # What a commit would find is found.
 
 
 async def test_a_cancelled_transaction_rolls_back(store: Store) -> None:

@@ -50,8 +50,8 @@ class Contract:
             return
         media_type = answer.headers["Content-Type"]
         assert media_type in response["content"], media_type
-        if media_type == _JSON:
-            self._validate(response["content"][_JSON]["schema"], answer.body)
+        if media_type.endswith("json"):
+            self._validate(response["content"][media_type]["schema"], answer.body)
         body = operation.get("requestBody")
         if answer.status == 200 and body is not None and sent is not None:
             self._validate(body["content"][_JSON]["schema"], sent)
@@ -118,7 +118,7 @@ class Client:
         request = self._session.request(method, URL(url, encoded=True), data=data, headers=sent)
         async with request as response:
             raw = await response.read()
-            parsed = json.loads(raw) if raw and response.content_type == _JSON else None
+            parsed = json.loads(raw) if raw and response.content_type.endswith("json") else None
             answer = Answer(response.status, parsed, response.headers, raw)
         if method in ("GET", "POST", "PUT", "DELETE"):
             self._contract.check(method, "/v4" + path, body, answer)

@@ -30,6 +30,10 @@ same time. A claim that PostgreSQL forgets is made again, as that of a worker wh
 T = TypeVar("T")
 
 
+class _TakenBackError(Exception):
+    """Ends a transaction that was only tried."""
+
+
 class Store:
     """A pool of connections, a listener and, unless the operator names a server, our own one.
 
@@ -99,6 +103,20 @@ class Store:
             await asyncio.sleep(random.uniform(*_PAUSE))
             async with self.transaction() as connection:
                 return await work(connection)
+
+    async def rehearse(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Do `work` with all checks that a commit makes, and take everything back."""
+        results: list[T] = []
+
+        async def take_back(connection: Connection) -> None:
+            result = await work(connection)
+            await connection.execute("set constraints all immediate")
+            results.append(result)
+            raise _TakenBackError
+
+        with contextlib.suppress(_TakenBackError):
+            await self.commit(take_back)
+        return results[-1]
 
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:

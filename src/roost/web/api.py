@@ -27,6 +27,7 @@ from roost.web.auth import Authenticator, UsageRecorder
 from roost.web.bodies import read_body
 from roost.web.call import Call
 from roost.web.connections import origin
+from roost.web.dry_run import PARAMETER, is_wanted, rehearse
 from roost.web.exchange import Exchange
 from roost.web.filters import parse_filter
 from roost.web.grants import require
@@ -218,16 +219,29 @@ class Api:
         async with self._turn(exchange), AsyncExitStack() as stack:
             await self._admit_again(exchange, endpoint, call)
             try:
+                query = exchange.query()
+                trial = PARAMETER in query and is_wanted(endpoint, query)
                 body = await self._body(exchange, endpoint, call, raw, stack)
             except ApiError:
                 # That the object does not exist comes before what is wrong with the body.
                 if endpoint.of is not None:
                     await endpoint.of.handler(call)
                 raise
+            if trial:
+                return await self._rehearse(endpoint, call, body)
             reply = await self._commit(exchange, endpoint, call, raw, body)
         if call.revokes:
             await self._edge.revocations.settle()
         return reply
+
+    async def _rehearse(self, endpoint: Endpoint, call: Call, body: object) -> Reply:
+        """Nothing is kept, no key either."""
+
+        async def work(connection: Connection) -> Reply:
+            call.db = connection
+            return await rehearse(connection, endpoint, call, body)
+
+        return await self._edge.store.rehearse(work)
 
     async def _commit(
         self, exchange: Exchange, endpoint: Endpoint, call: Call, raw: bytes, body: object

@@ -40,6 +40,14 @@ class Upload:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """That a write can be tried: all that it does is in its transaction."""
+
+    later: Callable[[Call], Awaitable[None]] | None = None
+    """Writes to the ledger what a job of the write is going to write there."""
+
+
 Intake = Callable[[Call, Upload], AbstractAsyncContextManager[T]]
 """What such a body becomes, with an end that learns whether the request came to a good one."""
 
@@ -126,6 +134,7 @@ class Endpoint:
     events: tuple[str, ...] = ()
     rate: Rate = GENERAL_RATE
     cache_seconds: int = 0
+    dry_run: DryRun | None = None
     deprecated: bool = False
     """Whether something else should be used instead; the text says what."""
 
@@ -154,6 +163,7 @@ class Options(TypedDict, total=False):
     events: tuple[str, ...]
     rate: Rate
     cache_seconds: int
+    dry_run: DryRun
     deprecated: bool
 
 

@@ -50,6 +50,14 @@ async def record(db: Queries, billable: Billable, resource_id: int, at: datetime
     )
 
 
+async def end(db: Queries, billable: Billable, resource_id: int, at: datetime) -> None:
+    """Charge for nothing from now on, although it is still there: what is foreseen of a job."""
+    nothing = f"select * from ({billable.state}) s where false"  # noqa: S608 - constants
+    await db.execute(
+        ledger_queries.of_one(billable.service, nothing), resource_id, at.replace(microsecond=0)
+    )
+
+
 async def record_all(db: Queries, billable: Billable, at: datetime) -> None:
     """The same for all of a kind: after prices have changed."""
     await db.execute(

@@ -3,7 +3,7 @@
 from roost.errors import invalid, not_found
 from roost.resources.billing import document_queries, invoice_csv
 from roost.resources.billing.document_queries import InvoiceFacts, ItemFacts
-from roost.resources.billing.document_settings import Papers
+from roost.resources.billing.settings import Papers
 from roost.store import Queries
 from roost.threads import PAPERS
 

@@ -3,10 +3,10 @@
 from roost.core.billing.ledger import Billables
 from roost.core.billing.queries import since, standing
 from roost.resources.billing.document_service import csv_of, pdf_of
-from roost.resources.billing.document_settings import Papers
 from roost.resources.billing.estimate_rules import estimate
 from roost.resources.billing.queries import INVOICES, ITEMS
 from roost.resources.billing.records import EstimateRow, InvoiceItemRow, InvoiceRow
+from roost.resources.billing.settings import Papers
 from roost.threads import COMPUTING
 from roost.web.call import Call
 from roost.web.grants import AccountAccess

@@ -12,7 +12,7 @@ from fpdf.enums import MethodReturnValue
 from fpdf.fonts import TTFFont
 
 from roost.resources.billing.document_queries import Customer, InvoiceFacts, ItemFacts
-from roost.resources.billing.document_settings import Papers
+from roost.resources.billing.settings import Papers
 
 _FONTS = Path(__file__).with_name("fonts")
 _REGULAR = _FONTS / "DejaVuSansCondensed.ttf"
@@ -41,6 +41,8 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN", "NSM"})
 _DENSITIES = (1.9, 1.6, 1.3)
 """Letters of usual, wide and capital text in as much room as the font is high."""
 _FONT, _MORE = "own", "more"
+_PAGES = "\x1f000"
+"""Stands for the number of pages, and is as wide; no text of a customer can have it."""
 
 
 def render(papers: Papers, invoice: InvoiceFacts, items: Iterable[ItemFacts]) -> bytes:
@@ -61,6 +63,7 @@ class _Page(FPDF):
         self._issuer, self._invoice = papers.issuer, invoice
         self.set_margins(_MARGIN, _MARGIN)
         self.set_auto_page_break(False)
+        self.alias_nb_pages(_PAGES)
         self.set_title(f"Invoice #{invoice.id}")
         self.set_lang("en")
         self.set_creation_date(invoice.date.replace(tzinfo=UTC))
@@ -80,7 +83,7 @@ class _Page(FPDF):
         self.set_font(_FONT, size=_SMALL)
         self.cell(0, _LINE, f"Invoice #{self._invoice.id}")
         self.set_x(_MARGIN)
-        self.cell(0, _LINE, f"Page {self.page_no()} of {{nb}}", align="R")
+        self.cell(0, _LINE, f"Page {self.page_no()} of {_PAGES}", align="R")
 
     def head(self) -> None:
         """Who charges whom, for when."""

@@ -18,9 +18,9 @@ from roost.resources.account import queries as accounts
 from roost.resources.billing import document_queries
 from roost.resources.billing.document_queries import InvoiceFacts
 from roost.resources.billing.document_service import MOST_IN_PDF, pdf_of
-from roost.resources.billing.document_settings import Papers
+from roost.resources.billing.settings import Papers
 from roost.resources.support.engine import Mail, SupportRules
-from roost.resources.support.mail_steps import PATIENCE, send
+from roost.resources.support.mail_service import PATIENCE, send
 from roost.services import Services
 from roost.store import Queries
 

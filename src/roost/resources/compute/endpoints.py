@@ -17,7 +17,7 @@ from roost.resources.tags.service import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write
-from roost.web.registry import Page, Rate, endpoint
+from roost.web.registry import DryRun, Page, Rate, endpoint
 
 _READ = ("computes:read_only",)
 _WRITE = ("computes:read_write",)
@@ -52,6 +52,7 @@ async def list_instances(call: Call) -> bytes:
     returns=InstanceRow,
     events=("compute_create", "compute_boot"),
     rate=Rate(20, 30),
+    dry_run=DryRun(),
 )
 async def create_instance(call: Call, body: CreateInstance) -> str:
     """Create a compute instance.
@@ -126,7 +127,18 @@ async def update_instance(call: Call, body: UpdateInstance) -> bytes:
     return await _view(call, facts.id)
 
 
-@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("compute"), events=("compute_delete",))
+async def _foresee_end(call: Call) -> None:
+    await deletion_service.foresee_end(call, call.number("computeId"))
+
+
+@endpoint(
+    "DELETE",
+    _ONE,
+    scopes=_WRITE,
+    grant=Write("compute"),
+    events=("compute_delete",),
+    dry_run=DryRun(_foresee_end),
+)
 async def delete_instance(call: Call) -> None:
     """Delete a compute instance.
 

@@ -26,7 +26,7 @@ from roost.secrets import Box
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Unrestricted, Write
-from roost.web.registry import Page, endpoint
+from roost.web.registry import DryRun, Page, endpoint
 
 _CACHE_SECONDS = 60
 _READ = ("databases:read_only",)
@@ -139,6 +139,7 @@ async def list_mysql_databases(call: Call) -> bytes:
     body=CreateDatabase,
     returns=MysqlDatabaseRow,
     events=("database_create",),
+    dry_run=DryRun(),
 )
 async def create_mysql_database(call: Call, body: CreateDatabase) -> str:
     """Create a managed MySQL database.
@@ -167,6 +168,7 @@ async def view_mysql_database(call: Call) -> bytes:
     of=view_mysql_database,
     returns=MysqlDatabaseRow,
     events=("database_update", "database_resize"),
+    dry_run=DryRun(),
 )
 async def update_mysql_database(call: Call, body: UpdateDatabase) -> bytes:
     """Update a managed MySQL database.
@@ -179,7 +181,14 @@ async def update_mysql_database(call: Call, body: UpdateDatabase) -> bytes:
     return await _record(call)
 
 
-@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Unrestricted(), events=("database_delete",))
+@endpoint(
+    "DELETE",
+    _ONE,
+    scopes=_WRITE,
+    grant=Unrestricted(),
+    events=("database_delete",),
+    dry_run=DryRun(),
+)
 async def delete_mysql_database(call: Call) -> None:
     """Delete a managed MySQL database.
 

@@ -10,7 +10,7 @@ from roost.resources.oauth_clients.queries import PublicUrl
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Write
-from roost.web.registry import Page, endpoint
+from roost.web.registry import DryRun, Page, endpoint
 
 _READ = ("images:read_only",)
 _WRITE = ("images:read_write",)
@@ -50,6 +50,7 @@ async def list_images(call: Call) -> bytes:
     body=CreateImage,
     returns=ImageRow,
     events=("disk_imagize",),
+    dry_run=DryRun(),
 )
 async def create_image(call: Call, body: CreateImage) -> bytes:
     """Create a private image of a disk.
@@ -68,6 +69,7 @@ async def create_image(call: Call, body: CreateImage) -> bytes:
     body=UploadImage,
     returns=ImageUpload,
     events=("image_upload",),
+    dry_run=DryRun(),
 )
 async def upload_image(call: Call, body: UploadImage) -> bytes:
     """Upload an image.
@@ -110,7 +112,14 @@ async def update_image(call: Call, body: UpdateImage) -> bytes:
     return await _view(call, call.text("imageId"))
 
 
-@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("image"), events=("image_delete",))
+@endpoint(
+    "DELETE",
+    _ONE,
+    scopes=_WRITE,
+    grant=Write("image"),
+    events=("image_delete",),
+    dry_run=DryRun(),
+)
 async def delete_image(call: Call) -> None:
     """Delete a private image.
 

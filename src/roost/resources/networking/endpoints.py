@@ -17,7 +17,7 @@ from roost.resources.reverse_dns.records import AddressRow
 from roost.resources.reverse_dns.settings import ReverseDns
 from roost.web.call import Call
 from roost.web.grants import Listed, Read, Write
-from roost.web.registry import Page, Rate, endpoint, renamed
+from roost.web.registry import DryRun, Page, Rate, endpoint, renamed
 
 _ALL = "/networking/ips"
 _OF_INSTANCE = "/compute/instances/{computeId:int}/ips"
@@ -53,6 +53,7 @@ async def list_addresses(call: Call) -> bytes:
     body=AllocateAddress,
     returns=AddressRow,
     events=("compute_addip",),
+    dry_run=DryRun(),
 )
 async def allocate_address(call: Call, body: AllocateAddress) -> AddressRow:
     """Allocate an address.
@@ -125,6 +126,7 @@ async def view_addresses(call: Call) -> AddressesRow:
     of=view_addresses,
     returns=AddressRow,
     events=("compute_addip",),
+    dry_run=DryRun(),
 )
 async def allocate_address_of_instance(call: Call, body: NewAddress) -> AddressRow:
     """Allocate an address for a compute instance.
@@ -176,6 +178,7 @@ async def update_address_of_instance(call: Call, named: Named) -> AddressRow:
     scopes=("computes:read_write",),
     grant=Write("compute"),
     events=("compute_deleteip",),
+    dry_run=DryRun(),
 )
 async def delete_address_of_instance(call: Call) -> None:
     """Delete an address of a compute instance.

@@ -11,7 +11,7 @@ from roost.resources.networking.records import (
 )
 from roost.web.call import Call
 from roost.web.grants import Listed
-from roost.web.registry import Page, endpoint
+from roost.web.registry import DryRun, Page, endpoint
 
 _READ = ("ips:read_only",)
 _ALL = "/networking/ipv6/ranges"
@@ -49,6 +49,7 @@ async def list_ipv6_ranges(call: Call) -> bytes:
     body=CreateRange,
     returns=NewRangeRow,
     events=("ipv6pool_add",),
+    dry_run=DryRun(),
 )
 async def create_ipv6_range(call: Call, body: CreateRange) -> NewRangeRow:
     """Create an IPv6 range.
@@ -72,7 +73,13 @@ async def view_ipv6_range(call: Call) -> bytes:
     return await call.record(call.text("range"), VIEWED, call.account_id)
 
 
-@endpoint("DELETE", _ONE, scopes=("ips:read_write",), events=("ipv6pool_delete",))
+@endpoint(
+    "DELETE",
+    _ONE,
+    scopes=("ips:read_write",),
+    events=("ipv6pool_delete",),
+    dry_run=DryRun(),
+)
 async def delete_ipv6_range(call: Call) -> None:
     """Delete an IPv6 range that is not shared.
 

@@ -18,7 +18,7 @@ from roost.resources.object_storage.records import (
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
-from roost.web.registry import Page, Rate, endpoint
+from roost.web.registry import DryRun, Page, Rate, endpoint
 
 _CACHE_SECONDS = 60
 _READ = ("object_storage:read_only",)
@@ -86,6 +86,7 @@ async def list_buckets(call: Call) -> bytes:
     returns=BucketRow,
     events=("obj_bucket_create",),
     rate=_RATE,
+    dry_run=DryRun(),
 )
 async def create_bucket(call: Call, body: CreateBucket) -> str:
     """Create a bucket.
@@ -139,6 +140,7 @@ async def _check_empty(call: Call, body: DeleteBucket) -> DeleteBucket:
     of=view_bucket,
     events=("obj_bucket_delete",),
     rate=_RATE,
+    dry_run=DryRun(),
 )
 async def delete_bucket(call: Call, _body: DeleteBucket) -> None:
     """Delete a bucket.

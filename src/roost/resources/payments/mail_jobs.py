@@ -12,7 +12,7 @@ from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict
 from roost.resources.account import queries as accounts
 from roost.resources.support.engine import Mail
-from roost.resources.support.mail_steps import PATIENCE, send
+from roost.resources.support.mail_service import PATIENCE, send
 
 
 class DeclinedArgs(JobArgs):

@@ -23,7 +23,7 @@ from roost.jobs.verdicts import Verdict
 from roost.resources.account import queries as accounts
 from roost.resources.support import queries
 from roost.resources.support.engine import Mail
-from roost.resources.support.mail_steps import PATIENCE, send
+from roost.resources.support.mail_service import PATIENCE, send
 from roost.resources.support.queries import TICKET, Reply, Ticket
 from roost.resources.users import queries as users
 from roost.store import Queries

@@ -19,7 +19,7 @@ from roost.resources.volumes.records import VolumeRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write
-from roost.web.registry import Page, Rate, endpoint
+from roost.web.registry import DryRun, Page, Rate, endpoint
 
 _READ = ("volumes:read_only",)
 _WRITE = ("volumes:read_write",)
@@ -52,6 +52,7 @@ async def list_volumes(call: Call) -> bytes:
     returns=VolumeRow,
     events=("volume_create",),
     rate=Rate(25, 60),
+    dry_run=DryRun(),
 )
 async def create_volume(call: Call, body: CreateVolume) -> str:
     """Create a volume.
@@ -98,7 +99,14 @@ async def update_volume(call: Call, body: UpdateVolume) -> bytes:
     return await _record(call)
 
 
-@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Write("volume"), events=("volume_delete",))
+@endpoint(
+    "DELETE",
+    _ONE,
+    scopes=_WRITE,
+    grant=Write("volume"),
+    events=("volume_delete",),
+    dry_run=DryRun(),
+)
 async def delete_volume(call: Call) -> None:
     """Delete a volume.
 
@@ -145,6 +153,7 @@ async def detach_volume(call: Call) -> None:
     of=view_volume,
     returns=VolumeRow,
     events=("volume_clone",),
+    dry_run=DryRun(),
 )
 async def clone_volume(call: Call, body: CloneVolume) -> str:
     """Clone a volume.
@@ -165,6 +174,7 @@ async def clone_volume(call: Call, body: CloneVolume) -> str:
     of=view_volume,
     returns=VolumeRow,
     events=("volume_resize",),
+    dry_run=DryRun(),
 )
 async def resize_volume(call: Call, body: ResizeVolume) -> bytes:
     """Resize a volume.

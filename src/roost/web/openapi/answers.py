@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
+from roost.core.billing.price_changes import DryRunRow
 from roost.errors import ErrorBody
+from roost.web.dry_run import MEDIA_TYPE as DRY_RUN
 from roost.web.headers import SPEC_VERSION
 from roost.web.openapi.schemas import reference, row_of
 from roost.web.registry import Array, Binary, Endpoint, Maybe, Page, Returns
@@ -104,6 +106,8 @@ def _success(endpoint: Endpoint, schemas: Schemas) -> Json:
     content: Json = {"application/json": _content(endpoint.returns, schemas)}
     if isinstance(endpoint.returns, Binary):
         content = {endpoint.returns.media_type: BYTES}
+    if endpoint.dry_run is not None:
+        content = {**content, DRY_RUN: _content(DryRunRow, schemas)}
     return {"description": _meaning(endpoint.returns), "headers": _SENT, "content": content}
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from roost.store.conditions import ColumnType
+from roost.web.dry_run import PARAMETER as DRY_RUN
 from roost.web.filters import FIELD as FILTER
 from roost.web.idempotency import HEADER as IDEMPOTENCY_KEY
 from roost.web.pages import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE
@@ -29,6 +30,17 @@ PARAMETERS: Mapping[str, Json] = {
             "maximum": MAX_PAGE_SIZE,
             "default": DEFAULT_PAGE_SIZE,
         },
+    },
+    "DryRun": {
+        "name": DRY_RUN,
+        "in": "query",
+        "description": (
+            "With `true` everything is checked, nothing is changed, and the answer tells by how "
+            "much the request would change what the account costs. Rights and rate limits are "
+            "those of the request; an `Idempotency-Key` is neither used nor kept. An extension "
+            "of the API; writes without it refuse it."
+        ),
+        "schema": {"type": "boolean", "default": False},
     },
     "IdempotencyKey": {
         "name": IDEMPOTENCY_KEY,
@@ -68,6 +80,7 @@ def build_parameters(endpoint: Endpoint) -> list[Json]:
         *_path_parameters(endpoint),
         *_query_parameters(endpoint),
         *_list_parameters(endpoint),
+        *([_shared("DryRun")] if endpoint.dry_run is not None else []),
         *([_shared("IdempotencyKey")] if endpoint.method == "POST" and not endpoint.public else []),
     ]
 

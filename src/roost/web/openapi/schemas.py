@@ -7,6 +7,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
 from pydantic_core import core_schema
 
+from roost.core.billing.price_changes import DryRunRow
 from roost.errors import ErrorBody
 from roost.web.bodies import Body, or_null
 from roost.web.openapi.docstrings import field_texts, paragraphs
@@ -30,7 +31,8 @@ def build_schemas(endpoints: Iterable[Endpoint]) -> dict[str, dict[str, object]]
     """All components by name; raises ValueError when two would have the same."""
     endpoints = list(endpoints)
     bodies = {e.body for e in endpoints if e.body is not None}
-    rows = {row for e in endpoints if (row := row_of(e.returns)) is not None} | {ErrorBody}
+    rows = {row for e in endpoints if (row := row_of(e.returns)) is not None}
+    rows |= {ErrorBody, DryRunRow}
     schemas: dict[str, dict[str, object]] = {}
     for definitions in (_body_schemas(bodies), _row_schemas(rows)):
         clash = schemas.keys() & definitions.keys()

@@ -8,7 +8,7 @@ from roost.resources.compute.backups.records import BackupRow, BackupsRow
 from roost.resources.compute.locks import check_exists, lock, lock_turn
 from roost.web.call import Call
 from roost.web.grants import Read, Write
-from roost.web.registry import endpoint
+from roost.web.registry import DryRun, endpoint
 
 _READ = ("computes:read_only",)
 _WRITE = ("computes:read_write",)
@@ -60,6 +60,7 @@ async def take_snapshot(call: Call, body: TakeSnapshot) -> bytes:
     scopes=_WRITE,
     grant=Write("compute"),
     events=("backups_enable",),
+    dry_run=DryRun(),
 )
 async def enable_backups(call: Call) -> None:
     """Enable the backups of a compute instance.
@@ -75,6 +76,7 @@ async def enable_backups(call: Call) -> None:
     scopes=_WRITE,
     grant=Write("compute"),
     events=("backups_cancel",),
+    dry_run=DryRun(),
 )
 async def cancel_backups(call: Call) -> None:
     """Cancel the backups of a compute instance.

@@ -17,7 +17,7 @@ from roost.resources.compute.records import InstanceRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Write
-from roost.web.registry import Rate, endpoint
+from roost.web.registry import DryRun, Rate, endpoint
 
 _WRITE = ("computes:read_write",)
 _ONE = "/compute/instances/{computeId:int}"
@@ -33,6 +33,7 @@ _ONE = "/compute/instances/{computeId:int}"
     returns=InstanceRow,
     events=("compute_clone",),
     rate=Rate(20, 30),
+    dry_run=DryRun(),
 )
 async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     """Clone a compute instance.
@@ -44,6 +45,10 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     return await _record(call, await clone_service.clone(call, call.number("computeId"), body))
 
 
+async def _foresee_plan(call: Call) -> None:
+    await service.foresee_plan(call, call.number("computeId"))
+
+
 @endpoint(
     "POST",
     f"{_ONE}/mutate",
@@ -52,6 +57,7 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
     body=MutateInstance,
     of=instances.view_instance,
     events=("compute_mutate_create", "compute_mutate", "compute_boot"),
+    dry_run=DryRun(_foresee_plan),
 )
 async def mutate_instance(call: Call, body: MutateInstance) -> None:
     """Upgrade a compute instance.
@@ -94,6 +100,7 @@ async def reset_instance_password(call: Call, hashed: str) -> None:
     of=instances.view_instance,
     returns=InstanceRow,
     events=("compute_rebuild", "compute_boot"),
+    dry_run=DryRun(),
 )
 async def rebuild_instance(call: Call, body: RebuildInstance) -> bytes:
     """Rebuild a compute instance.
@@ -137,6 +144,7 @@ async def rescue_instance(call: Call, body: RescueInstance) -> None:
         "compute_resize",
         "compute_boot",
     ),
+    dry_run=DryRun(_foresee_plan),
 )
 async def resize_instance(call: Call, body: ResizeInstance) -> None:
     """Resize a compute instance to another plan.

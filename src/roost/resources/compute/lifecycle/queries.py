@@ -93,6 +93,14 @@ async def set_resize_type(db: Queries, compute_id: int, type_id: str) -> None:
     )
 
 
+async def resize_type(db: Queries, compute_id: int) -> str | None:
+    """The plan that was last to come."""
+    found: str | None = await db.fetchval(
+        "select resize_type from compute_instance where id = $1", compute_id
+    )
+    return found
+
+
 async def begin_clone(
     db: Queries, source_id: int, target_id: int, former: InstanceStatus, now: datetime
 ) -> None:

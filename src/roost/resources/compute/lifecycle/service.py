@@ -178,6 +178,14 @@ async def mutate(context: Context, instance: InstanceFacts, grow: bool) -> None:
     await _resize(context, instance, plan.successor, grow, action, f"{action}_create")
 
 
+async def foresee_plan(context: Context, compute_id: int) -> None:
+    """In the ledger, what the job of a resize writes there with the new plan."""
+    type_id = await queries.resize_type(context.db, compute_id)
+    assert type_id is not None
+    specs = Specs.of(context.get(Catalog).type(type_id))
+    await queries.set_specs(context.db, compute_id, specs, context.clock.now())
+
+
 async def reset_password(context: Context, instance: InstanceFacts, hashed: str) -> None:
     """The next boot applies it."""
     if instance.status != "offline":
