@@ -313,6 +313,27 @@ async def test_the_console_shows_its_last_bytes(harness: Harness, running: Insta
     assert text.strip()
 
 
+async def test_a_terminal(harness: Harness, running: InstanceSpec) -> None:
+    """What is typed comes to the guest, which writes back, there and to the console."""
+    engine = harness.engine
+    if engine.name == "simulated":
+        with pytest.raises(EngineError, match="no terminal"):
+            await engine.terminal(running.id)
+        return
+    loop = asyncio.get_running_loop()
+    with await engine.terminal(running.id) as connection:
+        await loop.sock_sendall(connection, b"\n")
+        async with asyncio.timeout(60):
+            written = await loop.sock_recv(connection, 65_536)
+    assert written
+    await until(lambda: engine.console(running.id, 100_000), lambda text: written in text)
+    with await engine.terminal(running.id) as connection:
+        await loop.sock_sendall(connection, b"\n")
+    await engine.stop(running.id, 0)
+    with pytest.raises(EngineError, match="does not answer"):
+        await engine.terminal(running.id)
+
+
 async def test_guests_are_listed_by_id(harness: Harness, spec: InstanceSpec) -> None:
     second = harness.spec(next(ids))
     for each in (second, spec):

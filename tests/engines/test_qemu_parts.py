@@ -136,9 +136,9 @@ def test_translated_guests_get_no_more_processors_than_there_are(tmp_path: Path)
     guest = Guest(tmp_path, 100_001)
     many = replace(Pools(0).spec(100_001), vcpus=512)
     boot = Boot((), None, 0)
-    arguments = command(guest, many, "tcg", boot, (5,), 6)
+    arguments = command(guest, many, "tcg", boot, (5,), 6, 7)
     assert arguments[arguments.index("-smp") + 1] == str(os.cpu_count())
-    arguments = command(guest, many, "kvm", boot, (5,), 6)
+    arguments = command(guest, many, "kvm", boot, (5,), 6, 7)
     assert arguments[arguments.index("-smp") + 1] == "512"
 
 

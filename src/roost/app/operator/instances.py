@@ -1,5 +1,6 @@
 """Instances as the operator sees them: rows, guests and what is being done."""
 
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -84,6 +85,16 @@ async def console(db: Queries, settings: Settings, compute_id: int, limit: int) 
     except EngineError as error:
         raise InstanceError(str(error)) from error
     return written.decode(errors="replace")
+
+
+async def terminal(db: Queries, settings: Settings, compute_id: int) -> socket.socket:
+    """A connection to a guest's serial console, both ways. Raises InstanceError."""
+    row = await _find(db, compute_id)
+    try:
+        async with _engine(settings, row) as engine:
+            return await engine.terminal(compute_id)
+    except EngineError as error:
+        raise InstanceError(str(error)) from error
 
 
 async def _find(db: Queries, compute_id: int) -> ListedInstance:

@@ -17,6 +17,9 @@ _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=d
 _CODE_BUFFER_MB = 128
 """Of the translator; by default it takes a gigabyte."""
 
+_SERVED = "server=on,wait=off"
+_LOGGED = f"logfile={CONSOLE},logappend=on"
+
 
 def command(
     guest: Guest,
@@ -25,8 +28,9 @@ def command(
     boot: Boot,
     taps: Sequence[int],
     monitor: int,
+    terminal: int,
 ) -> list[str]:
-    """The descriptors: `taps` of the network devices, `monitor` of a socket that listens."""
+    """The descriptors: `taps` of the network devices, the others of sockets that listen."""
     return [
         PROGRAM,
         *("-name", guest.marker),
@@ -34,9 +38,10 @@ def command(
         *("-m", str(spec.memory)),
         *("-display", "none", "-no-user-config", "-nodefaults"),
         *("-sandbox", _SANDBOX),
-        *("-chardev", f"socket,id=monitor,fd={monitor},server=on,wait=off"),
+        *("-chardev", f"socket,id=monitor,fd={monitor},{_SERVED}"),
         *("-mon", "chardev=monitor,mode=control"),
-        *("-chardev", f"file,id=console,path={CONSOLE},append=on", "-serial", "chardev:console"),
+        *("-chardev", f"socket,id=console,fd={terminal},{_SERVED},{_LOGGED}"),
+        *("-serial", "chardev:console"),
         *("-device", "virtio-rng-pci"),
         *_cards(spec, taps),
         *("-device", "virtio-scsi-pci,id=scsi0"),

@@ -21,6 +21,8 @@ RESCUE_DISK = "rescue.qcow2"
 MONITOR = "qmp.sock"
 PID = "pid"
 CONSOLE = "console.log"
+TERMINAL = "console.sock"
+"""Both ways; what the guest writes is in the log as well."""
 _BOOT = "boot.json"
 
 _NAME = re.compile(r"compute-(\d+)")

@@ -7,6 +7,7 @@ us. So another process, or the next one after a crash, sees and controls the sam
 import asyncio
 import os
 import shutil
+import socket
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import structlog
 
-from roost.core.engine import Health, Host
+from roost.core.engine import EngineError, Health, Host
 from roost.engines.locks import locked
 from roost.engines.qemu.addresses import NftablesAddresses
 from roost.engines.qemu.backups import QemuBackups
@@ -23,10 +24,15 @@ from roost.engines.qemu.captures import QemuImages
 from roost.engines.qemu.command import Accelerator, command
 from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.endings import Endings
-from roost.engines.qemu.guests import Guest, all_guests, running_guests
+from roost.engines.qemu.guests import (
+    MONITOR,
+    TERMINAL,
+    Guest,
+    all_guests,
+    running_guests,
+)
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
-from roost.engines.qemu.monitor import listening
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.power import kill, power_off
@@ -34,6 +40,7 @@ from roost.engines.qemu.prerequisites import check, qemu_version
 from roost.engines.qemu.programs import failure, faults, patiently
 from roost.engines.qemu.room import read_host
 from roost.engines.qemu.setups import make_rescue, remove_rescue, write_setup
+from roost.engines.qemu.sockets import listening, reach
 from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
 from roost.engines.qemu.users import open_directory
 from roost.engines.qemu.volume_files import holders
@@ -48,6 +55,11 @@ from roost.resources.compute.engine import (
 from roost.threads import DISK
 
 _SHUT_DOWN_GRACE = 30.0
+_TERMINAL_SECONDS = 5.0
+_NO_TERMINAL = (
+    "Its terminal does not answer: the guest is off, others use it, or it was started by an"
+    " earlier release"
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -134,6 +146,17 @@ class QemuInstances:
     async def console(self, compute_id: int, limit: int) -> bytes:
         return await DISK.run(read_console, self._guest(compute_id), limit)
 
+    async def terminal(self, compute_id: int) -> socket.socket:
+        guest, connection = self._guest(compute_id), socket.socket(socket.AF_UNIX)
+        connection.setblocking(False)
+        try:
+            async with asyncio.timeout(_TERMINAL_SECONDS):
+                await reach(connection, guest.directory, TERMINAL)
+        except (OSError, TimeoutError) as error:
+            connection.close()
+            raise EngineError(_NO_TERMINAL) from error
+        return connection
+
     async def health(self) -> Health:
         if problem := await check(self._state_dir, self._config):
             return Health(ok=False, detail=problem)
@@ -209,9 +232,12 @@ class QemuInstances:
         boot: Boot,
         taps: Sequence[int],
     ) -> None:
-        with listening(guest.directory) as monitor:
-            arguments = command(guest, spec, accelerator, boot, taps, monitor)
-            await launch(guest, arguments, (*taps, monitor, *boot.files.values()))
+        with (
+            listening(guest.directory, MONITOR) as monitor,
+            listening(guest.directory, TERMINAL) as terminal,
+        ):
+            arguments = command(guest, spec, accelerator, boot, taps, monitor, terminal)
+            await launch(guest, arguments, (*taps, monitor, terminal, *boot.files.values()))
 
 
 def _all_states(state_dir: Path) -> list[InstanceState]:

@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-import os
 import socket
 import struct
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, Field, TypeAdapter
@@ -14,6 +13,7 @@ from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from roost.engines.qemu.devices import Options, disk_of
 from roost.engines.qemu.guests import MONITOR
+from roost.engines.qemu.sockets import reach
 
 _CONNECT_SECONDS = 5.0
 _POLL_SECONDS = 0.01
@@ -72,17 +72,6 @@ async def disk_totals(directory: Path) -> dict[int, int]:
     return {disk_id: total for disk_id, total in totals if disk_id is not None}
 
 
-@contextmanager
-def listening(directory: Path) -> Iterator[int]:
-    """The descriptor of a fresh socket for a QEMU that may not make one itself."""
-    (directory / MONITOR).unlink(missing_ok=True)
-    with socket.socket(socket.AF_UNIX) as server:
-        with _address(directory) as address:
-            server.bind(address)
-        server.listen()
-        yield server.fileno()
-
-
 class Monitor:
     """A connection to the QEMU of one guest; MonitorError when that refuses or is gone."""
 
@@ -129,7 +118,7 @@ async def _connect(directory: Path) -> tuple[QMPClient, socket.socket]:
         client, connection = QMPClient(), socket.socket(socket.AF_UNIX)
         try:
             connection.setblocking(False)
-            await _queue(connection, directory)
+            await reach(connection, directory, MONITOR)
             await client.connect(connection)
             return client, connection
         except BaseException as error:
@@ -137,23 +126,3 @@ async def _connect(directory: Path) -> tuple[QMPClient, socket.socket]:
             if not isinstance(error, ConnectError):
                 raise
         await asyncio.sleep(_POLL_SECONDS)
-
-
-async def _queue(connection: socket.socket, directory: Path) -> None:
-    """Wait for a place among those who wait for QEMU: it has two."""
-    with _address(directory) as address:
-        while True:
-            try:
-                return connection.connect(address)
-            except BlockingIOError:
-                await asyncio.sleep(_POLL_SECONDS)
-
-
-@contextmanager
-def _address(directory: Path) -> Iterator[str]:
-    """The name of a socket may have 107 bytes, and state directories may be deep."""
-    descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{descriptor}/{MONITOR}"
-    finally:
-        os.close(descriptor)

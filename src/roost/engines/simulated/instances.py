@@ -1,6 +1,7 @@
 """Guests that exist only as records: instant or as slow as asked, and failing on demand."""
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
 from itertools import groupby
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from roost.clock import Clock
-from roost.core.engine import Health
+from roost.core.engine import EngineError, Health
 from roost.engines.simulated import guests
 from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.backups import SimulatedBackups
@@ -91,6 +92,9 @@ class SimulatedInstances:
         guest = await self._find(compute_id)
         text = b"" if guest is None else guest.console.encode()
         return text[max(0, len(text) - limit) :]
+
+    async def terminal(self, compute_id: int) -> socket.socket:
+        raise EngineError("Simulated guests have no terminal")
 
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")

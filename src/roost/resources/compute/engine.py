@@ -7,6 +7,7 @@ crash is harmless, and may raise EngineError; names on the host derive from ids 
 backup outlives changes to its instance's disks.
 """
 
+import socket
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Interface, IPv6Network
@@ -216,6 +217,12 @@ class InstanceEngine(Protocol):
 
     async def console(self, compute_id: int, limit: int) -> bytes:
         """The last `limit` bytes that the guest wrote to its serial console."""
+
+    async def terminal(self, compute_id: int) -> socket.socket:
+        """A connection to the serial console of a guest that runs, which the caller closes.
+
+        It does not block. One at a time gets what the guest writes, and others wait for it to end.
+        """
 
     async def health(self) -> Health: ...
 
