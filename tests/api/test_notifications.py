@@ -1,17 +1,18 @@
 """Notifications come and go with their causes (spec B, Account)."""
 
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from roost.app.roost import Roost
+from roost.jobs.kinds import JobArgs
 from roost.resources.maintenance import queries, service
 from roost.resources.maintenance.records import MaintenanceType
+from roost.resources.usage.alert_jobs import WATCH
 from tests.api.conftest import Account
-from tests.support.client import Client, Json
+from tests.support.client import Client, Json, until
 from tests.support.instances import made
-from tests.support.usage import RESTED, measure
+from tests.support.usage import BUSY, measure
 
 pytestmark = pytest.mark.spec("B account notifications")
 
@@ -149,9 +150,8 @@ async def test_nothing_can_be_filtered(client: Client, key: str) -> None:
 async def test_what_exceeds_an_alert(client: Client, stranger: Client, roost: Roost) -> None:
     """A processor that was busy for an hour and a half of the last two."""
     row, other = await made(client), await made(client)
-    busy = [replace(RESTED, cpu_seconds=300 * n) for n in range(19)]
     for each in (row, other):
-        await measure(roost, each["id"], *busy)
+        await measure(roost, each["id"], *BUSY)
     path = f"/compute/instances/{row['id']}"
     await client.put(path, {"alerts": {"cpu": 75}})
     assert await alerts(client) == []
@@ -168,8 +168,20 @@ async def test_what_exceeds_an_alert(client: Client, stranger: Client, roost: Ro
         "the alert is at 74."
     )
     assert await alerts(stranger) == []
+    assert await told(roost, row) == {f"{row['id']} CPU usage"}
+    assert await told(roost, row) == {f"{row['id']} CPU usage"}
     await client.put(path, {"alerts": {"cpu": 0}})
     assert await alerts(client) == []
+    assert await told(roost, row) == set()
+
+
+async def told(roost: Roost, instance: Json) -> set[str]:
+    """The alerts of which its account was told, when all have been looked at."""
+    job = await roost.queue.enqueue(roost.store, WATCH, JobArgs())
+    ended = "select finished is not null from job where id = $1"
+    await until(lambda: roost.store.fetchval(ended, job.id), bool)
+    sql = "select compute_id || ' ' || alert as told from alert_told where compute_id = $1"
+    return {row["told"] for row in await roost.store.fetch(sql, instance["id"])}
 
 
 async def alerts(client: Client) -> list[Json]:

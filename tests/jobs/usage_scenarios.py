@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 
+from roost.ids import new_uuid
 from roost.jobs import Environment
 from roost.jobs.kinds import JobArgs
+from roost.resources.account.queries import create_account
+from roost.resources.usage.alert_jobs import SEND, WATCH, AlertMailArgs
 from roost.resources.usage.jobs import READ
 from tests.jobs.harness import Scenario
+from tests.support.mail import MailServer
 from tests.support.stage import Stage
-from tests.support.usage import RESTED, measure
+from tests.support.usage import BUSY, RESTED, measure
 
 
 @dataclass(frozen=True)
@@ -61,4 +65,67 @@ async def begin(environment: Environment) -> Reading:
     return Reading(stage, compute_ids, job.id)
 
 
-SCENARIOS = (Scenario(READ, begin, "read counters"),)
+@dataclass(frozen=True)
+class Alerted:
+    """An instance that exceeds an alert."""
+
+    stage: Stage
+    compute_id: int
+    job_id: int
+
+    async def check_done(self) -> None:
+        assert await self._told() == 1
+
+    async def check_failed(self) -> None:
+        assert await self._told() <= 1
+
+    async def _told(self) -> int:
+        sql = "select count(*) from alert_told where compute_id = $1"
+        count: int = await self.stage.roost.store.fetchval(sql, self.compute_id)
+        return count
+
+
+async def begin_watch(environment: Environment) -> Alerted:
+    stage = environment.services.get(Stage)
+    compute_id = await stage.instance(power="running")
+    sql = (
+        "update compute_instance set alerts = jsonb_set(alerts::jsonb, '{cpu}', '1') where id = $1"
+    )
+    await environment.store.execute(sql, compute_id)
+    await measure(stage.roost, compute_id, *BUSY)
+    job = await environment.queue.enqueue(environment.store, WATCH, JobArgs())
+    return Alerted(stage, compute_id, job.id)
+
+
+@dataclass(frozen=True)
+class AlertLetter:
+    """An email may come twice after a crash, but then it is the same one."""
+
+    mails: MailServer
+    address: str
+    job_id: int
+
+    async def check_done(self) -> None:
+        assert self._found() == {"Instances exceed their alerts"}
+
+    async def check_failed(self) -> None:
+        assert len(self._found()) <= 1
+
+    def _found(self) -> set[str]:
+        return {email["Subject"] for email in self.mails.to(self.address)}
+
+
+async def begin_letter(environment: Environment) -> AlertLetter:
+    uuid, now = new_uuid(), environment.queue.clock.seconds()
+    address = f"{uuid}@example.com"
+    account_id = await create_account(environment.store, uuid, now, address)
+    args = AlertMailArgs(account_id=account_id, lines=("web is busy.",), more=2, noticed=now)
+    job = await environment.queue.enqueue(environment.store, SEND, args, account_id=account_id)
+    return AlertLetter(environment.services.get(MailServer), address, job.id)
+
+
+SCENARIOS = (
+    Scenario(READ, begin, "read counters"),
+    Scenario(WATCH, begin_watch, "alerts"),
+    Scenario(SEND, begin_letter, "email"),
+)

@@ -10,6 +10,8 @@ from roost.resources.usage.rules import STEP
 from roost.resources.usage.service import note
 
 RESTED = Counters("first", 0, {}, Traffic("first"))
+BUSY = tuple(replace(RESTED, cpu_seconds=300 * n) for n in range(19))
+"""A processor for an hour and a half."""
 STEP_TIME = timedelta(seconds=STEP)
 
 

@@ -44,7 +44,9 @@ class _Commands(LazyGroup):
         ),
         "down": Later("roost.cli.down", "Stop the server of a state, all guests and the database."),
         "instance": Later("roost.cli.instance", "Instances of all accounts, and their guests."),
-        "console": Later("roost.cli.console", "Type in the serial console of a guest; Ctrl-] ends."),
+        "console": Later(
+            "roost.cli.console", "Type in the serial console of a guest; Ctrl-] ends."
+        ),
         "job": Later("roost.cli.job", "What is being done, what waits and what has failed."),
         "event": Later("roost.cli.event", "What all accounts are told."),
         "engine": Later("roost.cli.engine", "What serves each region, and how it is."),

@@ -1,10 +1,6 @@
 """New invoices by email, as jobs: whoever makes invoices never waits for a mail server."""
 
-from datetime import UTC
-from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import format_datetime
 from functools import partial
 
 import structlog
@@ -20,7 +16,7 @@ from roost.resources.billing.document_queries import InvoiceFacts
 from roost.resources.billing.document_service import MOST_IN_PDF, pdf_of
 from roost.resources.billing.settings import Papers
 from roost.resources.support.engine import Mail, SupportRules
-from roost.resources.support.mail_service import PATIENCE, send
+from roost.resources.support.mail_service import PATIENCE, automatic, send
 from roost.services import Services
 from roost.store import Queries
 
@@ -51,15 +47,10 @@ async def _compose(run: Run[InvoiceMailArgs], mail: Mail) -> EmailMessage | None
 
 def compose(mail: Mail, invoice: InvoiceFacts, pdf: bytes | None, address: str) -> EmailMessage:
     """The same for each attempt. ValueError or an error of `email` for a bad address."""
-    email = EmailMessage(policy=SMTP)
-    email["From"] = Address(addr_spec=mail.sender)
-    email["To"] = Address(addr_spec=address)
-    email["Subject"] = f"Invoice #{invoice.id}: {invoice.total:,.2f} USD"
-    email["Date"] = format_datetime(invoice.date.replace(tzinfo=UTC))
-    domain = mail.sender.rpartition("@")[2]
-    email["Message-ID"] = f"<invoice-{invoice.id}.{invoice.date:%Y%m%d%H%M%S}@{domain}>"
-    email["Auto-Submitted"] = "auto-generated"
-    email.set_content(_text(mail, invoice, attached=pdf is not None), cte="base64")
+    subject = f"Invoice #{invoice.id}: {invoice.total:,.2f} USD"
+    name = f"invoice-{invoice.id}.{invoice.date:%Y%m%d%H%M%S}"
+    text = _text(mail, invoice, attached=pdf is not None)
+    email = automatic(mail, address, subject, invoice.date, name, text)
     if pdf is not None:
         name = f"invoice-{invoice.id}.pdf"
         email.add_attachment(pdf, maintype="application", subtype="pdf", filename=name)

@@ -3,11 +3,7 @@
 Letters of one condition go out in their order. One that is not taken is tried again for two days.
 """
 
-from datetime import UTC
-from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import format_datetime
 
 import orjson
 import structlog
@@ -21,6 +17,7 @@ from roost.resources.conditions import queries
 from roost.resources.conditions.engine import WEBHOOK_PLANE, Channel, Letters
 from roost.resources.conditions.queries import ConditionFacts
 from roost.resources.support.engine import MAIL_PLANE, Mail, MailRefusedError, SupportRules
+from roost.resources.support.mail_service import automatic
 from roost.store import Queries
 
 _log = structlog.get_logger(__name__)
@@ -57,28 +54,26 @@ def message_of(row: ConditionFacts, args: LetterArgs) -> bytes:
 
 def email_of(row: ConditionFacts, args: LetterArgs, mail: Mail, address: str) -> EmailMessage:
     """The same for each attempt; the end answers the beginning, so that they are one thread."""
-    email = EmailMessage(policy=SMTP)
-    email["From"] = Address(addr_spec=mail.sender)
-    email["To"] = Address(addr_spec=address)
     state = "ended" if args.ended else row.severity
     subject = "".join(each if each.isprintable() else " " for each in row.subject)
-    email["Subject"] = f"[Roost] {state}: {row.kind} {subject}"
     when = (row.ended if args.ended else None) or row.began
-    email["Date"] = format_datetime(when.replace(tzinfo=UTC))
-    thread = _message_id(row, mail, delivery_of(args.model_copy(update={"ended": False})))
-    email["Message-ID"] = _message_id(row, mail, delivery_of(args))
-    if args.ended:
-        email["In-Reply-To"] = email["References"] = thread
-    email["Auto-Submitted"] = "auto-generated"
+    thread = _name(row, delivery_of(args.model_copy(update={"ended": False})))
     lines = [row.text, "", f"Since {row.began:%Y-%m-%d %H:%M} UTC."]
     if args.ended:
         lines = [f"This has ended at {when:%Y-%m-%d %H:%M} UTC:", "", *lines]
-    email.set_content("\n".join((*lines, "")), cte="base64")
-    return email
+    return automatic(
+        mail,
+        address,
+        f"[Roost] {state}: {row.kind} {subject}",
+        when,
+        _name(row, delivery_of(args)),
+        "\n".join((*lines, "")),
+        thread if args.ended else None,
+    )
 
 
-def _message_id(row: ConditionFacts, mail: Mail, name: str) -> str:
-    return f"<{name}.{row.began:%Y%m%d%H%M%S}@{mail.sender.rpartition('@')[2]}>"
+def _name(row: ConditionFacts, name: str) -> str:
+    return f"{name}.{row.began:%Y%m%d%H%M%S}"
 
 
 async def _send(run: Run[LetterArgs]) -> Verdict:

@@ -1,10 +1,8 @@
 """Letters to accounts whose cards were declined."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
-from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP
 from functools import partial
 
 from roost.jobs.kinds import JobArgs, JobKind, Step
@@ -12,7 +10,7 @@ from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict
 from roost.resources.account import queries as accounts
 from roost.resources.support.engine import Mail
-from roost.resources.support.mail_service import PATIENCE, send
+from roost.resources.support.mail_service import PATIENCE, automatic, send
 
 
 class DeclinedArgs(JobArgs):
@@ -40,17 +38,10 @@ async def _compose(run: Run[DeclinedArgs], mail: Mail) -> EmailMessage | None:
 
 def compose(mail: Mail, args: DeclinedArgs, address: str, written: datetime) -> EmailMessage:
     """The same for each attempt. ValueError or an error of `email` for a bad address."""
-    email = EmailMessage(policy=SMTP)
-    email["From"] = Address(addr_spec=mail.sender)
-    email["To"] = Address(addr_spec=address)
-    email["Subject"] = f"Your payment of {args.owed:,.2f} USD was declined"
-    email["Date"] = written.replace(tzinfo=UTC)
-    domain = mail.sender.rpartition("@")[2]
+    subject = f"Your payment of {args.owed:,.2f} USD was declined"
     name = f"declined-{args.account_id}-{args.invoice_id}-{args.tries}"
-    email["Message-ID"] = f"<{name}@{domain}>"
-    email["Auto-Submitted"] = "auto-generated"
-    email.set_content("\n\n".join(_text(mail, args)) + "\n", cte="base64")
-    return email
+    text = "\n\n".join(_text(mail, args)) + "\n"
+    return automatic(mail, address, subject, written, name, text)
 
 
 def _text(mail: Mail, args: DeclinedArgs) -> list[str]:

@@ -6,11 +6,8 @@ fails the job. Nothing is sent while no mail server is set.
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.headerregistry import Address
+from datetime import datetime
 from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import format_datetime
 from functools import partial
 
 import structlog
@@ -23,7 +20,7 @@ from roost.jobs.verdicts import Verdict
 from roost.resources.account import queries as accounts
 from roost.resources.support import queries
 from roost.resources.support.engine import Mail
-from roost.resources.support.mail_service import PATIENCE, send
+from roost.resources.support.mail_service import PATIENCE, automatic, send
 from roost.resources.support.queries import TICKET, Reply, Ticket
 from roost.resources.users import queries as users
 from roost.store import Queries
@@ -43,22 +40,18 @@ class Message:
 
 def compose(mail: Mail, message: Message, address: str) -> EmailMessage:
     """The same for each attempt; emails of a ticket are one thread."""
-    email = EmailMessage(policy=SMTP)
-    email["From"] = Address(addr_spec=mail.sender)
-    email["To"] = Address(addr_spec=address)
-    email["Subject"] = _subject(message.ticket)
-    email["Date"] = format_datetime(message.written.replace(microsecond=0, tzinfo=UTC))
-    thread = _message_id(mail, message, f"ticket-{message.ticket.id}", message.ticket.opened)
-    if message.reply is None:
-        email["Message-ID"] = thread
-    else:
-        name = f"reply-{message.reply.id}"
-        email["Message-ID"] = _message_id(mail, message, name, message.reply.created)
-        email["In-Reply-To"] = thread
-        email["References"] = thread
-    email["Auto-Submitted"] = "auto-generated"
-    email.set_content(_text(mail, message), cte="base64")
-    return email
+    thread = name = _name(message, f"ticket-{message.ticket.id}", message.ticket.opened)
+    if message.reply is not None:
+        name = _name(message, f"reply-{message.reply.id}", message.reply.created)
+    return automatic(
+        mail,
+        address,
+        _subject(message.ticket),
+        message.written,
+        name,
+        _text(mail, message),
+        None if message.reply is None else thread,
+    )
 
 
 def _subject(ticket: Ticket) -> str:
@@ -67,10 +60,9 @@ def _subject(ticket: Ticket) -> str:
     return f"[Ticket {ticket.id}] {plain.strip()}"
 
 
-def _message_id(mail: Mail, message: Message, name: str, written: datetime) -> str:
+def _name(message: Message, name: str, written: datetime) -> str:
     """The time tells installations with one sender apart, and what was before a lab's reset."""
-    whom, domain = "staff" if message.to_staff else "user", mail.sender.rpartition("@")[2]
-    return f"<{name}.{written:%Y%m%d%H%M%S}.{whom}@{domain}>"
+    return f"{name}.{written:%Y%m%d%H%M%S}.{'staff' if message.to_staff else 'user'}"
 
 
 def _text(mail: Mail, message: Message) -> str:

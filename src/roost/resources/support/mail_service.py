@@ -1,8 +1,12 @@
 """How a job hands an email to the mail server, whatever the email is about."""
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from email.errors import MessageError
+from email.headerregistry import Address
 from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
 from typing import TypeVar
 
 from roost.core.planes import Engines
@@ -22,6 +26,33 @@ PATIENCE = Retry(attempts=150, base=5.0, longest=3600.0)
 """About four days."""
 _BUSY = 10.0
 """Seconds until an email looks again for a free line to the mail server."""
+
+
+def automatic(
+    mail: Mail,
+    address: str,
+    subject: str,
+    written: datetime,
+    name: str,
+    text: str,
+    replies_to: str | None = None,
+) -> EmailMessage:
+    """An email that nobody wrote by hand, with a `name` that is its own; the same each time (UTC).
+
+    ValueError or an error of `email` for a bad address.
+    """
+    domain = mail.sender.rpartition("@")[2]
+    email = EmailMessage(policy=SMTP)
+    email["From"] = Address(addr_spec=mail.sender)
+    email["To"] = Address(addr_spec=address)
+    email["Subject"] = subject
+    email["Date"] = format_datetime(written.replace(microsecond=0, tzinfo=UTC))
+    email["Message-ID"] = f"<{name}@{domain}>"
+    if replies_to is not None:
+        email["In-Reply-To"] = email["References"] = f"<{replies_to}@{domain}>"
+    email["Auto-Submitted"] = "auto-generated"
+    email.set_content(text, cte="base64")
+    return email
 
 
 async def send(

@@ -2,12 +2,12 @@
 
 from roost.core.group import Group
 from roost.core.retention import Old, retention
-from roost.resources.usage import endpoints, jobs, notices, queries
+from roost.resources.usage import alert_jobs, endpoints, jobs, notices, queries
 
 GROUP = Group(
     endpoints=(endpoints,),
-    jobs=(jobs.READ,),
-    schedules=(jobs.EVERY_FIVE_MINUTES,),
+    jobs=(jobs.READ, alert_jobs.WATCH, alert_jobs.SEND),
+    schedules=(jobs.EVERY_FIVE_MINUTES, alert_jobs.EVERY_TEN_MINUTES),
     causes=(notices.alerts,),
     retention=(
         retention(
