@@ -50,6 +50,8 @@ class ListedJob:
     finished: datetime | None
     error: str | None
     undo_error: str | None
+    trace_id: str | None
+    """Of the request that enqueued it, where traces are kept."""
 
 
 _LIST = """
@@ -61,7 +63,8 @@ _LIST = """
                     or (other.status = 'queued' and other.id < job.id))
             order by other.status = 'queued', other.id limit 1
         ) end as waits_for,
-        run_at, overdue, owner, created, started, finished, error, undo_error
+        run_at, overdue, owner, created, started, finished, error, undo_error,
+        split_part(trace, '-', 2) as trace_id
     from job
     where ($1::text[] = '{}' or status = any($1)) and ($2::text is null or kind = $2)
         and ($3::text is null or resource = $3) and ($4::bigint is null or account_id = $4)
