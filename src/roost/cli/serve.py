@@ -158,13 +158,14 @@ async def _serve(settings: Settings) -> None:
     certificate = _certificate(settings)
     with serving(settings) as opened, _open_doors(settings) as doors:
         async with open_roost(settings) as roost:
-            opened()
+            url = _url(doors[0], certificate)
+            opened(url)
             _greet(roost)
             for door in doors[1:]:
                 assert door.dialect is not None
                 check_ids(door.dialect, roost.catalog)
                 click.echo(f"{door.dialect.name}: {_url(door, certificate)}")
-            ready = f"roost ready {_url(doors[0], certificate)}"
+            ready = f"roost ready {url}"
             stop = _stop_on_signals()
             if certificate is not None:
                 certificate.renew_on_signal()

@@ -73,6 +73,39 @@ _LIST = """
 """
 
 
+@dataclass(frozen=True, slots=True)
+class BusyAccount:
+    """How many jobs of an account are unfinished, or have ended lately."""
+
+    account_id: int
+    unfinished: int
+    ended: int
+    failed: int
+    """Of those that have ended."""
+
+
+async def busiest(db: Queries, since: datetime, limit: int) -> list[BusyAccount]:
+    """Accounts with jobs that are unfinished or have ended since a time, the busiest first."""
+    records = await db.fetch(
+        """
+        with lately as (
+            select account_id, status, false as ended from job
+            where status in ('queued', 'running', 'waiting') and account_id is not null
+            union all
+            select account_id, status, true from job
+            where finished >= $1 and account_id is not null
+        )
+        select account_id, count(*) filter (where not ended) as unfinished,
+            count(*) filter (where ended) as ended,
+            count(*) filter (where status = 'failed') as failed
+        from lately group by account_id order by count(*) desc, account_id limit $2
+        """,
+        since,
+        limit,
+    )
+    return [BusyAccount(**record) for record in records]
+
+
 async def list_jobs(db: Queries, wanted: Wanted) -> list[ListedJob]:
     """The latest first."""
     records = await db.fetch(
