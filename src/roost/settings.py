@@ -145,6 +145,9 @@ class Settings(BaseSettings):
     operator_webhook_secret_file: Path | None = Field(
         default=None, description="holds what its messages are signed with"
     )
+    traces: str | None = Field(
+        default=None, description="URL of a collector of OpenTelemetry that is sent traces"
+    )
     attachments_bucket: str | None = Field(default=None, description="default: in the state")
     attachments_endpoint: str | None = Field(default=None, pattern=r"^https?://")
     attachments_region: str = "us-east-1"

@@ -15,6 +15,7 @@ import pytest
 from roost.store import Store
 from tests.support.certificates import certificate_for
 from tests.support.client import Client, Json
+from tests.support.collector import fake_collector
 from tests.support.lab import INSTANCE, Lab, running_lab
 from tests.support.object_storage import made_bucket, path_of
 from tests.support.payments import card, method_body
@@ -129,14 +130,19 @@ async def dump(store: Store) -> dict[str, bytes]:
 async def test_secrets_are_found_nowhere(
     tmp_path: Path, database_url: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    async with running_lab(tmp_path, database_url, access_log=True) as lab:
+    async with (
+        fake_collector() as collector,
+        running_lab(tmp_path, database_url, access_log=True, traces=collector.url) as lab,
+    ):
         planted = await plant(lab)
         events = (await lab.api.send("GET", "/account/events")).raw
         user = (await lab.api.send("GET", ADMIN)).raw
         tables = await dump(lab.running.roost.store)
         state = await lab.save()
+    traces = collector.said
     out, err = capfdbinary.readouterr()
     assert b'"path":"/v4/profile/tfa-enable-confirm"' in err, "the access log is not looked at"
+    assert b"/profile/tfa-enable-confirm" in traces, "spans are not looked at"
     assert b"token_create" in events
     assert tables["compute_instance"]
     assert tables["idempotency"].count(b"canary /profile") >= 3
@@ -144,7 +150,8 @@ async def test_secrets_are_found_nowhere(
 
     for number, refusal in enumerate(planted.refusals):
         assert_free(f"refusal {number}", refusal, planted.secrets)
-    for place, content in {"events": events, "user": user, "stdout": out, "log": err}.items():
+    places = {"events": events, "user": user, "stdout": out, "log": err, "traces": traces}
+    for place, content in places.items():
         assert_free(place, content, planted.secrets)
     for table, content in tables.items():
         assert_free(f"table {table}", content, planted.secrets)

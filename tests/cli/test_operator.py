@@ -307,6 +307,7 @@ def test_what_is_written_wrongly_is_told_in_one_line(words: tuple[str, ...]) -> 
     [
         ("no-such",),
         ("job", "no-such"),
+        ("top", "--interval", "0"),
         ("instance", "show"),
         ("instance", "show", "one"),
         ("instance", "show", str(2**63)),

@@ -27,6 +27,15 @@ def test_where_buckets_are_served_by_tls(
     assert where.removesuffix(":65536") in said
 
 
+@pytest.mark.parametrize("command", ["serve", "worker"])
+def test_where_traces_are_sent(command: str, tmp_path: Path) -> None:
+    done = roost(command, "--state", tmp_path, "--traces", "http://me:secret@collector")
+    assert done.returncode == 2
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("Error: --traces must hold no password")
+    assert "secret" not in said
+
+
 def test_a_port_that_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -32,6 +32,7 @@ from roost.web.openapi import build_document
 from roost.web.registry import Registry
 from roost.web.revocation import Revocations
 from roost.web.site import Server, build_site
+from roost.web.traced import TracedApi
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class Applications:
             self.edge.access_log.flush()
 
     def _server(self, edge: Edge, document: Callable[[], bytes]) -> Server:
-        api: ASGIApp = Api(edge)
         roost = self.roost
+        api: ASGIApp = Api(edge) if roost.tracer is None else TracedApi(edge, roost.tracer)
         monitors = Networks(roost.settings.monitors)
         site = build_site(document, roost.metrics, Health(roost).check, monitors, self.beside)
         gated = api if self.lab is None else self.lab.gate.around(api)

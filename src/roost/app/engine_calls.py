@@ -1,7 +1,8 @@
-"""How long calls of engines take, and which fail: for Prometheus."""
+"""How long calls of engines take, and which fail: for Prometheus and for traces."""
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import ParamSpec, TypeVar, cast
@@ -10,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from roost.core.planes import Binding, Engine
 from roost.errors import ShownError
+from roost.tracing import UNTRACED, Span, Tracer
 from roost.waiting import NotYetError
 
 E = TypeVar("E", bound=Engine)
@@ -24,7 +26,8 @@ _PARTS = frozenset(("disks", "backups", "addresses", "images"))
 class EngineCalls:
     """By data plane, engine and operation: all of them are names in our own code."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, tracer: Tracer = UNTRACED) -> None:
+        self._tracer = tracer
         self._seconds = Histogram(
             "roost_engine_call_seconds",
             "Time that a call of an engine took, also of one that failed",
@@ -44,6 +47,12 @@ class EngineCalls:
         place = (binding.plane, binding.engine.name)
         engine = cast(E, _Measured(binding.engine, self, place))
         return Binding(binding.plane, binding.place, engine, binding.real, binding.why)
+
+    def span(self, place: tuple[str, str], operation: str) -> AbstractContextManager[Span]:
+        """The call as a part of a trace."""
+        plane, engine = place
+        attributes = {"roost.engine.plane": plane, "roost.engine": engine}
+        return self._tracer.span("engine", f"{plane} {operation}", attributes)
 
     def observe(self, place: tuple[str, str], operation: str, seconds: float) -> None:
         self._seconds.labels(*place, operation).observe(seconds)
@@ -96,7 +105,8 @@ class _Measured:
         async def call(*args: P.args, **kwargs: P.kwargs) -> R:
             started = time.perf_counter()
             try:
-                result = await method(*args, **kwargs)
+                with calls.span(place, operation):
+                    result = await method(*args, **kwargs)
             except NotYetError:  # It goes on; whoever asks again is told how it ended.
                 raise
             except BaseException as error:

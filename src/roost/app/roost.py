@@ -1,6 +1,7 @@
 """A Roost process put together: store, catalogue, engines, jobs and the API."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,6 +22,7 @@ from roost.app.messages import open_messages
 from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
 from roost.app.state import open_store
 from roost.app.support import bind_support, support_rules
+from roost.app.traces import keeping_traces
 from roost.clock import Clock
 from roost.core.billing.ledger import Billables
 from roost.core.catalog import Catalog, CatalogError, load, sync
@@ -57,6 +59,7 @@ from roost.services import Services
 from roost.settings import Settings
 from roost.store import Share, Store
 from roost.threads import COMPUTING, DISK
+from roost.tracing import UNTRACED, Tracer
 from roost.web.access_log import AccessLog
 from roost.web.api import Edge
 from roost.web.auth import Authenticator
@@ -94,6 +97,8 @@ class Roost:
     job_metrics: Metrics
     limiter: RateLimiter
     usage: TokenUsage
+    tracer: Tracer | None
+    """Who keeps traces, if somebody does."""
     first_start: bool
 
     @property
@@ -111,6 +116,7 @@ class Roost:
             settings=settings,
             faults=self.faults,
             metrics=self.job_metrics,
+            tracer=self.tracer or UNTRACED,
         )
         return Worker(environment, GROUPS.schedules)
 
@@ -185,7 +191,12 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if not beside:
             await sync(store, catalog)
         metrics = CollectorRegistry()
-        calls = EngineCalls(metrics)
+        tracer = (
+            None
+            if beside
+            else await stack.enter_async_context(keeping_traces(settings, os.environ))
+        )
+        calls = EngineCalls(metrics, tracer or UNTRACED)
         of_regions = await bind_engines(settings, catalog, clock)
         name_server = calls.measured(await bind_dns(settings, clock, store))
         bindings = (*of_regions, *bind_support(settings), *bind_letters(settings))
@@ -248,6 +259,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
             job_metrics=Metrics(metrics, queue.kinds.by_name),
             limiter=RateLimiter(settings.rate_limit_scale, metrics),
             usage=TokenUsage(store, clock),
+            tracer=tracer,
             first_start=not beside
             and await ensure_admin(store, clock, settings.state, settings.admin_email),
         )

@@ -11,7 +11,6 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -36,6 +35,8 @@ class Served(BaseModel):
     pid: int
     engines: Literal["auto", "simulated", "local"]
     catalog: Path | None
+    url: str | None = None
+    """Where the server listens, or did; None until its state is open."""
 
 
 def last_served(state: Path) -> Served | None:
@@ -53,11 +54,12 @@ def is_served(state: Path) -> bool:
 
 
 @contextmanager
-def serving(settings: Settings) -> Iterator[Callable[[], None]]:
+def serving(settings: Settings) -> Iterator[Callable[[str | None], None]]:
     """Be the server of the state; raises ServedError when there is one.
 
-    Gives what to call when the state is open. Until then the one who starts may still be refused,
-    and the engines and the catalogue of the last server hold.
+    Gives what to call when the state is open, with the URL where it is served, if it is. Until then
+    the one who starts may still be refused, and the engines and the catalogue of the last server
+    hold.
     """
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _opened(settings.state) as descriptor:
@@ -66,8 +68,12 @@ def serving(settings: Settings) -> Iterator[Callable[[], None]]:
         catalog = settings.catalog and settings.catalog.absolute()
         served = Served(pid=os.getpid(), engines=settings.engines, catalog=catalog)
         before = last_served(settings.state) or served
-        _write(descriptor, before.model_copy(update={"pid": served.pid}))
-        yield partial(_write, descriptor, served)
+        _write(descriptor, before.model_copy(update={"pid": served.pid, "url": None}))
+
+        def opened(url: str | None) -> None:
+            _write(descriptor, served.model_copy(update={"url": url}))
+
+        yield opened
 
 
 def _write(descriptor: int, served: Served) -> None:

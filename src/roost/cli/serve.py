@@ -25,6 +25,7 @@ from roost.app.serve import Door, work
 from roost.app.serve import serve as serve_api
 from roost.app.served import serving
 from roost.app.tls import ServerCertificate
+from roost.app.traces import TracesError, traces_wanted
 from roost.cli.options import read_settings, roost_options, run
 from roost.settings import Settings
 
@@ -37,6 +38,13 @@ five milliseconds add up."""
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 _log = structlog.get_logger(__name__)
+
+
+_TRACES = click.option(
+    "--traces",
+    metavar="URL",
+    help="Send traces to this collector of OpenTelemetry, such as http://127.0.0.1:4318.",
+)
 
 
 @click.command()
@@ -54,6 +62,7 @@ _log = structlog.get_logger(__name__)
 @click.option("--lab", is_flag=True, default=None, help="Offer /lab: clock, latency, faults.")
 @click.option("--admin-email", help="Of the account and the user that the first start makes.")
 @click.option("--no-worker", is_flag=True, help="Answer requests only; run jobs elsewhere.")
+@_TRACES
 def serve(
     state: Path | None,
     engines: str | None,
@@ -65,6 +74,7 @@ def serve(
     lab: bool | None,
     admin_email: str | None,
     no_worker: bool,
+    traces: str | None,
 ) -> None:
     """Serve the API, and run jobs in the same process."""
     settings = read_settings(
@@ -78,7 +88,9 @@ def serve(
         lab=lab,
         admin_email=admin_email,
         worker=False if no_worker else None,
+        traces=traces,
     )
+    _check_traces(settings)
     configure_logs()
     run(_serve(settings))
 
@@ -86,10 +98,19 @@ def serve(
 @click.command()
 @roost_options
 @click.option("--lab", is_flag=True, default=None, help="Go by the time that a lab has set.")
-def worker(state: Path | None, engines: str | None, catalog: Path | None, lab: bool | None) -> None:
+@_TRACES
+def worker(
+    state: Path | None,
+    engines: str | None,
+    catalog: Path | None,
+    lab: bool | None,
+    traces: str | None,
+) -> None:
     """Run jobs only; any number of workers share one DATABASE_URL."""
+    settings = read_settings(state=state, engines=engines, catalog=catalog, lab=lab, traces=traces)
+    _check_traces(settings)
     configure_logs()
-    run(_work(read_settings(state=state, engines=engines, catalog=catalog, lab=lab)))
+    run(_work(settings))
 
 
 @contextlib.contextmanager
@@ -101,6 +122,13 @@ def _open_doors(settings: Settings) -> Iterator[list[Door]]:
         raise click.UsageError(str(error)) from error
     with contextlib.ExitStack() as stack:
         yield [Door(stack.enter_context(_bind(listen)), dialect) for dialect, listen in wanted]
+
+
+def _check_traces(settings: Settings) -> None:
+    try:
+        traces_wanted(settings, os.environ)
+    except TracesError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _certificate(settings: Settings) -> ServerCertificate | None:
@@ -130,13 +158,14 @@ async def _serve(settings: Settings) -> None:
     certificate = _certificate(settings)
     with serving(settings) as opened, _open_doors(settings) as doors:
         async with open_roost(settings) as roost:
-            opened()
+            url = _url(doors[0], certificate)
+            opened(url)
             _greet(roost)
             for door in doors[1:]:
                 assert door.dialect is not None
                 check_ids(door.dialect, roost.catalog)
                 click.echo(f"{door.dialect.name}: {_url(door, certificate)}")
-            ready = f"roost ready {_url(doors[0], certificate)}"
+            ready = f"roost ready {url}"
             stop = _stop_on_signals()
             if certificate is not None:
                 certificate.renew_on_signal()

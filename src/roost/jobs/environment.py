@@ -7,6 +7,7 @@ from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.services import Services
 from roost.store import Store
+from roost.tracing import UNTRACED, Tracer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,4 @@ class Environment:
     settings: WorkerSettings
     faults: Faults
     metrics: Metrics
+    tracer: Tracer = UNTRACED

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import structlog
@@ -15,6 +16,7 @@ from roost.jobs.model import Job
 from roost.jobs.run import Tools
 from roost.jobs.verdicts import Again, Done, Fail, Fatal, Next, Verdict, Write, next_step
 from roost.store import Queries
+from roost.tracing import Attributes, Span
 from roost.waiting import NotYetError, may_leave
 
 _PROGRESS_SECONDS = 0.5
@@ -49,14 +51,19 @@ class Execution:
     async def run(self) -> None:
         """Until the job is not `running` here any more. Raises what the database raises."""
         job = self.job
-        with structlog.contextvars.bound_contextvars(
-            job=job.id, job_kind=job.kind, resource=job.resource
+        context = {"job": job.id, "job_kind": job.kind, "resource": job.resource}
+        with (
+            self._env.tracer.span("job", f"job {job.kind}", _told(job), job.trace) as span,
+            structlog.contextvars.bound_contextvars(**context),
         ):
             if job.fence == 1 and job.account_id is not None:
                 _log.info("job_started")
             while self.job.status == "running":
                 await self._turn()
             self._log_end()
+            span.tell({"roost.job.status": self.job.status})
+            if self.job.status == "failed":
+                span.fail("failed")
 
     def _log_end(self) -> None:
         """Not of Roost's own jobs of each minute, unless they fail."""
@@ -148,14 +155,23 @@ class Execution:
         action = step.undo if self.job.phase == "undo" and step.undo else step.action
         try:
             async with asyncio.timeout(step.timeout) as timer:
-                with may_leave():
-                    return await action(run)
+                with may_leave(), self._span(step) as span:
+                    verdict = await action(run)
+                    span.tell({"roost.verdict": type(verdict).__name__.lower()})
+                    return verdict
         except NotYetError as error:
             return Again(error.seconds, None, attempted=False)
         except TimeoutError:
             if not timer.expired():
                 raise
             raise _OvertimeError(f"{step.name} took longer than {step.timeout:g} s") from None
+
+    def _span(self, step: AnyStep) -> AbstractContextManager[Span]:
+        """One attempt of a step or of its undo."""
+        what = "undo" if self.job.phase == "undo" else "step"
+        return self._env.tracer.span(
+            "step", f"{what} {step.name}", {"roost.attempt": self.job.attempt + 1}
+        )
 
     def _reach(self, step: AnyStep, point: Point, undo: bool) -> None:
         self._env.faults.reach(Boundary(self.job.kind, step.name, point, undo))
@@ -279,3 +295,12 @@ class Execution:
                 self.job = new
                 return
         self.interrupt()
+
+
+def _told(job: Job) -> Attributes:
+    return {
+        "roost.job.id": job.id,
+        "roost.job.kind": job.kind,
+        "roost.job.resource": job.resource,
+        "roost.account.id": job.account_id,
+    }

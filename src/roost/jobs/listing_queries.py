@@ -50,6 +50,8 @@ class ListedJob:
     finished: datetime | None
     error: str | None
     undo_error: str | None
+    trace_id: str | None
+    """Of the request that enqueued it, where traces are kept."""
 
 
 _LIST = """
@@ -61,13 +63,47 @@ _LIST = """
                     or (other.status = 'queued' and other.id < job.id))
             order by other.status = 'queued', other.id limit 1
         ) end as waits_for,
-        run_at, overdue, owner, created, started, finished, error, undo_error
+        run_at, overdue, owner, created, started, finished, error, undo_error,
+        split_part(trace, '-', 2) as trace_id
     from job
     where ($1::text[] = '{}' or status = any($1)) and ($2::text is null or kind = $2)
         and ($3::text is null or resource = $3) and ($4::bigint is null or account_id = $4)
         and ($5::timestamp is null or created < $5) and ($6::bigint is null or id = $6)
     order by id desc limit $7
 """
+
+
+@dataclass(frozen=True, slots=True)
+class BusyAccount:
+    """How many jobs of an account are unfinished, or have ended lately."""
+
+    account_id: int
+    unfinished: int
+    ended: int
+    failed: int
+    """Of those that have ended."""
+
+
+async def busiest(db: Queries, since: datetime, limit: int) -> list[BusyAccount]:
+    """Accounts with jobs that are unfinished or have ended since a time, the busiest first."""
+    records = await db.fetch(
+        """
+        with lately as (
+            select account_id, status, false as ended from job
+            where status in ('queued', 'running', 'waiting') and account_id is not null
+            union all
+            select account_id, status, true from job
+            where finished >= $1 and account_id is not null
+        )
+        select account_id, count(*) filter (where not ended) as unfinished,
+            count(*) filter (where ended) as ended,
+            count(*) filter (where status = 'failed') as failed
+        from lately group by account_id order by count(*) desc, account_id limit $2
+        """,
+        since,
+        limit,
+    )
+    return [BusyAccount(**record) for record in records]
 
 
 async def list_jobs(db: Queries, wanted: Wanted) -> list[ListedJob]:

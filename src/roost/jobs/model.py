@@ -52,3 +52,5 @@ class Job:
     created: datetime
     started: datetime | None
     finished: datetime | None
+    trace: str | None
+    """Where it was enqueued (`traceparent`), if that was traced."""

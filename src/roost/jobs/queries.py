@@ -26,7 +26,7 @@ COLUMNS = """
     job.id, job.kind, job.args, job.resource, job.account_id, job.event_id, job.schedule, job.tick,
     job.status, job.phase, job.step, job.attempt, job.results, job.percent, job.error,
     job.undo_error, job.stop, job.stop_reason, job.owner, job.fence, job.revision, job.run_at,
-    job.created, job.started, job.finished
+    job.created, job.started, job.finished, job.trace
 """
 
 
@@ -53,6 +53,7 @@ class NewJob:
     deadline: timedelta
     """From now on, as the database's clock goes."""
     created: datetime
+    trace: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,9 @@ NO_EVENT = EventInsert("select null::bigint as id", ())
 
 _ROW = """
     insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
-        run_at, deadline, created, behind)
+        run_at, deadline, created, trace, behind)
     select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, new_event.id, $6::text,
-        $7::timestamp, $8::timestamp, clock_timestamp() + $9::interval, $10::timestamp,
+        $7::timestamp, $8::timestamp, clock_timestamp() + $9::interval, $10::timestamp, $11::text,
         $8::timestamp <= $10::timestamp and exists (
             select from job as other where other.resource = $4
                 and (other.status in ('running', 'waiting')

@@ -13,6 +13,7 @@ from roost.jobs.model import AT_ONCE, Job
 from roost.jobs.queries import NO_EVENT, EventInsert, NewJob, Waiting
 from roost.jobs.retention import RETENTION
 from roost.store import Queries
+from roost.tracing import current_place
 
 Args = TypeVar("Args", bound=JobArgs)
 
@@ -90,6 +91,7 @@ class JobQueue:
             run_at=run_at,
             deadline=max(run_at, now) - now + timedelta(seconds=kind.deadline),
             created=now,
+            trace=current_place(),
         )
 
     async def _announce(self, conn: Queries, kind: JobKind[Args], job: Job) -> None:

@@ -4,7 +4,7 @@ It never holds headers, queries or bodies, as these may carry secrets.
 """
 
 import asyncio
-from typing import BinaryIO
+from typing import BinaryIO, NotRequired
 
 import orjson
 from typing_extensions import TypedDict
@@ -24,6 +24,7 @@ class AccessLine(TypedDict):
     client: str
     user: str | None
     token_id: int | None
+    trace_id: NotRequired[str]
 
 
 class AccessLog:

@@ -91,8 +91,10 @@ class Api:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._serve(Exchange.of(scope), receive, send)
+
+    async def _serve(self, exchange: Exchange, receive: Receive, send: Send) -> Reply:
         started = time.perf_counter()
-        exchange = Exchange.of(scope)
         try:
             reply = await self._answer(exchange, receive)
         except ApiError as error:
@@ -109,6 +111,7 @@ class Api:
         static = self._headers[endpoint.name] if endpoint is not None else UNCACHED
         await http.send_reply(exchange, reply, static, send)
         self._record(exchange, reply, time.perf_counter() - started)
+        return reply
 
     def close(self) -> None:
         """Write what the access log still holds."""

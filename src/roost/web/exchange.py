@@ -39,6 +39,8 @@ class Exchange:
     window: Window | None = None
     entered: int | None = None
     """The user that it counts for as one of the requests at once."""
+    trace_id: str | None = None
+    """None where nobody keeps traces."""
 
     @classmethod
     def of(cls, scope: Scope) -> "Exchange":
@@ -67,7 +69,7 @@ class Exchange:
         return dict(parse_qsl(text, keep_blank_values=True)) if text else {}
 
     def line(self, time: str, reply: Reply, seconds: float) -> AccessLine:
-        return {
+        line: AccessLine = {
             "time": time,
             "request_id": self.request_id,
             "method": self.method,
@@ -80,6 +82,9 @@ class Exchange:
             "user": self.identity.username if self.identity else None,
             "token_id": self.identity.token_id if self.identity else None,
         }
+        if self.trace_id is not None:
+            line["trace_id"] = self.trace_id
+        return line
 
 
 def _path(scope: Scope) -> str:

@@ -62,7 +62,7 @@ async def restore(
             _refuse_used(settings.state)
             try:
                 await _fill(settings, reader, say)
-                opened_state()
+                opened_state(None)
             except BaseException:
                 await DISK.run(_clear, settings.state)
                 if not existed:
