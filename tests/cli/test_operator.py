@@ -299,7 +299,8 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
 def test_what_is_written_wrongly_is_told_in_one_line(words: tuple[str, ...]) -> None:
     done = CliRunner().invoke(main, [*words, "--no-such-option"])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.splitlines() == ["Error: No such option '--no-such-option'."]
+    [line] = done.stderr.splitlines()
+    assert line.startswith("Error: No such option '--no-such-option'.")
 
 
 @pytest.mark.parametrize(

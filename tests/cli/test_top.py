@@ -56,8 +56,11 @@ def test_a_terminal_shows_one_screen_after_the_other(server: Server) -> None:
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 5, 30, 0, 0))
     command = Path(sys.executable).with_name("roost")
-    words = (command, "top", "--interval", "0.5", "--state", server.state)
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    # Who runs tests in the background of a shell has them ignore interrupts.
+    words: tuple[str | Path, ...] = ("env", "--default-signal=INT", command, "top")
+    words += ("--interval", "0.5", "--state", server.state)
+    own = ("COLUMNS", "LINES")
+    environment = {name: value for name, value in os.environ.items() if name not in own}
     process = subprocess.Popen(words, stdout=slave, stderr=slave, env=environment)
     os.close(slave)
     shown = b""

@@ -50,7 +50,7 @@ class _Commands(LazyGroup):
         "job": Later("roost.cli.job", "What is being done, what waits and what has failed."),
         "event": Later("roost.cli.event", "What all accounts are told."),
         "engine": Later("roost.cli.engine", "What serves each region, and how it is."),
-        "top": Later("roost.cli.top", "How the cloud is at this moment, again and again."),
+        "top": Later("roost.cli.top", "How the cloud is at this moment."),
         "account": Later("roost.cli.account", "Accounts of this cloud."),
         "user": Later("roost.cli.user", "Users of any account."),
         "token": Later("roost.cli.token", "Personal access tokens."),

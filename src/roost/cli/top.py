@@ -30,7 +30,7 @@ _HOME, _END_OF_LINE, _END_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 @click.option("--once", is_flag=True, help="Print one screen.")
 @json_option
 def top(state: Path | None, interval: float, once: bool, as_json: bool) -> None:
-    """How the cloud is at this moment, again and again, until interrupted."""
+    """How the cloud is at this moment. Again and again, until interrupted."""
     settings = read_served_settings(state=state)
     with contextlib.suppress(KeyboardInterrupt):
         run(_top(settings, interval, once, as_json))
