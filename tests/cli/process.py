@@ -15,7 +15,7 @@ from typing import Any
 
 Json = Any  # An answer as json.loads gives it.
 
-_ROOST = Path(sys.executable).with_name("roost")
+ROOST = Path(sys.executable).with_name("roost")
 _SECONDS = 120
 """For a busy host."""
 
@@ -25,7 +25,7 @@ def _environment() -> dict[str, str]:
     return {"ROOST_SIMULATED_LATENCY": "0", **os.environ}
 
 
-def roost(*arguments: str | Path, program: Path = _ROOST) -> subprocess.CompletedProcess[str]:
+def roost(*arguments: str | Path, program: Path = ROOST) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(
         [program, *arguments],
@@ -64,14 +64,14 @@ class Server:
     url: str
     greeting: str
     """What it said before it was ready."""
-    program: Path = _ROOST
+    program: Path = ROOST
 
     @classmethod
     def start(
         cls,
         state: Path,
         *options: str | Path,
-        program: Path = _ROOST,
+        program: Path = ROOST,
         folder: Path | None = None,
         **environment: str,
     ) -> "Server":

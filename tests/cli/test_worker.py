@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -10,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import Server, wait_until
+from tests.cli.process import ROOST, Server, wait_until
 
 _OPTIONS = ("--engines", "simulated", "--metrics-listen", "127.0.0.1:0")
-_ROOST = Path(sys.executable).with_name("roost")
 
 
 @pytest.fixture
@@ -21,7 +19,7 @@ def monitored(server: Server, tmp_path: Path) -> Iterator[str]:
     """Where a worker shows its metrics; it must end by SIGTERM."""
     with (tmp_path / "worker.log").open("w") as log:
         process = subprocess.Popen(
-            [_ROOST, "worker", "--state", server.state, *_OPTIONS],
+            [ROOST, "worker", "--state", server.state, *_OPTIONS],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
