@@ -3,7 +3,8 @@
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -12,12 +13,18 @@ import pytest
 from roost.store import migrate
 from roost.store.pool import connect
 from tests.cli.process import ROOST, Json, Server, roost, wait_until
+from tests.engines.harness import until
 from tests.support.database import DatabaseServer
 from tests.support.former import has_history, install_former
 
 pytestmark = pytest.mark.skipif(not has_history(), reason="the checkout has no history")
 
 _CALLERS = 2
+
+_REVISION = "select version_num from alembic_version"
+_UNFINISHED = """
+    select count(*) from job where schedule is null and status in ('queued', 'running', 'waiting')
+"""
 
 
 @pytest.fixture
@@ -60,11 +67,17 @@ def worker(state: Path, program: Path) -> Iterator[None]:
 
 @contextmanager
 def server(state: Path, program: Path) -> Iterator[Server]:
+    """The same. It starts nothing that would outlive it."""
     started = Server.start(state, "--no-worker", program=program)
+    process = started.process
+    assert process.stdout is not None
     try:
         yield started
     finally:
-        started.end()
+        process.terminate()
+        code = process.wait(timeout=60)
+        process.stdout.close()
+    assert code == 0
 
 
 class Caller:
@@ -131,33 +144,33 @@ def asked(server: Server, token: str, name: str) -> Iterator[Callable[[int], lis
                 each.result()
 
 
-async def revision(url: str) -> str | None:
+async def fetch(url: str, query: str) -> Json:
+    """One value."""
     connection = await connect(url)
     try:
-        return await migrate.current(connection)
+        return await connection.fetchval(query)
     finally:
         await connection.close()
 
 
 async def test_nothing_is_refused_meanwhile(former: Path, empty_url: str, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    with server(first, former) as old:
-        before = await revision(empty_url)
+    with server(first, former) as old, ExitStack() as newer:
+        before = await fetch(empty_url, _REVISION)
         second.mkdir()
         # One simulated data plane.
         (second / "simulated").symlink_to(first / "simulated")
         with worker(first, former), asked(old, old.token, "old") as go_on:
             go_on(1)
-            with worker(second, ROOST), server(second, ROOST) as new:
-                now = await revision(empty_url)
-                with asked(new, old.token, "new") as go_on_too:
-                    go_on(1)
-                    go_on_too(1)
-        assert before is not None
-        assert before < migrate.head() == now
-        with worker(second, ROOST), server(second, ROOST) as new:
-            shown = [each.send("GET", "/compute/instances", token=old.token) for each in (old, new)]
-            assert shown[0] == shown[1]
-            assert shown[0][1]["results"] == 2 * _CALLERS
-            # Once the last jobs have ended.
-            wait_until(lambda: roost("fsck", "--state", second).stdout == "fsck: clean\n")
+            newer.enter_context(worker(second, ROOST))
+            new = newer.enter_context(server(second, ROOST))
+            with asked(new, old.token, "new") as go_on_too:
+                go_on(1)
+                go_on_too(1)
+        assert before < await fetch(empty_url, _REVISION) == migrate.head()
+        await until(partial(fetch, empty_url, _UNFINISHED), lambda jobs: jobs == 0)
+        shown = [each.send("GET", "/compute/instances", token=old.token) for each in (old, new)]
+        assert shown[0] == shown[1]
+        assert shown[0][1]["results"] == 2 * _CALLERS
+    done = roost("fsck", "--state", second)
+    assert (done.returncode, done.stdout) == (0, "fsck: clean\n")
