@@ -24,6 +24,8 @@ DATABASES = ("mariadb-server", "mariadb-backup", "mariadb-client", "zstd")
 TOOLS = ("curl", "openssh-client")
 PROMETHEUS = "prometheus"
 """Whose promtool reads the rules and the dashboard in examples/."""
+PROXIES = ("nginx-light", "haproxy", "caddy")
+"""That run the examples for them."""
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
@@ -31,6 +33,9 @@ SERVICES = {
     DNS[0]: "pdns.service",
     DATABASES[0]: "mariadb.service",
     PROMETHEUS: "prometheus.service",
+    PROXIES[0]: "nginx.service",
+    PROXIES[1]: "haproxy.service",
+    PROXIES[2]: "caddy.service",
 }
 """That packages bring along."""
 
@@ -39,7 +44,7 @@ def main() -> None:
     wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *DNS]
     wanted += [*DATABASES, *TOOLS]
     if "--tests" in sys.argv[1:]:
-        wanted.append(PROMETHEUS)
+        wanted += [PROMETHEUS, *PROXIES]
         if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
             wanted += [POSTGRES_COMMON, POSTGRES]
     missing = list(MISSING(wanted))

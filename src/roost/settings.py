@@ -19,6 +19,9 @@ class Settings(BaseSettings):
 
     state: Path = Path(".roost")
     listen: str = "127.0.0.1:8080"
+    metrics_listen: str | None = Field(
+        default=None, description="HOST:PORT at which a worker shows /metrics; default: nowhere"
+    )
     dialects: str = Field(
         default="",
         max_length=1000,

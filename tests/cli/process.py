@@ -15,7 +15,7 @@ from typing import Any
 
 Json = Any  # An answer as json.loads gives it.
 
-_ROOST = Path(sys.executable).with_name("roost")
+ROOST = Path(sys.executable).with_name("roost")
 _SECONDS = 120
 """For a busy host."""
 
@@ -25,10 +25,10 @@ def _environment() -> dict[str, str]:
     return {"ROOST_SIMULATED_LATENCY": "0", **os.environ}
 
 
-def roost(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def roost(*arguments: str | Path, program: Path = ROOST) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(
-        [_ROOST, *arguments],
+        [program, *arguments],
         env=_environment(),
         capture_output=True,
         text=True,
@@ -64,16 +64,25 @@ class Server:
     url: str
     greeting: str
     """What it said before it was ready."""
+    program: Path = ROOST
 
     @classmethod
-    def start(cls, state: Path, *options: str | Path) -> "Server":
-        """Returns when it accepts requests."""
+    def start(
+        cls,
+        state: Path,
+        *options: str | Path,
+        program: Path = ROOST,
+        folder: Path | None = None,
+        **environment: str,
+    ) -> "Server":
+        """Returns when it accepts requests. It is started in `folder`."""
         common = ("--engines", "simulated", "--listen", "127.0.0.1:0")
         log = _log(state)
         with log.open("a") as errors:
             process = subprocess.Popen(
-                [_ROOST, "serve", "--state", state, *common, *options],
-                env=_environment(),
+                [program, "serve", "--state", state, *common, *options],
+                env=_environment() | environment,
+                cwd=folder,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
@@ -82,7 +91,7 @@ class Server:
         said = ""
         for line in process.stdout:
             if line.startswith("roost ready "):
-                return cls(state, process, line.split()[2], said)
+                return cls(state, process, line.split()[2], said, program)
             said += line
         raise AssertionError(f"the server ended with {process.wait()}:\n{log.read_text()}")
 
@@ -100,7 +109,7 @@ class Server:
         self.process.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
-        roost("down", "--state", self.state)
+        roost("down", "--state", self.state, program=self.program)
 
     def send(
         self, method: str, path: str, body: Json = None, token: str | None = None

@@ -185,5 +185,5 @@ async def test_a_newer_database_is_refused(database_url: str) -> None:
     connection = await connect(database_url)
     await connection.execute("update alembic_version set version_num = '9999'")
     await connection.close()
-    with pytest.raises(RuntimeError, match="newer than this program"):
+    with pytest.raises(migrate.RevisionError, match="newer than this program"):
         await migrate.upgrade(database_url)

@@ -8,7 +8,7 @@ from typing import Protocol
 from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.name_server import stop_dns
 from roost.app.served import stopped
-from roost.app.state import open_store
+from roost.app.state import open_store, refuse_unfinished
 from roost.clock import Clock
 from roost.core.catalog import load
 from roost.core.engine import EngineError
@@ -25,9 +25,10 @@ from roost.threads import DISK
 async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     """Stop the server, guests, managed databases, object storage, name server and database.
 
-    False if one stays. Raises CatalogError or EngineUnavailableError before anything is stopped,
-    and ServedError.
+    False if one stays. Raises CatalogError, EngineUnavailableError or UnfinishedRestoreError before
+    anything is stopped, and ServedError.
     """
+    refuse_unfinished(settings.state)
     database = None if settings.database_url else Cluster(settings.state / "postgres")
     database_ran = database is not None and database.postmaster() is not None
     engines = await _bind(settings)

@@ -10,6 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from roost.app.applications import Applications
+from roost.app.health import Health
 from roost.app.http_server import HttpServer
 from roost.app.monitoring import keep_figures
 from roost.app.object_tls import serve_buckets
@@ -22,6 +23,7 @@ from roost.settings import Settings
 from roost.threads import COMPUTING
 from roost.web.connections import Connections, Networks
 from roost.web.protocol import bounded
+from roost.web.site import build_monitoring
 from roost.web.tls import Handshakes
 
 _KEEP_ALIVE = 75
@@ -89,12 +91,40 @@ async def serve(
             applications.close()
 
 
-async def work(roost: Roost, stop: asyncio.Event) -> None:
-    """Run jobs until `stop` is set."""
+async def work(
+    roost: Roost,
+    on_ready: Callable[[], None],
+    stop: asyncio.Event,
+    monitored: socket.socket | None = None,
+) -> None:
+    """Run jobs until `stop` is set; show `/metrics` and `/healthz` at `monitored`."""
     async with asyncio.TaskGroup() as tasks:
         stop_work = await _start_work(roost, RestartingWorker(roost.worker), tasks)
-        await stop.wait()
+        if monitored is None:
+            on_ready()
+            await stop.wait()
+        else:
+            await _be_monitored(roost, on_ready, stop, monitored, tasks)
         stop_work()
+
+
+async def _be_monitored(
+    roost: Roost,
+    on_ready: Callable[[], None],
+    stop: asyncio.Event,
+    listening: socket.socket,
+    tasks: asyncio.TaskGroup,
+) -> None:
+    """Until `stop` is set."""
+    settings = roost.settings
+    app = build_monitoring(roost.metrics, Health(roost).check, Networks(settings.monitors))
+    protocol = bounded(_count_connections(settings))
+    server = HttpServer(_configure(settings, app, protocol), protocol, None, on_ready)
+    tasks.create_task(server.serve(sockets=[listening]))
+    figures = tasks.create_task(keep_figures(roost))
+    await stop.wait()
+    server.should_exit = True
+    figures.cancel()
 
 
 async def _start_work(

@@ -7,18 +7,39 @@ from pathlib import Path
 
 import structlog
 
+from roost.errors import OperatorError
 from roost.settings import Settings
 from roost.store import Store, migrate
 
 _log = structlog.get_logger(__name__)
 
+RESTORING = ".restoring"
+"""The folder in which a restore makes a state; one that ended too soon has left it."""
+
 _OTHERS = 0o066
 """That others than its owner may read and write a folder."""
 
 
+class UnfinishedRestoreError(OperatorError):
+    """The state is not whole: a restore of it runs, or was killed."""
+
+
+def refuse_unfinished(state: Path) -> None:
+    """Raises UnfinishedRestoreError before anything is made that the next restore would meet."""
+    if (state / RESTORING).exists():
+        raise UnfinishedRestoreError(
+            f"{state} is not whole, as a restore of it has not ended: run `roost restore`"
+            " again, and then this"
+        )
+
+
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
-    """The database with all tables; closed again at the end."""
+    """The database with all tables; closed again at the end.
+
+    Raises UnfinishedRestoreError, or RevisionError for a database of a newer Roost.
+    """
+    refuse_unfinished(settings.state)
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     _keep_private(settings.state)
     store = await Store.open(settings)

@@ -80,6 +80,7 @@ class _Commands(LazyGroup):
             "roost.cli.restore",
             "Fill an empty state from the backup FILE, and compare it with the engines.",
         ),
+        "unit": Later("roost.cli.unit", "Print the unit of systemd for a server or a worker."),
         "completion": Later("roost.cli.completion", "Print what completes commands in a shell."),
         "clock": Later("roost.cli.clock", "See or move the clock of a server with a lab."),
     }

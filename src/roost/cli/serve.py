@@ -21,8 +21,9 @@ from roost.app.engines import describe
 from roost.app.first_start import TOKEN_FILE
 from roost.app.logs import configure_logs
 from roost.app.roost import Roost, open_roost
-from roost.app.serve import Door, work
+from roost.app.serve import Door
 from roost.app.serve import serve as serve_api
+from roost.app.serve import work as run_jobs
 from roost.app.served import serving
 from roost.app.tls import ServerCertificate
 from roost.app.traces import TracesError, traces_wanted
@@ -99,15 +100,24 @@ def serve(
 @roost_options
 @click.option("--lab", is_flag=True, default=None, help="Go by the time that a lab has set.")
 @_TRACES
+@click.option("--metrics-listen", metavar="HOST:PORT", help="Show /metrics and /healthz there.")
 def worker(
     state: Path | None,
     engines: str | None,
     catalog: Path | None,
     lab: bool | None,
     traces: str | None,
+    metrics_listen: str | None,
 ) -> None:
     """Run jobs only; any number of workers share one DATABASE_URL."""
-    settings = read_settings(state=state, engines=engines, catalog=catalog, lab=lab, traces=traces)
+    settings = read_settings(
+        state=state,
+        engines=engines,
+        catalog=catalog,
+        lab=lab,
+        traces=traces,
+        metrics_listen=metrics_listen,
+    )
     _check_traces(settings)
     configure_logs()
     run(_work(settings))
@@ -138,8 +148,8 @@ def _certificate(settings: Settings) -> ServerCertificate | None:
         raise click.UsageError(str(error)) from error
 
 
-def _url(door: Door, certificate: ServerCertificate | None) -> str:
-    host, port = door.listening.getsockname()[:2]
+def _url(listening: socket.socket, certificate: ServerCertificate | None = None) -> str:
+    host, port = listening.getsockname()[:2]
     return f"{'http' if certificate is None else 'https'}://{host}:{port}"
 
 
@@ -158,13 +168,13 @@ async def _serve(settings: Settings) -> None:
     certificate = _certificate(settings)
     with serving(settings) as opened, _open_doors(settings) as doors:
         async with open_roost(settings) as roost:
-            url = _url(doors[0], certificate)
+            url = _url(doors[0].listening, certificate)
             opened(url)
             _greet(roost)
             for door in doors[1:]:
                 assert door.dialect is not None
                 check_ids(door.dialect, roost.catalog)
-                click.echo(f"{door.dialect.name}: {_url(door, certificate)}")
+                click.echo(f"{door.dialect.name}: {_url(door.listening, certificate)}")
             ready = f"roost ready {url}"
             stop = _stop_on_signals()
             if certificate is not None:
@@ -173,10 +183,15 @@ async def _serve(settings: Settings) -> None:
 
 
 async def _work(settings: Settings) -> None:
-    async with open_roost(settings) as roost:
-        click.echo(describe(roost.table))
-        _be_ready("roost worker ready")
-        await work(roost, _stop_on_signals())
+    with contextlib.ExitStack() as stack:
+        listen = settings.metrics_listen
+        monitored = None if listen is None else stack.enter_context(_bind(listen))
+        ready = "roost worker ready"
+        if monitored is not None:
+            ready += f", metrics at {_url(monitored)}/metrics"
+        async with open_roost(settings) as roost:
+            click.echo(describe(roost.table))
+            await run_jobs(roost, lambda: _be_ready(ready), _stop_on_signals(), monitored)
 
 
 def _be_ready(line: str) -> None:

@@ -7,6 +7,7 @@ database no more than its tables: Alembic is imported only to change one that is
 
 from pathlib import Path
 
+from roost.errors import OperatorError
 from roost.store.migrations import fresh
 from roost.store.pool import Connection, connect
 
@@ -14,6 +15,10 @@ VERSIONS = Path(__file__).parent / "migrations" / "versions"
 
 _LOCK = 0x726F6F7374
 """The advisory lock of a migrating process ("roost")."""
+
+
+class RevisionError(OperatorError):
+    """The database belongs to a newer program."""
 
 
 def revisions() -> list[Path]:
@@ -37,7 +42,7 @@ async def current(connection: Connection) -> str | None:
 async def upgrade(dsn: str, revision: str | None = None) -> None:
     """To `revision`, or to the newest one. Any number of processes may do this at once.
 
-    Raises RuntimeError when the database belongs to a newer program.
+    Raises RevisionError when the database belongs to a newer program.
     """
     wanted = revision or head()
     connection = await connect(dsn)
@@ -47,7 +52,10 @@ async def upgrade(dsn: str, revision: str | None = None) -> None:
         await connection.execute("select pg_advisory_lock($1)", _LOCK)
         found = await current(connection)
         if found is not None and found > head():
-            raise RuntimeError(f"the database is at revision {found}, newer than this program")
+            raise RevisionError(
+                f"the database is at revision {found}, newer than this program, which knows"
+                f" {head()}: install the version that made it"
+            )
         if found is None:
             await fresh.build(connection, (p for p in revisions() if p.name[:4] <= wanted))
         elif found != wanted:

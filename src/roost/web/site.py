@@ -47,7 +47,26 @@ def build_site(
 ) -> Starlette:
     """The Starlette application of everything that is not below `/v4`, beside the OpenAPI
     document, which `document` makes when it is first asked for."""
+    return Starlette(
+        routes=[
+            *_monitoring(metrics, health, monitors),
+            *documentation(document),
+            *more,
+        ],
+        exception_handlers=REFUSALS,
+    )
 
+
+def build_monitoring(
+    metrics: CollectorRegistry, health: HealthCheck, monitors: Networks
+) -> Starlette:
+    """The Starlette application of a process that has no API: `/healthz` and `/metrics` alone."""
+    return Starlette(routes=_monitoring(metrics, health, monitors), exception_handlers=REFUSALS)
+
+
+def _monitoring(
+    metrics: CollectorRegistry, health: HealthCheck, monitors: Networks
+) -> list[BaseRoute]:
     async def show_health(request: Request) -> Response:
         row = await health()
         shown = row if _is_direct(request, monitors) else {"status": row["status"]}
@@ -58,15 +77,7 @@ def build_site(
             raise forbidden()
         return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)
 
-    return Starlette(
-        routes=[
-            Route("/healthz", show_health),
-            Route("/metrics", show_metrics),
-            *documentation(document),
-            *more,
-        ],
-        exception_handlers=REFUSALS,
-    )
+    return [Route("/healthz", show_health), Route("/metrics", show_metrics)]
 
 
 def _is_direct(request: Request, networks: Networks) -> bool:

@@ -17,6 +17,7 @@ from roost.app.backup.archive import BackupError, Reader
 from roost.app.backup.make import refuse_foreign_database, sync_folder
 from roost.app.backup.manifest import CATALOG, DATABASE, KEY, ZONES, Manifest
 from roost.app.served import serving
+from roost.app.state import RESTORING
 from roost.engines.powerdns.accounts import owner_of_data
 from roost.settings import Settings
 from roost.store import migrate
@@ -26,7 +27,6 @@ from roost.store.embedded import EmbeddedServer
 from roost.store.pool import connect
 from roost.threads import DISK
 
-_DRAFT = ".restoring"
 _LOCK = "serve.json"
 _NOBODYS = ("lost+found",)
 """What a disk has that was just made."""
@@ -103,13 +103,13 @@ def _refuse_unfit(settings: Settings, reader: Reader) -> None:
 
 def _refuse_used(state: Path) -> None:
     """The lock may be there, and what a restore that was killed has left. Raises BackupError."""
-    known = (_LOCK, _DRAFT, *_NOBODYS)
+    known = (_LOCK, RESTORING, *_NOBODYS)
     if found := sorted(path.name for path in state.iterdir() if path.name not in known):
         raise BackupError(f"{state} is not empty: it has {found[0]}")
 
 
 async def _fill(settings: Settings, reader: Reader, say: Callable[[str], None]) -> None:
-    draft = settings.state / _DRAFT
+    draft = settings.state / RESTORING
     # Of a restore that was killed the database may still run.
     await Cluster(draft / "postgres").stop()
     await DISK.run(_extract, reader, draft)
