@@ -16,7 +16,7 @@ _WRITTEN = "/usr/local/bin/roost"
 @click.command()
 @click.argument("name", type=click.Choice(("serve", "worker", "simulated")))
 def unit(name: str) -> None:
-    """Print the unit of systemd that runs `roost serve`, `roost worker`, or a simulated cloud.
+    """Print the unit of systemd for a server or a worker.
 
     It starts the program that prints it: run it where Roost is installed to stay.
     """
