@@ -8,6 +8,7 @@ from roost.resources.account.queries import create_account
 from roost.resources.billing.jobs import INVOICE
 from roost.resources.billing.mail_jobs import SEND
 from roost.resources.billing.service import differences
+from tests.jobs.emails import EmailCase
 from tests.jobs.harness import Scenario
 from tests.support.invoices import charged_last_month, invoiced
 from tests.support.mail import MailServer
@@ -47,26 +48,7 @@ async def begin(environment: Environment) -> InvoiceCase:
     return InvoiceCase(stage, account_id, job.id)
 
 
-@dataclass(frozen=True)
-class MailCase:
-    """An email may come twice after a crash, but then it is the same one."""
-
-    mails: MailServer
-    address: str
-    subject: str
-    job_id: int
-
-    async def check_done(self) -> None:
-        assert self._found() == {self.subject}
-
-    async def check_failed(self) -> None:
-        assert self._found() <= {self.subject}
-
-    def _found(self) -> set[str]:
-        return {email["Subject"] for email in self.mails.to(self.address)}
-
-
-async def begin_mail(environment: Environment) -> MailCase:
+async def begin_mail(environment: Environment) -> EmailCase:
     store, roost = environment.store, environment.services.get(Stage).roost
     uuid = new_uuid()
     address = f"{uuid}@example.com"
@@ -75,7 +57,7 @@ async def begin_mail(environment: Environment) -> MailCase:
     sql = "select id from job where kind = $1 and account_id = $2"
     job_id = await store.fetchval(sql, SEND.name, account_id)
     subject = f"Invoice #{invoice_id}: 0.07 USD"
-    return MailCase(environment.services.get(MailServer), address, subject, job_id)
+    return EmailCase(environment.services.get(MailServer), address, subject, job_id)
 
 
 SCENARIOS = (Scenario(INVOICE, begin, "invoices"), Scenario(SEND, begin_mail, "email"))

@@ -13,6 +13,7 @@ from roost.resources.payments.jobs import PAYMENT, PaymentArgs
 from roost.resources.payments.mail_jobs import SEND, DeclinedArgs
 from roost.resources.payments.queries import NewMethod, unbooked
 from roost.secrets import Box
+from tests.jobs.emails import EmailCase
 from tests.jobs.harness import Scenario
 from tests.support.gateway import RecordingGateway
 from tests.support.mail import MailServer
@@ -115,32 +116,15 @@ async def begin_collect(environment: Environment) -> CollectCase:
     return CollectCase(environment.services.get(Stage), account_id, job.id)
 
 
-@dataclass(frozen=True)
-class LetterCase:
-    """An email may come twice after a crash, but then it is the same one."""
-
-    mails: MailServer
-    address: str
-    job_id: int
-
-    async def check_done(self) -> None:
-        assert self._found() == {"Your payment of 20.00 USD was declined"}
-
-    async def check_failed(self) -> None:
-        assert len(self._found()) <= 1
-
-    def _found(self) -> set[str]:
-        return {email["Subject"] for email in self.mails.to(self.address)}
-
-
-async def begin_letter(environment: Environment) -> LetterCase:
+async def begin_letter(environment: Environment) -> EmailCase:
     account_id, _ = await _debtor(environment)
     address = f"{account_id}@example.com"
     sql = "update account set email = $2 where id = $1"
     await environment.store.execute(sql, account_id, address)
     args = DeclinedArgs(account_id=account_id, invoice_id=1, tries=1, owed=OWED, again=None)
     job = await environment.queue.enqueue(environment.store, SEND, args, account_id=account_id)
-    return LetterCase(environment.services.get(MailServer), address, job.id)
+    subject = "Your payment of 20.00 USD was declined"
+    return EmailCase(environment.services.get(MailServer), address, subject, job.id)
 
 
 SCENARIOS = (

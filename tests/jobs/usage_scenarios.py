@@ -8,6 +8,7 @@ from roost.jobs.kinds import JobArgs
 from roost.resources.account.queries import create_account
 from roost.resources.usage.alert_jobs import SEND, WATCH, AlertMailArgs
 from roost.resources.usage.jobs import READ
+from tests.jobs.emails import EmailCase
 from tests.jobs.harness import Scenario
 from tests.support.mail import MailServer
 from tests.support.stage import Stage
@@ -97,31 +98,14 @@ async def begin_watch(environment: Environment) -> Alerted:
     return Alerted(stage, compute_id, job.id)
 
 
-@dataclass(frozen=True)
-class AlertLetter:
-    """An email may come twice after a crash, but then it is the same one."""
-
-    mails: MailServer
-    address: str
-    job_id: int
-
-    async def check_done(self) -> None:
-        assert self._found() == {"Instances exceed their alerts"}
-
-    async def check_failed(self) -> None:
-        assert len(self._found()) <= 1
-
-    def _found(self) -> set[str]:
-        return {email["Subject"] for email in self.mails.to(self.address)}
-
-
-async def begin_letter(environment: Environment) -> AlertLetter:
+async def begin_letter(environment: Environment) -> EmailCase:
     uuid, now = new_uuid(), environment.queue.clock.seconds()
     address = f"{uuid}@example.com"
     account_id = await create_account(environment.store, uuid, now, address)
     args = AlertMailArgs(account_id=account_id, lines=("web is busy.",), more=2, noticed=now)
     job = await environment.queue.enqueue(environment.store, SEND, args, account_id=account_id)
-    return AlertLetter(environment.services.get(MailServer), address, job.id)
+    subject = "Instances exceed their alerts"
+    return EmailCase(environment.services.get(MailServer), address, subject, job.id)
 
 
 SCENARIOS = (

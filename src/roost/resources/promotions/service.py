@@ -2,7 +2,7 @@
 
 from roost.core.billing.promotion_queries import record_of
 from roost.core.context import Context
-from roost.errors import invalid
+from roost.errors import invalid, unauthenticated
 from roost.resources.account import queries as accounts
 from roost.resources.promotions import queries, rules
 
@@ -13,7 +13,8 @@ async def redeem(context: Context, text: str) -> str:
     Raises 400; a code that is used up or has ended is told from one that never was to nobody.
     """
     db, now, name = context.db, context.clock.seconds(), text.upper()
-    await accounts.lock(db, context.account_id)
+    if (await accounts.lock(db, context.account_id)).canceled:
+        raise unauthenticated()
     opened = (await accounts.created(db, [context.account_id]))[context.account_id]
     if now - opened >= rules.NEW:
         raise invalid(rules.TOO_OLD)
