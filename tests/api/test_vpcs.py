@@ -239,6 +239,7 @@ async def test_an_instance_in_a_vpc(client: Client, roost: Roost) -> None:
         {"address": None, "address_range": "172.16.0.0/24", **common, **none},
     ]
     assert (await client.get(f"{VPCS}/{vpc['id']}/ips"))["data"] == shown
+    assert (await client.get(f"{path_of(instance)}/ips"))["ipv4"]["vpc"] == shown
     spec = await Stage(roost).spec(instance["id"])
     (link,) = spec.links
     assert isinstance(link, VpcLink)

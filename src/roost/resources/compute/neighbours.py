@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
 from roost.errors import invalid
+from roost.resources.compute.records import VpcAddressRow
 from roost.services import Services
 from roost.store import Queries
 
@@ -117,6 +118,10 @@ class InstanceVpcs:
     async def routes(self, db: Queries, vpc_ids: Collection[int]) -> Mapping[int, Sequence[str]]:
         """The networks of the subnets of VPCs."""
         return {}
+
+    async def addresses_of(self, db: Queries, compute_id: int) -> list[VpcAddressRow]:
+        """Those that an instance has in VPCs, and the networks that are routed to it there."""
+        return []
 
     async def nat_of(self, db: Queries, compute_id: int, address: str) -> Nat | None:
         """What one of an instance's public addresses stands for."""

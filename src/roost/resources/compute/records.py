@@ -177,3 +177,51 @@ class ConsoleRow(TypedDict):
 
     output: str
     """As a terminal would get it; what is no UTF-8 is replaced."""
+
+
+@example(
+    {
+        "address": "10.0.1.2",
+        "address_range": None,
+        "active": True,
+        "compute_id": 100001,
+        "config_id": 100002,
+        "interface_id": 100003,
+        "vpc_id": 100001,
+        "subnet_id": 100002,
+        "region": "us-lake",
+        "gateway": "10.0.1.1",
+        "prefix": 24,
+        "subnet_mask": "255.255.255.0",
+        "nat_1_1": "192.0.2.10",
+    }
+)
+class VpcAddressRow(TypedDict):
+    """An address in a VPC, or a network that is routed to an interface in it."""
+
+    address: str | None
+    """The address; null for a network."""
+    address_range: str | None
+    """The network; null for an address."""
+    active: bool
+    """Whether the instance was booted with the interface."""
+    compute_id: int
+    """The instance."""
+    config_id: int
+    """The config that has the interface."""
+    interface_id: int
+    """The interface."""
+    vpc_id: int
+    """The VPC."""
+    subnet_id: int
+    """The subnet."""
+    region: str
+    """The region that the VPC is in."""
+    gateway: str | None
+    """The subnet's router; null for a network."""
+    prefix: int | None
+    """The prefix length of the subnet; null for a network."""
+    subnet_mask: str
+    """The same as a mask; empty for a network."""
+    nat_1_1: str | None
+    """The public address that stands for it; null for none."""

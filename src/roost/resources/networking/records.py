@@ -6,6 +6,7 @@ from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
 
 from roost.core.formats import example
+from roost.resources.compute.records import VpcAddressRow
 from roost.resources.reverse_dns.records import AddressRow
 
 
@@ -20,8 +21,8 @@ class Ipv4OfInstance(TypedDict):
     """Those of other instances that this one may take over."""
     reserved: list[AddressRow]
     """Always empty."""
-    vpc: list[AddressRow]
-    """Always empty: no interface is in a VPC."""
+    vpc: list[VpcAddressRow]
+    """Those that its interfaces have in VPCs, in all of its configs."""
 
 
 _TARGET = "2001:db8:101:0:5000:ff:fe01:86a1"

@@ -199,7 +199,7 @@ async def addresses_of(context: Context, compute_id: int) -> AddressesRow:
             "private": [row for row in rows if not row["public"]],
             "shared": await queries.shared_to(context.db, compute_id, suffix),
             "reserved": [],
-            "vpc": [],
+            "vpc": await context.get(InstanceVpcs).addresses_of(context.db, compute_id),
         },
         "ipv6": {
             "slaac": slaac,

@@ -2,8 +2,11 @@
 
 from collections.abc import Collection
 
+from pydantic import TypeAdapter
+
 from roost.resources.compute.configs.queries import ACTIVE, nats_of
 from roost.resources.compute.neighbours import Nat
+from roost.resources.compute.records import VpcAddressRow
 from roost.resources.vpcs.queries import Usage
 from roost.store import Queries
 from roost.store.paging import Column, Listing
@@ -44,6 +47,17 @@ ADDRESSES = Listing(
 """Of all VPCs of an account; networks after the address of their interface."""
 
 ADDRESSES_OF_VPC = ADDRESSES.narrowed("v.id = $2")
+
+
+_ROWS = TypeAdapter(list[VpcAddressRow])
+_OF_INSTANCE = f"""
+    select {ADDRESSES.record} from {ADDRESSES.source} where i.id = $1 order by {ADDRESSES.key}
+    """  # noqa: S608 - constants
+
+
+async def of_instance(db: Queries, compute_id: int) -> list[VpcAddressRow]:
+    """Of all configs of an instance."""
+    return _ROWS.validate_python(map(dict, await db.fetch(_OF_INSTANCE, compute_id)))
 
 
 async def usages(db: Queries, vpc_id: int) -> list[Usage]:

@@ -1,11 +1,12 @@
 """What the API offers: VPCs, their subnets and the addresses in them (reference: VPC)."""
 
+from roost.resources.compute.records import VpcAddressRow
 from roost.resources.vpcs import service
 from roost.resources.vpcs.address_queries import ADDRESSES, ADDRESSES_OF_VPC
 from roost.resources.vpcs.bodies import CreateSubnet, CreateVpc, UpdateSubnet, UpdateVpc
 from roost.resources.vpcs.locks import check_exists
 from roost.resources.vpcs.queries import SUBNETS, VPCS
-from roost.resources.vpcs.records import SubnetRow, VpcAddressRow, VpcRow
+from roost.resources.vpcs.records import SubnetRow, VpcRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write

@@ -7,6 +7,7 @@ from roost.core.access import require_all
 from roost.core.context import Context
 from roost.core.neighbours import Neighbour
 from roost.resources.compute.neighbours import Host, InstanceVpcs, Nat, Place, WantedPlace
+from roost.resources.compute.records import VpcAddressRow
 from roost.resources.vpcs import address_queries, place_service, queries
 from roost.resources.vpcs.queries import VPC
 from roost.store import Queries
@@ -36,6 +37,9 @@ class VpcInterfaces(InstanceVpcs, Neighbour):
         for subnet in await queries.subnets_of(db, vpc_ids):
             networks[subnet.vpc_id].append(str(subnet.ipv4))
         return networks
+
+    async def addresses_of(self, db: Queries, compute_id: int) -> list[VpcAddressRow]:
+        return await address_queries.of_instance(db, compute_id)
 
     async def nat_of(self, db: Queries, compute_id: int, address: str) -> Nat | None:
         return await address_queries.nat_of(db, compute_id, address)
