@@ -121,8 +121,8 @@ async def test_what_it_pays_of_an_invoice(client: Client, roost: Roost, account:
     assert paid == {
         "label": "Promotion - Welcome",
         "type": "misc",
-        "quantity": 1,
-        "unit_price": "-0.05",
+        "quantity": None,
+        "unit_price": None,
         "from": paid["from"],
         "to": paid["to"],
         "region": None,

@@ -23,10 +23,13 @@ INVOICES = Listing(
     columns={},
 )
 
+_HOURLY = "t.service <> 'promotion'"
+
 ITEMS = Listing(
-    record="""
-        t.label, case t.service when 'promotion' then 'misc' else 'hourly' end as type,
-        t.quantity, t.unit_price::text as unit_price, t."from", t."to",
+    record=f"""
+        t.label, case when {_HOURLY} then 'hourly' else 'misc' end as type,
+        case when {_HOURLY} then t.quantity end as quantity,
+        case when {_HOURLY} then t.unit_price::text end as unit_price, t."from", t."to",
         nullif(t.region, '') as region, t.amount, t.tax, t.amount + t.tax as total
         """,
     source="invoice_item t join invoice i on i.id = t.invoice_id",

@@ -75,15 +75,15 @@ class InvoiceItemRow(_Times):
     label: str
     """What it is, with its plan, its name and its id."""
     type: Literal["hourly", "misc"]
-    """Whether it costs by the hour."""
-    quantity: int
-    """Hours; each one that was begun counts."""
-    unit_price: str
-    """Of an hour, exact."""
+    """Whether it costs by the hour; `misc` is what a promotion pays."""
+    quantity: int | None
+    """Hours, each of which counts when it was begun; null for `misc`."""
+    unit_price: str | None
+    """Of an hour, exact; null for `misc`."""
     region: str | None
-    """Where it is."""
+    """Where it is; null for `misc`."""
     amount: float
-    """Without taxes, at most what a month costs."""
+    """Without taxes, at most what a month costs; less than 0 for what a promotion pays."""
     tax: float
     """All taxes."""
     total: float
