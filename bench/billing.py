@@ -15,6 +15,7 @@ from roost.core.catalog import load
 from roost.ids import new_uuid
 from roost.resources.account.queries import create_account
 from roost.resources.billing.service import invoice_all
+from roost.resources.support.engine import SupportRules
 from roost.services import Services
 from roost.store import Store
 
@@ -27,7 +28,7 @@ _LAST_MONTH = datetime(2030, 1, 1)
 
 
 async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
-    services = Services(load(None), Billables(*GROUPS.billables))
+    services = Services(load(None), Billables(*GROUPS.billables), SupportRules(None, 0))
     await _used(store, [await _account(store)], _RESOURCES)
     name = "invoice of 10,000 resources of one account"
     yield Result(name, await _invoice(store, services), "s", 2)

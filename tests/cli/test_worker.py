@@ -51,10 +51,11 @@ def status(url: str, **headers: str) -> int:
 
 
 def test_metrics_of_a_worker(server: Server, monitored: str) -> None:
-    wait_until(lambda: "\nroost_workers 2.0" in fetch(monitored))
-    assert "roost_job_lost_leases_total" in fetch(monitored)
     base = monitored.removesuffix("/metrics")
-    assert json.loads(fetch(f"{base}/healthz"))["workers"] == 2
+    wait_until(lambda: json.loads(fetch(f"{base}/healthz"))["workers"] == 2)
+    metrics = fetch(monitored)
+    assert "\nroost_workers " in metrics
+    assert "roost_job_lost_leases_total" in metrics
     assert status(monitored, **{"X-Forwarded-For": "127.0.0.1"}) == 403
     for path in ("/v4/regions", "/docs", "/login"):
         assert status(base + path) == 404
