@@ -8,7 +8,7 @@ from email.policy import SMTP, default
 
 import pytest
 
-from roost.app.terminal import escape, line
+from roost.app.table import escape, line
 from roost.resources.support.engine import Mail
 from roost.resources.support.jobs import Message, compose
 from roost.resources.support.queries import Reply, Ticket

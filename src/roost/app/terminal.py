@@ -1,31 +1,17 @@
 """Rows for a terminal and for scripts: what users wrote cannot command either."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-from roost.app.table import format_table
+from roost.app.table import format_table, line
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Shown: TypeAlias = Mapping[str, object]
-
-_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
-def escape(text: str) -> str:
-    """Control characters, and those that turn the direction of writing, as escapes."""
-    plain = text.replace("\r\n", "\n")
-    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], plain)
-
-
-def line(text: str) -> str:
-    """The same on one line."""
-    return " ".join(escape(text).split())
 
 
 def fields(row: "DataclassInstance") -> Shown:

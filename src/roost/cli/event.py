@@ -6,7 +6,8 @@ import click
 
 from roost.app.operator.events import tail as tail_events
 from roost.app.state import open_store
-from roost.app.terminal import fields, line, to_json
+from roost.app.table import line
+from roost.app.terminal import fields, to_json
 from roost.cli.options import (
     ID,
     json_option,

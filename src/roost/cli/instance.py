@@ -7,7 +7,8 @@ import click
 
 from roost.app.operator import instances
 from roost.app.state import open_store
-from roost.app.terminal import Shown, escape
+from roost.app.table import escape
+from roost.app.terminal import Shown
 from roost.cli.options import (
     ID,
     json_option,

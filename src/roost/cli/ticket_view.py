@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from roost.app.table import format_table
-from roost.app.terminal import escape, line
+from roost.app.table import escape, format_table, line
 from roost.resources.support import queries
 from roost.resources.support.queries import Ticket
 from roost.resources.support.service import TicketError
@@ -22,8 +21,8 @@ def table(tickets: Iterable[Ticket]) -> str:
                 t.status,
                 t.kind,
                 t.updated.isoformat(),
-                line(t.assignee or "-"),
-                line(t.summary),
+                t.assignee or "-",
+                t.summary,
             )
             for t in tickets
         ),

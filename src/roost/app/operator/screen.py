@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from roost.app.operator.top import MEMORY, EngineState, Guests, Jobs, Room, Rows, Seen, Top
-from roost.app.terminal import Shown, fields, line, to_table
+from roost.app.table import line
+from roost.app.terminal import Shown, fields, to_table
 from roost.core.engine import Folder, room_of
 
 _MIB = 1 << 20
