@@ -121,6 +121,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "DELETE /compute/instances/{computeId:int}": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/boot": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/clone": CLONE,
+    "POST /compute/instances/{computeId:int}/migrate": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/mutate": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/password": COMPUTE_WRITE,
     "POST /compute/instances/{computeId:int}/rebuild": COMPUTE_WRITE,

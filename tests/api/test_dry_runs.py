@@ -14,9 +14,9 @@ from tests.api.conftest import Account, NewAccount, NewToken
 from tests.support.client import Client, Json, until
 from tests.support.databases import DATABASES, database_body, made_database
 from tests.support.dry_runs import contents, costs, tried
-from tests.support.instances import INSTANCES, create_body, made
+from tests.support.instances import INSTANCES, OMITTED, create_body, made
 from tests.support.object_storage import BUCKETS, bucket_body, made_bucket, path_of
-from tests.support.volumes import VOLUMES, rested
+from tests.support.volumes import VOLUMES, made_volume, rested
 
 Request = tuple[str, str, Json]
 """Method, path and body."""
@@ -57,6 +57,14 @@ async def _rebuild_instance(client: Client) -> Request:
 async def _mutate_instance(client: Client) -> Request:
     row = await made(client, type="g0-standard-1")
     return "POST", f"{INSTANCES}/{row['id']}/mutate", {}
+
+
+async def _migrate_instance(client: Client) -> Request:
+    """With its volume, whose price is another one there too."""
+    row = await made(client, type="g0-standard-1", backups_enabled=True)
+    await made_volume(client, compute_id=row["id"], region=OMITTED)
+    body = {"region": "br-south", "upgrade": True}
+    return "POST", f"{INSTANCES}/{row['id']}/migrate", body
 
 
 async def _delete_instance(client: Client) -> Request:
@@ -165,6 +173,7 @@ CASES = (
     Case("clone_instance", _clone_instance),
     Case("resize_instance", _resize_instance, 2),
     Case("mutate_instance", _mutate_instance),
+    Case("migrate_instance", _migrate_instance, 3),
     Case("rebuild_instance", _rebuild_instance),
     Case("delete_instance", _delete_instance, 2),
     Case("enable_backups", _enable_backups),

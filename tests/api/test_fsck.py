@@ -298,10 +298,24 @@ async def test_guest_in_the_wrong_region(stage: Stage) -> None:
     compute_id = await stage.instance("running", "running")
     [disk, _] = await stage.disks(compute_id)
     await stage.engine("br-south").disks.make(disk.spec)
-    text = f"instance {compute_id} of region br-south has a guest, but does not exist"
+    text = f"instance {compute_id} of region br-south has a guest, but is in region us-lake"
     assert await fsck(stage, repair=True) == [f"{text}; deleted the guest", "1 found and repaired"]
     assert await stage.power(compute_id) == "running"
     assert await stage.engine("br-south").inspect(compute_id) is None
+
+
+async def test_the_only_guest_is_in_the_wrong_region(stage: Stage) -> None:
+    """As what is on its disks is nowhere else, it goes where it belongs."""
+    compute_id = await stage.instance("offline", "offline")
+    [disk, _] = await stage.disks(compute_id)
+    await stage.engine().disks.write(compute_id, disk.id, "the only copy")
+    await stage.engine("br-south").take(compute_id, stage.engine(), [])
+    lines = await fsck(stage, repair=True)
+    text = f"instance {compute_id} of region br-south has a guest, but is in region us-lake"
+    assert f"{text}; moved the guest there" in lines
+    assert await stage.engine().disks.read(compute_id, disk.id) == "the only copy"
+    assert await stage.engine("br-south").inspect(compute_id) is None
+    assert await fsck(stage) == ["clean"]
 
 
 async def test_addresses_of_nobody(stage: Stage) -> None:

@@ -15,7 +15,7 @@ from tests.api.test_fsck import fsck, work
 from tests.support.server import simulated
 from tests.support.stage import Stage
 from tests.support.volume_stage import VolumeStage
-from tests.support.volumes import failing
+from tests.support.volumes import failing, volume_engine
 
 Break = Callable[[VolumeStage], Awaitable[int]]
 
@@ -208,6 +208,25 @@ async def test_a_slot_of_somebody_else(volumes: VolumeStage) -> None:
     assert lines == [f"{text}; freed its slots", "1 found and repaired"]
     assert await fsck(volumes.stage) == ["clean"]
     assert await volumes.slots(volume_id) == 0
+
+
+@pytest.mark.parametrize(("only", "remedy"), [(True, "moved"), (False, "deleted")])
+async def test_data_in_the_wrong_region(volumes: VolumeStage, only: bool, remedy: str) -> None:
+    """The only ones go where they belong; others are what is left of a move."""
+    volume_id = await small(volumes)
+    roost = volumes.stage.roost
+    astray, size = volume_engine(roost, "br-south"), (await volumes.engine().list())[0].size
+    if only:
+        await volumes.engine().write(volume_id, "the only copy")
+        await astray.take(volume_id, volumes.engine())
+    else:
+        await astray.create(VolumeSpec(volume_id, size))
+    lines = await fsck(volumes.stage, repair=True)
+    text = f"volume {volume_id} of region br-south has data, but is in region us-lake"
+    assert any(line.startswith(f"{text}; {remedy} the data") for line in lines)
+    assert await volumes.data(volume_id) is not None
+    assert await volumes.engine().read(volume_id) == ("the only copy" if only else "")
+    assert await astray.list() == []
 
 
 async def test_an_engine_that_does_not_answer(volumes: VolumeStage) -> None:

@@ -1,4 +1,4 @@
-"""Every field of the bodies of rebuild, rescue, resize, clone and password: each reason why not."""
+"""Every field of the bodies of what happens to whole instances: each reason why not."""
 
 import pytest
 
@@ -98,6 +98,23 @@ RESIZE: list[Refused] = [
     ),
     ("mutate", {"allow_auto_disk_resize": 1}, "allow_auto_disk_resize", "Must be true or false"),
 ]
+NOT_PENDING = "There is no pending migration for this Compute: name a region"
+MIGRATE: list[Refused] = [
+    ("migrate", {}, "region", NOT_PENDING),
+    ("migrate", {"region": None}, "region", NOT_PENDING),
+    ("migrate", {"region": "nowhere"}, "region", "region is not valid"),
+    ("migrate", {"region": ""}, "region", "region is not valid"),
+    ("migrate", {"region": 5}, "region", "Must be a string"),
+    ("migrate", {"region": "us-lake"}, "region", "Compute is already in this region"),
+    ("migrate", {"region": "br-south", "type": "hot"}, "type", "Must be one of warm, cold"),
+    ("migrate", {"region": "br-south", "upgrade": "no"}, "upgrade", "Must be true or false"),
+    (
+        "migrate",
+        {"upgrade": True},
+        "upgrade",
+        "Needs a region; in its own one a Compute is upgraded by mutate",
+    ),
+]
 OWN = -1
 """Stands for the instance itself."""
 
@@ -150,7 +167,7 @@ SECRET: list[Refused] = [
 
 
 @pytest.mark.parametrize(
-    ("action", "body", "field", "reason"), [*REBUILD, *RESCUE, *RESIZE, *CLONE, *SECRET]
+    ("action", "body", "field", "reason"), [*REBUILD, *RESCUE, *RESIZE, *MIGRATE, *CLONE, *SECRET]
 )
 async def test_refused(
     client: Client, roost: Roost, account: Account, action: str, body: Json, field: str, reason: str

@@ -13,10 +13,12 @@ from roost.resources.compute.engine import Power
 from roost.resources.compute.lifecycle import endpoints, jobs
 from roost.resources.compute.lifecycle.bodies import (
     CloneInstance,
+    MigrateInstance,
     RebuildInstance,
     RescueInstance,
     ResizeInstance,
 )
+from roost.resources.compute.lifecycle.migration_jobs import MIGRATE
 from roost.resources.compute.records import InstanceStatus
 from roost.web.bodies import Body
 from roost.web.call import Call
@@ -32,6 +34,8 @@ Look = Callable[[], Awaitable[None]]
 
 CONTENT = "what was on the disk"
 LARGER = "g1-standard-1"
+UPGRADED = "g0-standard-1"
+ELSEWHERE = "br-south"
 _MADE = "image roost/debian12"
 
 
@@ -215,6 +219,41 @@ async def begin_clone(environment: Environment, new: bool) -> LifecycleCase:
     return LifecycleCase(stage, (source, compute_id), job_id, done, failed)
 
 
+async def begin_migrate(environment: Environment, power: Power) -> LifecycleCase:
+    """To another region, with a backup and a larger plan."""
+    stage = environment.services.get(Stage)
+    compute_id = await _place(stage, power)
+    await stage.change(compute_id, "type = $2", UPGRADED)
+    address = (await stage.row(compute_id)).ipv4
+    sent = {"region": ELSEWHERE, "upgrade": True}
+    job_id = await ask(stage, endpoints.migrate_instance, compute_id, MigrateInstance, sent)
+
+    async def done() -> None:
+        row = await stage.row(compute_id)
+        assert (row.region, row.target_region, row.status) == (ELSEWHERE, None, power)
+        assert row.type == stage.roost.catalog.type(UPGRADED).successor
+        assert len(row.ipv4) == 1
+        assert row.ipv4 != address
+        guest = await stage.engine(ELSEWHERE).inspect(compute_id)
+        assert guest is not None
+        assert guest.power == power
+        [root, _] = await stage.disks(compute_id)
+        assert await stage.engine(ELSEWHERE).disks.read(compute_id, root.id) == CONTENT
+        assert await stage.power(compute_id) is None
+
+    async def failed() -> None:
+        """It is where the rows say, whole, and nothing of it is in the other region."""
+        row = await stage.row(compute_id)
+        other = ELSEWHERE if row.region == REGION else REGION
+        assert (row.target_region, row.status) == (None, power)
+        [root, _] = await stage.disks(compute_id)
+        assert await stage.engine(row.region).disks.read(compute_id, root.id) == CONTENT
+        assert await stage.engine(other).inspect(compute_id) is None
+        assert (row.ipv4 == address) == (row.region == REGION)
+
+    return LifecycleCase(stage, (compute_id,), job_id, done, failed)
+
+
 async def _place_empty(stage: Stage) -> int:
     """An instance without disks and configs."""
     compute_id = await stage.instance("offline", made=False)
@@ -232,6 +271,8 @@ SCENARIOS = (
     Scenario(jobs.RESCUE, partial(begin_rescue, power="offline"), "rescue what is off"),
     Scenario(jobs.RESIZE, partial(begin_resize, power="running"), "resize what runs"),
     Scenario(jobs.RESIZE, partial(begin_resize, power="offline"), "resize what is off"),
+    Scenario(MIGRATE, partial(begin_migrate, power="running"), "migrate what runs"),
+    Scenario(MIGRATE, partial(begin_migrate, power="offline"), "migrate what is off"),
     Scenario(jobs.CLONE, partial(begin_clone, new=True), "clone to a new instance"),
     Scenario(jobs.CLONE, partial(begin_clone, new=False), "clone to another instance"),
 )

@@ -25,6 +25,7 @@ ROW = InstanceFacts(
     ipv4=["198.18.0.2"],
     ipv6=None,
     watchdog_enabled=True,
+    target_region=None,
     engine="simulated",
     config_id=100003,
     memory_limit=0,

@@ -130,7 +130,8 @@ class Stage:
         """
         for table in _TABLES:
             await self.roost.store.execute(f"delete from {table}")
-        await self.engine().reset()
+        for region in self.roost.services.get(Engines).by_region(INSTANCE_PLANE):
+            await self.engine(region).reset()
 
     async def row(self, compute_id: int) -> InstanceFacts:
         row = await queries.find(self.roost.store, compute_id)

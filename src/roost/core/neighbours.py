@@ -1,11 +1,12 @@
 """What hangs on an instance: groups that compute knows nothing of say here what it means to them.
 
-Every method but `settle` is called in the transaction of the change, which holds the instance's
-row. What a group does not say means nothing to it.
+Every method but `settle` and `carry` is called in the transaction of the change, which holds the
+instance's row. What a group does not say means nothing to it.
 """
 
 from collections.abc import Sequence
 
+from roost.core.catalog.entries import RegionEntry
 from roost.jobs.queue import JobQueue
 from roost.services import Services
 from roost.store import Queries
@@ -25,6 +26,24 @@ class Neighbour:
     async def ties(self, db: Queries, compute_id: int) -> list[str]:
         """Why the instance cannot go to another account, as what follows its name."""
         return []
+
+    async def anchors(
+        self, db: Queries, services: Services, compute_id: int, region: RegionEntry
+    ) -> list[str]:
+        """Why the instance cannot go to another region, as what follows its name."""
+        return []
+
+    async def carry(
+        self, db: Queries, services: Services, compute_id: int, source: str, target: str
+    ) -> None:
+        """Bring what data planes hold for the instance from one region to another.
+
+        While no transaction is open; what is there already stays. Raises EngineError.
+        """
+
+    async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
+        """The instance is in another region when the transaction ends; its addresses are still
+        those that it had before."""
 
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
         """Bring what data planes hold for the instance in line with its rows.
@@ -63,6 +82,22 @@ class Neighbours(Neighbour):
 
     async def ties(self, db: Queries, compute_id: int) -> list[str]:
         return [reason for each in self._all for reason in await each.ties(db, compute_id)]
+
+    async def anchors(
+        self, db: Queries, services: Services, compute_id: int, region: RegionEntry
+    ) -> list[str]:
+        found = [await each.anchors(db, services, compute_id, region) for each in self._all]
+        return [reason for reasons in found for reason in reasons]
+
+    async def carry(
+        self, db: Queries, services: Services, compute_id: int, source: str, target: str
+    ) -> None:
+        for each in self._all:
+            await each.carry(db, services, compute_id, source, target)
+
+    async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
+        for each in self._all:
+            await each.moved(db, services, compute_id, region)
 
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
         for each in self._all:

@@ -17,6 +17,7 @@ from roost.engines.qemu.disk_copies import begin_copy, convert, copy_disks, end_
 from roost.engines.qemu.diskfiles import Place, disk_ids
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.moves import move
 from roost.engines.qemu.programs import faults
 from roost.engines.qemu.users import open_directory
 from roost.resources.compute.disk_engine import BackupState, DiskSpec, Progress
@@ -71,6 +72,10 @@ class QemuBackups:
                 whole.rename(part)
             if part.exists():
                 await DISK.run(shutil.rmtree, part)
+
+    async def take(self, backup_id: int, source: "QemuBackups") -> None:
+        """What another region of this host has of a backup. Raises OSError and EngineError."""
+        await move(source._path(backup_id), self._path(backup_id))
 
     async def list(self) -> list[BackupState]:
         try:

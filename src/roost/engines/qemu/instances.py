@@ -8,7 +8,7 @@ import asyncio
 import os
 import shutil
 import socket
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -33,6 +33,7 @@ from roost.engines.qemu.guests import (
 )
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
+from roost.engines.qemu.moves import move
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.qemu.power import kill, power_off
@@ -47,6 +48,7 @@ from roost.engines.qemu.volume_files import holders
 from roost.resources.compute.engine import (
     Counters,
     DiskDevice,
+    InstanceEngine,
     InstanceSpec,
     InstanceState,
     NoDisksError,
@@ -126,6 +128,21 @@ class QemuInstances:
         with faults("The instance could not be deleted"), suppress(FileNotFoundError):
             async with locked(guest.directory):
                 await patiently(lambda: self._remove(guest))
+
+    async def take(self, compute_id: int, source: InstanceEngine, backups: Collection[int]) -> None:
+        doing = "The instance could not be moved"
+        if not isinstance(source, QemuInstances):
+            raise EngineError(f"{doing}: its guest is one of {source.name}")
+        guest = source._guest(compute_id)
+        with faults(doing):
+            if guest.exists():
+                async with locked(guest.directory):
+                    if await runs(guest):
+                        raise EngineError(f"{doing}: it runs")
+                    await source._network.release(compute_id)
+                    await move(guest.directory, self._guest(compute_id).directory)
+            for backup_id in backups:
+                await self._backups.take(backup_id, source.backups)
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
         return await DISK.run(self._guest(compute_id).state)

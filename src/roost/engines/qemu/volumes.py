@@ -16,12 +16,13 @@ from roost.engines.qemu.durable import sync
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import MonitorError
 from roost.engines.qemu.mounts import is_mounted
+from roost.engines.qemu.moves import move
 from roost.engines.qemu.programs import failure, patiently
 from roost.engines.qemu.volume_copies import abandon_copies_of, abandon_copy, copy_volume
 from roost.engines.qemu.volume_files import VolumeFile, all_volumes, holders
 from roost.resources.compute.disk_engine import Progress
 from roost.resources.compute.engine import MountedError
-from roost.resources.volumes.engine import VolumeSpec, VolumeState
+from roost.resources.volumes.engine import VolumeEngine, VolumeSpec, VolumeState
 from roost.threads import DISK
 
 _ATTACH = "The volume could not be attached"
@@ -103,6 +104,19 @@ class QemuVolumes:
         with _faults(_DETACH), _unless_deleted(guest):
             async with locked(guest.directory):
                 await _ask(_DETACH, guest, partial(_take, guest, file))
+
+    async def take(self, volume_id: int, source: VolumeEngine) -> None:
+        doing = "The volume could not be moved"
+        if not isinstance(source, QemuVolumes):
+            raise EngineError(f"{doing}: it is one of {source.name}")
+        file = source._file(volume_id)
+        if not file.directory.exists():
+            return
+        with _faults(doing):
+            async with locked(file.directory):
+                if await file.holder() is not None:
+                    raise EngineError(f"{doing}: an instance runs with it")
+                await move(file.directory, self._file(volume_id).directory)
 
     async def inspect(self, volume_id: int) -> VolumeState | None:
         file = self._file(volume_id)

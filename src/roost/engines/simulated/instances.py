@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import get_args
 
 from roost.clock import Clock
 from roost.core.engine import EngineError, Health
-from roost.engines.simulated import guests
+from roost.engines.simulated import guests, moves
 from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
@@ -20,7 +20,12 @@ from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.segments import Port, hearers
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
 from roost.engines.simulated.state import Documents
-from roost.resources.compute.engine import Counters, InstanceSpec, InstanceState
+from roost.resources.compute.engine import (
+    Counters,
+    InstanceEngine,
+    InstanceSpec,
+    InstanceState,
+)
 
 
 class SimulatedInstances:
@@ -67,6 +72,16 @@ class SimulatedInstances:
             return
         await self.plan.wait("delete", str(compute_id))
         await self._end(compute_id, guests.remove)
+
+    async def take(self, compute_id: int, source: InstanceEngine, backups: Collection[int]) -> None:
+        await self._plane.fail_if_planned("take")
+        if not isinstance(source, SimulatedInstances):
+            raise EngineError(f"A guest of {source.name} cannot become a simulated one")
+        left = source._plane
+        found = await left.transact(lambda documents: moves.read(documents, compute_id, backups))
+        await self.plan.wait("take", str(compute_id))
+        await self._plane.transact(lambda documents: moves.write(documents, found))
+        await left.transact(lambda documents: moves.remove(documents, found))
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
         await self._plane.fail_if_planned("inspect")

@@ -9,7 +9,7 @@ from roost.engines.simulated.shelves import GUESTS, VOLUMES, Volume
 from roost.engines.simulated.state import Documents
 from roost.resources.compute.disk_engine import Progress
 from roost.resources.compute.engine import MountedError
-from roost.resources.volumes.engine import VolumeSpec, VolumeState
+from roost.resources.volumes.engine import VolumeEngine, VolumeSpec, VolumeState
 
 
 class SimulatedVolumes:
@@ -94,6 +94,20 @@ class SimulatedVolumes:
             return
         await self._plane.plan.wait("volume_unplug", str(volume_id))
         await self._plane.transact(lambda documents: _unplug(documents, volume_id, compute_id))
+
+    async def take(self, volume_id: int, source: VolumeEngine) -> None:
+        await self._plane.fail_if_planned("volume_take")
+        if not isinstance(source, SimulatedVolumes):
+            raise EngineError(f"A volume of {source.name} cannot become a simulated one")
+        left = source._plane
+        found = await source._find(volume_id)
+        if found is None:
+            return
+        if found.compute_id is not None:
+            raise EngineError("The volume could not be moved: an instance runs with it")
+        await self._plane.plan.wait("volume_take", str(volume_id))
+        await self._plane.transact(lambda documents: VOLUMES.put(documents, found))
+        await left.transact(lambda documents: VOLUMES.remove(documents, volume_id))
 
     async def inspect(self, volume_id: int) -> VolumeState | None:
         await self._plane.fail_if_planned("volume_inspect")

@@ -8,7 +8,7 @@ backup outlives changes to its instance's disks.
 """
 
 import socket
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Interface, IPv6Network
 from typing import Literal, Protocol, get_args
@@ -197,6 +197,15 @@ class InstanceEngine(Protocol):
         """Remove the guest, its disks and its network attachment, running or not.
 
         Volumes and backups stay.
+        """
+
+    async def take(
+        self, compute_id: int, source: "InstanceEngine", backups: Collection[int]
+    ) -> None:
+        """Take a guest that is off over from another engine: its disks, and these backups.
+
+        What `source` no longer has is here already, or nowhere. EngineError when the guest runs,
+        or `source` keeps its guests where this engine cannot reach them; then it keeps them.
         """
 
     async def inspect(self, compute_id: int) -> InstanceState | None:

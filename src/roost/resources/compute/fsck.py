@@ -22,7 +22,16 @@ from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 DriftKind = Literal[
-    "orphan", "stuck", "missing", "remains", "power", "size", "lost disk", "stray disk", "disk size"
+    "orphan",
+    "astray",
+    "stuck",
+    "missing",
+    "remains",
+    "power",
+    "size",
+    "lost disk",
+    "stray disk",
+    "disk size",
 ]
 
 _SETTLED: tuple[InstanceStatus, ...] = ("running", "offline", "stopped", "billing_suspension")
@@ -144,7 +153,7 @@ class Instances(Reconciler[int, Rows, InstanceState, Drift]):
     async def read(self, db: Queries, key: int) -> Rows:
         """ChangedError also while the instance is needed as it is."""
         row = await queries.lock_any(db, key)
-        if row is None or row.region != self.region:
+        if row is None:
             return Rows(None, ())
         neighbours, queue = self.installation.get(Neighbours), self.queue
         is_busy = await queue.busy(db, resource_of(key)) or await neighbours.busy(db, queue, key)
@@ -154,10 +163,16 @@ class Instances(Reconciler[int, Rows, InstanceState, Drift]):
 
     async def look(self, key: int, rows: Rows) -> _Case | None:
         guest = await self.engine.inspect(key)
-        drift = compare(rows.row, rows.disks, guest)
+        drift = self._drift(rows, guest)
         if drift is None or (awaits_boot(drift, guest) and not self.served):
             return None
         return Case(key, rows, guest, drift)
+
+    def _drift(self, rows: Rows, guest: InstanceState | None) -> Drift | None:
+        if rows.row is None or rows.row.region == self.region:
+            return compare(rows.row, rows.disks, guest)
+        text = f"has a guest, but is in region {rows.row.region}"
+        return None if guest is None else Drift("astray", text)
 
     def describe(self, case: _Case) -> str:
         return f"instance {case.key} of region {self.region} {case.drift.text}"
@@ -169,6 +184,16 @@ class Instances(Reconciler[int, Rows, InstanceState, Drift]):
 async def _delete_guest(instances: Instances, case: _Case) -> str:
     await instances.engine.delete(case.key)
     return "deleted the guest"
+
+
+async def _send_home(instances: Instances, case: _Case) -> str:
+    """A guest that its own region has is what is left of a move, any other one is the only one."""
+    row = case.rows.known
+    home = instances.installation.get(Engines).holding(INSTANCE_PLANE, row)
+    if await home.inspect(row.id) is not None:
+        return await _delete_guest(instances, case)
+    await home.take(row.id, instances.engine, [])
+    return "moved the guest there"
 
 
 async def _settle(instances: Instances, case: _Case) -> str:
@@ -251,6 +276,7 @@ def _disk(case: _Case) -> DiskFacts:
 
 _REMEDIES: dict[DriftKind, Callable[[Instances, _Case], Awaitable[str]]] = {
     "orphan": _delete_guest,
+    "astray": _send_home,
     "remains": _delete_guest,
     "stuck": _settle,
     "missing": _switch_off,

@@ -25,6 +25,7 @@ from roost.resources.compute.disks import jobs as disk_jobs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
+from roost.resources.compute.lifecycle import migration_jobs
 from roost.resources.compute.queries import COMPUTE
 
 GROUP = Group(
@@ -38,6 +39,7 @@ GROUP = Group(
         schedule_jobs.DUE,
         *disk_jobs.KINDS,
         *lifecycle_jobs.KINDS,
+        migration_jobs.MIGRATE,
     ),
     schedules=(
         schedule_jobs.EVERY_TEN_MINUTES,

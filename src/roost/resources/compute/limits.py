@@ -43,6 +43,12 @@ async def check_new(context: Context, region: str) -> None:
 
 async def check_resized(context: Context, instance: InstanceFacts, plan: PlanEntry) -> None:
     """The same for an instance that is to have this plan, which is written already."""
+    if await check_grown(context, instance, plan):
+        await check_capacity(context, instance.region, "type")
+
+
+async def check_grown(context: Context, instance: InstanceFacts, plan: PlanEntry) -> bool:
+    """Whether the plan has more of anything; 400 when that is too much for the account."""
     bigger: dict[str, bool] = {
         "memory": plan.memory > instance.memory,
         "vcpus": plan.vcpus > instance.vcpus,
@@ -51,7 +57,7 @@ async def check_resized(context: Context, instance: InstanceFacts, plan: PlanEnt
     grown = [name for name, grows in bigger.items() if grows]
     if grown:
         await check_limits(context, COMPUTES, *grown)
-        await check_capacity(context, instance.region, "type")
+    return bool(grown)
 
 
 async def check_vlans(

@@ -185,8 +185,9 @@ async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, T
 
 
 def check_open(facts: InstanceFacts) -> None:
-    """400 while a job replaces what the instance consists of: a change would be lost with that."""
-    if facts.status in REPLACED:
+    """400 while a job replaces what the instance consists of, with which a change would be lost, or
+    moves it to another region, of which the change would have to be."""
+    if facts.status in REPLACED or facts.target_region is not None:
         raise invalid(BUSY)
 
 

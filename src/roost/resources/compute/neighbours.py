@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
 from roost.errors import invalid
+from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import VpcAddressRow
 from roost.services import Services
 from roost.store import Queries
@@ -158,6 +159,14 @@ class InstanceImages:
         Raises 403 for a restricted user who may not use one, 400 for one that is not available.
         """
         return {}
+
+
+class InstanceMaintenance:
+    """That none is planned."""
+
+    async def begin_migration(self, context: Context, instance: InstanceFacts) -> bool:
+        """Move an instance, which the caller holds, now instead of later; False when it stays."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,8 @@ class InstanceFacts:
     ipv4: list[str]
     ipv6: str | None
     watchdog_enabled: bool
+    target_region: str | None
+    """Where a job moves it to."""
     engine: str | None
     """The name of the engine that holds the guest, or is to make it; None: not known yet."""
     config_id: int | None
@@ -108,7 +110,7 @@ class InstanceFacts:
 
 _FACTS = """
     select id, account_id, label, status, region, image, type, disk, memory, vcpus, ipv4, ipv6,
-        watchdog_enabled, engine, config_id, user_data, xmin as version,
+        watchdog_enabled, target_region, engine, config_id, user_data, xmin as version,
         coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
             as memory_limit
     from compute_instance

@@ -76,14 +76,14 @@ async def regions_of(db: Queries, account_id: int, grantee: int | None) -> list[
 
 
 PROMISED = "compute_instance i left join compute_type t on t.id = i.resize_type"
-"""Instances, with the plan to come of those that are resizing."""
+"""Instances, with the plan to come of those that are resized or migrated."""
 
 
 def promised(column: Literal["memory", "vcpus", "disk"]) -> str:
     """What such instances have, or have soon, of something that plans give."""
     return f"""
-        sum(case when i.status = 'resizing' then greatest(i.{column}, t.{column})
-            else i.{column} end)
+        sum(case when i.status = 'resizing' or i.target_region is not null
+            then greatest(i.{column}, t.{column}) else i.{column} end)
         """
 
 
@@ -93,12 +93,18 @@ async def promised_in(db: Queries, region: str) -> tuple[int, int]:
         f"""
         select coalesce({promised("memory")}, 0)::bigint as memory,
             coalesce({promised("disk")}, 0)::bigint as disk
-        from {PROMISED} where i.region = $1
+        from {PROMISED} where i.region = $1 or i.target_region = $1
         """,
         region,
     )
     assert row is not None
     return row["memory"], row["disk"]
+
+
+async def bound_for(db: Queries, region: str) -> list[int]:
+    """The instances on their way to a region."""
+    rows = await db.fetch("select id from compute_instance where target_region = $1", region)
+    return [row["id"] for row in rows]
 
 
 async def count_vlans(db: Queries, account_id: int, region: str) -> int:

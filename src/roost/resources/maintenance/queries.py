@@ -87,6 +87,18 @@ async def lock(db: Queries, maintenance_id: int) -> Maintenance | None:
     return None if row is None else Maintenance(**row)
 
 
+async def lock_migration(db: Queries, compute_id: int) -> Maintenance | None:
+    """The first migration of an instance that has not begun, locked as `lock` does."""
+    row = await db.fetchrow(
+        f"""
+        {_SELECT} where compute_id = $1 and status = 'pending' and type = 'cold_migration'
+        order by "when", id limit 1 for update
+        """,
+        compute_id,
+    )
+    return None if row is None else Maintenance(**row)
+
+
 async def set_status(db: Queries, maintenance_id: int, status: MaintenanceStatus) -> None:
     await db.execute("update maintenance set status = $2 where id = $1", maintenance_id, status)
 

@@ -1,5 +1,6 @@
 """What shared addresses are to the instances that have them."""
 
+from roost.core.catalog.entries import RegionEntry
 from roost.core.neighbours import Neighbour
 from roost.resources.addresses import range_queries, share_queries
 from roost.resources.compute import queries as compute
@@ -18,6 +19,11 @@ class SharedAddresses(Neighbour):
         if used.own(compute_id) or used.shared(compute_id):
             reasons.append("has an IPv6 range")
         return reasons
+
+    async def anchors(
+        self, db: Queries, services: Services, compute_id: int, region: RegionEntry
+    ) -> list[str]:
+        return await self.ties(db, compute_id)
 
     async def settle(self, db: Queries, services: Services, compute_id: int) -> None:
         facts = await compute.find(db, compute_id)

@@ -11,6 +11,9 @@ from roost.store import Queries
 
 
 class NamesOfAddresses(Neighbour):
+    async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
+        await self.left(db, services, compute_id)
+
     async def left(self, db: Queries, services: Services, compute_id: int) -> None:
         """Who has an address next finds its default name."""
         await queries.begin_change(db)

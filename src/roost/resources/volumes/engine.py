@@ -73,6 +73,12 @@ class VolumeEngine(Protocol):
         and nothing was changed.
         """
 
+    async def take(self, volume_id: int, source: "VolumeEngine") -> None:
+        """Take a volume over from another engine, as InstanceEngine.take does with a guest.
+
+        EngineError while a running guest has it.
+        """
+
     async def inspect(self, volume_id: int) -> VolumeState | None:
         """None when nothing of it exists."""
 

@@ -22,7 +22,15 @@ from roost.resources.volumes.queries import VOLUME, VolumeFacts
 from roost.store import Queries
 
 DriftKind = Literal[
-    "orphan", "creating", "deleting", "resizing", "missing", "size", "elsewhere", "unplugged"
+    "orphan",
+    "astray",
+    "creating",
+    "deleting",
+    "resizing",
+    "missing",
+    "size",
+    "elsewhere",
+    "unplugged",
 ]
 
 
@@ -112,7 +120,7 @@ class _Volumes(Reconciler[int, _Rows, VolumeState, Drift]):
     async def read(self, db: Queries, key: int) -> _Rows:
         instance = await _lock_instance(db, key)
         row = await queries.lock_any(db, key)
-        if row is None or row.region != self.region:
+        if row is None:
             return _Rows(None, None, False)
         resources = await locks.resources(db, key)
         if instance is not None:
@@ -123,8 +131,14 @@ class _Volumes(Reconciler[int, _Rows, VolumeState, Drift]):
 
     async def look(self, key: int, rows: _Rows) -> _Case | None:
         state = await self.engine.inspect(key)
-        drift = compare(rows.row, state, await self._owner(rows))
+        drift = await self._drift(rows, state)
         return None if drift is None else Case(key, rows, state, drift)
+
+    async def _drift(self, rows: _Rows, state: VolumeState | None) -> Drift | None:
+        if rows.row is None or rows.row.region == self.region:
+            return compare(rows.row, state, await self._owner(rows))
+        text = f"has data, but is in region {rows.row.region}"
+        return None if state is None else Drift("astray", text)
 
     async def _owner(self, rows: _Rows) -> int | None:
         if rows.instance is None or not rows.boots_with:
@@ -158,6 +172,16 @@ async def _delete_data(volumes: _Volumes, case: _Case) -> str:
     await _take_away(volumes, case)
     await volumes.engine.delete(case.key)
     return "deleted the data"
+
+
+async def _send_home(volumes: _Volumes, case: _Case) -> str:
+    """Data that its own region has are left of a move, any others are the only ones."""
+    row = case.rows.known
+    home = volumes.installation.get(Engines).holding(VOLUME_PLANE, row)
+    if await home.inspect(row.id) is not None:
+        return await _delete_data(volumes, case)
+    await home.take(row.id, volumes.engine)
+    return "moved the data there"
 
 
 async def _abandon(volumes: _Volumes, case: _Case) -> str:
@@ -219,6 +243,7 @@ async def _plug(volumes: _Volumes, case: _Case) -> str:
 
 _REMEDIES: dict[DriftKind, Callable[[_Volumes, _Case], Awaitable[str]]] = {
     "orphan": _delete_data,
+    "astray": _send_home,
     "creating": _abandon,
     "deleting": _delete,
     "resizing": _settle,

@@ -2,8 +2,11 @@
 
 from collections.abc import Collection
 
+from roost.core.billing.ledger import record
+from roost.core.catalog.entries import RegionEntry
 from roost.core.events import log
 from roost.core.neighbours import Neighbour
+from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
@@ -11,6 +14,7 @@ from roost.resources.compute.locks import Turn
 from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, locks, queries, rules
+from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.resources.volumes.jobs import AttachmentArgs, take_from_instance
 from roost.resources.volumes.queries import VOLUME, VolumeFacts
 from roost.services import Services
@@ -36,6 +40,33 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
 
     async def ties(self, db: Queries, compute_id: int) -> list[str]:
         return ["has volumes"] if await queries.of_instance(db, compute_id) else []
+
+    async def anchors(
+        self, db: Queries, services: Services, compute_id: int, region: RegionEntry
+    ) -> list[str]:
+        held = await queries.of_instance(db, compute_id)
+        if not held:
+            return []
+        if "Block Storage" not in region.capabilities:
+            return ["has volumes, which the region does not offer"]
+        engine = services.get(Engines).of(VOLUME_PLANE, region.id)
+        if all(volume.engine == engine.name for volume in held):
+            return []
+        return ["has volumes that the region cannot take over"]
+
+    async def carry(
+        self, db: Queries, services: Services, compute_id: int, source: str, target: str
+    ) -> None:
+        engines = services.get(Engines)
+        taker, holder = engines.of(VOLUME_PLANE, target), engines.of(VOLUME_PLANE, source)
+        for volume in await queries.of_instance(db, compute_id):
+            await taker.take(volume.id, holder)
+
+    async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
+        now = services.get(JobQueue).clock.now()
+        for volume in await queries.of_instance(db, compute_id):
+            await queries.set_region(db, volume.id, region, now)
+            await record(db, queries.CHARGED, volume.id, now)
 
     async def went_off(self, db: Queries, services: Services, compute_id: int) -> None:
         """Detach those that were attached for one boot only."""

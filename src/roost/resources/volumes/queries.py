@@ -11,6 +11,7 @@ from roost.core.billing.ledger import Billable
 from roost.core.billing.ledger_queries import price_sql
 from roost.core.entities.kind import ResourceKind
 from roost.core.entities.queries import label_sql
+from roost.resources.compute import totals_queries as computes
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.volumes.engine import VolumeSpec
 from roost.resources.volumes.records import VolumeStatus
@@ -172,8 +173,14 @@ async def update(
 
 async def promised_in(db: Queries, region: str) -> int:
     """GiB that all volumes of a region have, or have soon."""
+    coming = await computes.bound_for(db, region)
     size: int = await db.fetchval(
-        "select coalesce(sum(size), 0)::bigint from volume where region = $1", region
+        """
+        select coalesce(sum(size), 0)::bigint from volume
+        where region = $1 or compute_id = any($2::bigint[])
+        """,
+        region,
+        coming,
     )
     return size
 
@@ -220,6 +227,16 @@ async def set_status(
 async def set_made(db: Queries, volume_id: int) -> None:
     """The engine holds it."""
     await db.execute("update volume set made = true where id = $1", volume_id)
+
+
+async def set_region(db: Queries, volume_id: int, region: str, now: datetime) -> None:
+    """An engine of the same name holds it there."""
+    await db.execute(
+        "update volume set region = $2, updated = $3 where id = $1",
+        volume_id,
+        region,
+        now.replace(microsecond=0),
+    )
 
 
 async def set_size(db: Queries, volume_id: int, size: int) -> None:

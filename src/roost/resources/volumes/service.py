@@ -7,6 +7,7 @@ from roost.core.events import log
 from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
+from roost.resources.compute import queries as computes
 from roost.resources.compute.locks import FIRST, Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, limits, locks, queries, rules
@@ -145,6 +146,7 @@ async def delete(context: Context, volume_id: int) -> None:
     What else is done with it is not done any further, save that it is detached or copied.
     """
     volume, queue = await locks.lock(context, volume_id), context.get(JobQueue)
+    await _check_stays(context, volume)
     turn = await locks.find_turn(context.db, queue, volume.id)
     if volume.compute_id is None:
         await queue.preempt(context.db, resource_of(volume.id), "The volume was deleted.")
@@ -154,6 +156,15 @@ async def delete(context: Context, volume_id: int) -> None:
     await record(context.db, queries.CHARGED, volume.id, context.clock.now())
     args = VolumeArgs(volume_id=volume.id, after=turn.after)
     await log.start(context, jobs.DELETE, args, VOLUME.of(volume))
+
+
+async def _check_stays(context: Context, volume: VolumeFacts) -> None:
+    """400 while it goes to another region with its instance (spec A volumes delete migrating)."""
+    if volume.compute_id is None:
+        return
+    instance = await computes.find(context.db, volume.compute_id)
+    if instance is not None and instance.target_region is not None:
+        raise invalid("Volume is migrating.")
 
 
 async def _is_detaching(context: Context, volume: VolumeFacts) -> bool:

@@ -63,6 +63,8 @@ class _Backups(Reconciler[int, _Rows, BackupState, str]):
         return _Rows(row, 0 if instance is None else instance.version)
 
     async def look(self, key: int, rows: _Rows) -> _Case | None:
+        if rows.row is not None and rows.row.region != self.region:
+            return None  # It went there with its instance meanwhile.
         state = (await self.held()).get(key)
         text = _difference(None if rows.row is None else rows.row.status, state is not None)
         return None if text is None else Case(key, rows, state, text)

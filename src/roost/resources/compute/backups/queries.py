@@ -227,6 +227,18 @@ async def in_region(db: Queries, region: str, after: int, limit: int) -> dict[in
     return {row["id"]: row["status"] for row in rows}
 
 
+async def has_any(db: Queries, compute_id: int) -> bool:
+    """Whether the instance is backed up, or has been."""
+    found: bool = await db.fetchval(
+        """
+        select backups_enabled or exists (select from compute_backup b where b.compute_id = i.id)
+        from compute_instance i where i.id = $1
+        """,
+        compute_id,
+    )
+    return found
+
+
 async def is_enabled(db: Queries, compute_id: int) -> bool:
     enabled: bool = await db.fetchval(
         "select backups_enabled from compute_instance where id = $1", compute_id

@@ -103,6 +103,30 @@ class ResizeInstance(Body):
     """Accepted as other clouds have it; a guest that runs is always powered off for a while."""
 
 
+class MigrateInstance(Body):
+    """POST …/migrate."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"region": "eu-harbor"}, {"region": "eu-harbor", "upgrade": True}]
+        }
+    )
+
+    region: RegionId | None = None
+    """Where it is to be; omitted, a migration that maintenance has announced is done now."""
+    upgrade: bool = False
+    """Whether its plan becomes the successor of the one that it has; refused without one."""
+    type: Literal["warm", "cold"] = "cold"
+    """Accepted as other clouds have it; a guest that runs is always powered off for a while."""
+
+    @field_validator("upgrade")
+    @classmethod
+    def _check_upgrade(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("region", "") is None:
+            raise refuse("Needs a region; in its own one a Compute is upgraded by mutate")
+        return value
+
+
 class ResetPassword(Body):
     """POST …/password."""
 

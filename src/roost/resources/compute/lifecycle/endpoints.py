@@ -2,9 +2,10 @@
 
 from roost.resources.compute import endpoints as instances
 from roost.resources.compute.disks.service import hash_password
-from roost.resources.compute.lifecycle import clone_service, service
+from roost.resources.compute.lifecycle import clone_service, migration_service, service
 from roost.resources.compute.lifecycle.bodies import (
     CloneInstance,
+    MigrateInstance,
     MutateInstance,
     RebuildInstance,
     RescueInstance,
@@ -47,6 +48,37 @@ async def clone_instance(call: Call, body: CloneInstance) -> bytes:
 
 async def _foresee_plan(call: Call) -> None:
     await service.foresee_plan(call, call.number("computeId"))
+
+
+async def _foresee_region(call: Call) -> None:
+    await migration_service.foresee(call, call.number("computeId"))
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/migrate",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    body=MigrateInstance,
+    of=instances.view_instance,
+    events=(
+        "compute_migrate_datacenter_create",
+        "compute_migrate_datacenter",
+        "compute_migrate",
+        "compute_boot",
+    ),
+    dry_run=DryRun(_foresee_region),
+)
+async def migrate_instance(call: Call, body: MigrateInstance) -> None:
+    """Migrate a compute instance to another region.
+
+    Its disks, backups, volumes, configs, firewalls, tags and grants go with it. It gets as many
+    IPv4 addresses of the region, and another IPv6 address; the names of the former ones are lost.
+    A guest that runs is powered off, and booted again there. In a VLAN or VPC, with an IPv6 range
+    or with shared addresses it stays.
+    """
+    instance = await lock_idle(call, call.number("computeId"))
+    await migration_service.migrate(call, instance, body)
 
 
 @endpoint(

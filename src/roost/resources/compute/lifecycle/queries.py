@@ -87,7 +87,7 @@ async def tags_of(db: Queries, account_id: int, compute_id: int) -> list[str]:
 
 
 async def set_resize_type(db: Queries, compute_id: int, type_id: str) -> None:
-    """The plan to come; it counts as long as the instance is resizing."""
+    """The plan to come; it counts as long as the instance is resized or migrated."""
     await db.execute(
         "update compute_instance set resize_type = $2 where id = $1", compute_id, type_id
     )

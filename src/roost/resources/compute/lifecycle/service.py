@@ -5,6 +5,7 @@ import base64
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.limits.capacity import FULL
 from roost.core.neighbours import Neighbours
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.compute.bodies import Metadata
@@ -52,7 +53,7 @@ async def rebuild(context: Context, instance: InstanceFacts, body: RebuildInstan
 async def _specs(context: Context, instance: InstanceFacts, body: RebuildInstance) -> Specs:
     if body.type in (None, instance.type):
         return await queries.specs_of(context.db, instance.id)
-    return await check_plan(context, instance, str(body.type))
+    return await check_plan(context, instance, str(body.type), instance.region)
 
 
 async def _swap(context: Context, image_id: str, specs: Specs) -> int:
@@ -146,9 +147,8 @@ async def _resize(
     """With `grow` the only disk with a file system takes all room of the plan."""
     if type_id == instance.type:
         raise invalid(rules.SAME_PLAN)
-    specs = await check_plan(context, instance, type_id)
-    if await disks.allocated(context.db, instance.id) > specs.disk:
-        raise invalid(rules.TOO_MUCH_DISK)
+    specs = await check_plan(context, instance, type_id, instance.region)
+    await check_disks(context, instance, specs)
     owned = await disks.of_instance(context.db, instance.id)
     args = ResizeArgs(
         compute_id=instance.id,
@@ -171,11 +171,16 @@ async def _resize(
 
 async def mutate(context: Context, instance: InstanceFacts, grow: bool) -> None:
     """To the successor of the plan that the instance has."""
+    action, plan = "compute_mutate", successor(context, instance)
+    await _resize(context, instance, plan, grow, action, f"{action}_create")
+
+
+def successor(context: Context, instance: InstanceFacts) -> str:
+    """Of the plan that the instance has; 400 without one."""
     plan = context.get(Catalog).find_type(instance.type)
     if plan is None or plan.successor is None:
         raise invalid("There is no upgrade for the service plan of this Compute.")
-    action = "compute_mutate"
-    await _resize(context, instance, plan.successor, grow, action, f"{action}_create")
+    return plan.successor
 
 
 async def foresee_plan(context: Context, compute_id: int) -> None:
@@ -196,11 +201,13 @@ async def reset_password(context: Context, instance: InstanceFacts, hashed: str)
     await set_password(context, instance, disk, hashed)
 
 
-async def check_plan(context: Context, instance: InstanceFacts, type_id: str) -> Specs:
+async def check_plan(
+    context: Context, instance: InstanceFacts, type_id: str, region: str, field: str = "type"
+) -> Specs:
     """What the instance is going to have; 400 where the region or a neighbour forbids it."""
     catalog = context.get(Catalog)
-    if not catalog.offers(instance.region, type_id):
-        raise invalid("The region has no capacity for this plan type", "type")
+    if not catalog.offers(region, type_id):
+        raise invalid(FULL, field)
     specs = Specs.of(catalog.type(type_id))
     if specs.memory < instance.memory:
         neighbours = context.get(Neighbours)
@@ -208,6 +215,12 @@ async def check_plan(context: Context, instance: InstanceFacts, type_id: str) ->
         if reason is not None:
             raise invalid(reason)
     return specs
+
+
+async def check_disks(context: Context, instance: InstanceFacts, specs: Specs) -> None:
+    """400 when the instance's disks are larger than the plan allows."""
+    if await disks.allocated(context.db, instance.id) > specs.disk:
+        raise invalid(rules.TOO_MUCH_DISK)
 
 
 _USER_DATA = "metadata.user_data"
