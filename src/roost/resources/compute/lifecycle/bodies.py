@@ -108,7 +108,7 @@ class MigrateInstance(Body):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"region": "eu-harbor"}, {"region": "eu-harbor", "upgrade": True}]
+            "examples": [{"region": "br-south"}, {"region": "br-south", "upgrade": True}]
         }
     )
 
