@@ -28,10 +28,11 @@ class Host:
 
     state: Path
     pools: Pools
+    region: str = REGION
 
     @property
     def directory(self) -> Path:
-        return self.state / "qemu" / REGION
+        return self.state / "qemu" / self.region
 
     @property
     def network(self) -> str:

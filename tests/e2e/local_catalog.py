@@ -1,4 +1,4 @@
-"""A catalogue of one region on this machine's engines, with pools of its own."""
+"""A catalogue of one region on this machine's engines, or of two, with pools of their own."""
 
 from pathlib import Path
 
@@ -6,20 +6,21 @@ from roost.engines.qemu.images.store import ImageInfo
 from tests.engines.harness import Pools
 
 REGION = "local"
+ELSEWHERE = "elsewhere"
 
 _TYPES = (("g1-tiny-1", 128, 256), ("g1-micro-1", 512, 5120), ("g1-roomy-1", 2048, 256))
 """Id, MB of memory, MB of disk."""
 
 _REGION = """
 [[regions]]
-id = "local"
+id = "{id}"
 label = "This machine"
 country = "us"
 engine = "local"
 capabilities = ["Computes", "Backups", "Block Storage", "Metadata"]
 resolvers = {{ ipv4 = ["{pools.ipv4.ip}"], ipv6 = ["{pools.ipv6.ip}"] }}
 public_ipv4 = [{{ cidr = "{pools.ipv4.network}", gateway = "{pools.ipv4.ip}" }}]
-private_ipv4 = ["192.168.128.0/19"]
+private_ipv4 = ["{private}"]
 ipv6 = {{ cidr = "{pools.ipv6.network}", gateway = "{pools.ipv6.ip}" }}
 """
 
@@ -48,14 +49,23 @@ capabilities = {capabilities}
 """
 
 
-def write_catalog(path: Path, pools: Pools, image: ImageInfo) -> Path:
-    """With one image, which must be on this host already."""
+def write_catalog(
+    path: Path, pools: Pools, image: ImageInfo, elsewhere: Pools | None = None
+) -> Path:
+    """With one image, which must be on this host already, and a region for each of the pools."""
     capabilities = '["cloud-init"]' if image.cloud_init else "[]"
     parts = [
         "kernels = []",
-        _REGION.format(pools=pools),
+        _REGION.format(id=REGION, pools=pools, private="192.168.128.0/19"),
+        *_others(elsewhere),
         *(_TYPE.format(id=name, memory=memory, disk=disk) for name, memory, disk in _TYPES),
         _IMAGE.format(id=image.id, size=image.virtual_size, capabilities=capabilities),
     ]
     path.write_text("\n".join(parts))
     return path
+
+
+def _others(pools: Pools | None) -> list[str]:
+    if pools is None:
+        return []
+    return [_REGION.format(id=ELSEWHERE, pools=pools, private="192.168.160.0/19")]

@@ -15,7 +15,7 @@ from roost.engines.qemu.images.store import ImageInfo
 from tests.e2e.cloud import Cloud, opened
 from tests.e2e.host import Host
 from tests.e2e.local_catalog import write_catalog
-from tests.engines.harness import claim_pools
+from tests.engines.harness import Pools, claim_pools
 from tests.engines.shell import Shell, make_shell
 from tests.support.client import Json
 from tests.support.images import ensure_debian12, ensure_mini, image_root
@@ -48,13 +48,18 @@ class Region:
 
 
 @asynccontextmanager
-async def opened_region(folder: Path, image: ImageInfo, **options: object) -> AsyncIterator[Region]:
-    """Not served yet; needs root. After the block nothing of it is left on this machine."""
+async def opened_region(
+    folder: Path, image: ImageInfo, elsewhere: Pools | None = None, **options: object
+) -> AsyncIterator[Region]:
+    """Not served yet; needs root. After the block nothing of it is left on this machine.
+
+    With another region on the pools `elsewhere`.
+    """
     if os.geteuid() != 0:
         pytest.skip("virtual machines with networks need root")
     await asyncio.to_thread(_ENSURE[image.id])
     state, pools = folder / "state", claim_pools()
-    catalog = write_catalog(folder / "catalog.toml", pools, image)
+    catalog = write_catalog(folder / "catalog.toml", pools, image, elsewhere)
     host = Host(state, pools)
     region_options = {"engines": "local", "catalog": catalog, "images": image_root(), **options}
     async with opened(state, **region_options) as cloud:
