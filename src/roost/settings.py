@@ -129,6 +129,16 @@ class Settings(BaseSettings):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$",
         description="name or address that clients call them by; default: where they listen",
     )
+    databases_replicas_listen: str | None = Field(
+        default=None,
+        pattern=r"^[0-9.]{7,15}$",
+        description="IPv4 address at which clusters' replicas are reached",
+    )
+    databases_replicas_host: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$",
+        description="name or address that clients call replicas by; default: where they are",
+    )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
     sms_command: Path | None = Field(

@@ -12,6 +12,7 @@ import pytest
 
 from roost.engines.mariadb.databases import MariadbDatabases
 from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.prerequisites import check, server_version
 from roost.engines.mariadb.server import Server
 from roost.engines.simulated.databases import SimulatedDatabases
@@ -28,9 +29,10 @@ FRIEND, STRANGER = "127.0.0.2", "127.0.0.3"
 ADMIN = "roostadmin"
 
 
-def spec_of(database_id: int, server: str, version: str) -> DatabaseSpec:
-    """A small single node that lets the friend in."""
-    shape = DatabaseShape(server, version, 1, "none", False, True)
+def spec_of(database_id: int, server: str, version: str, nodes: int = 1) -> DatabaseSpec:
+    """Small nodes that let the friend in."""
+    replication = "none" if nodes == 1 else "semi_synch"
+    shape = DatabaseShape(server, version, nodes, replication, False, True)
     allowed = (f"{FRIEND}/32",)
     return DatabaseSpec(database_id, shape, 1, 1024, 25600, allowed, ADMIN, "abcDEF123456")
 
@@ -62,15 +64,16 @@ class DatabaseHarness(Protocol):
 
 
 class SimulatedDatabaseHarness:
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, nodes: int = 1) -> None:
         self._state_dir = state_dir
+        self._nodes = nodes
         self.engine = self.reopen()
 
     def reopen(self) -> SimulatedDatabases:
         return SimulatedDatabases(self._state_dir, 0.03, "local")
 
     def spec(self, database_id: int) -> DatabaseSpec:
-        return spec_of(database_id, "mysql", "8.0.30")
+        return spec_of(database_id, "mysql", "8.0.30", self._nodes)
 
     async def admits(self, access: Access, spec: DatabaseSpec, source: str = FRIEND) -> bool:
         return await self.engine.admits(spec.id, spec.username, spec.password, source)
@@ -95,15 +98,17 @@ class MariadbHarness:
 
     root: Path
     version: str
+    nodes: int = 1
+    """Of each database."""
 
     def __post_init__(self) -> None:
         self.engine = self.reopen()
 
     def reopen(self) -> MariadbDatabases:
-        return MariadbDatabases(self.root, self.version, HOST, HOST)
+        return MariadbDatabases(self.root, self.version, Addresses.of(HOST, None, None, None))
 
     def spec(self, database_id: int) -> DatabaseSpec:
-        return spec_of(database_id, "mariadb", self.version.rpartition(".")[0])
+        return spec_of(database_id, "mariadb", self.version.rpartition(".")[0], self.nodes)
 
     def connect(
         self, access: Access, spec: DatabaseSpec, source: str = FRIEND, *, tls: bool = True
@@ -164,19 +169,25 @@ class MariadbHarness:
         return await asyncio.to_thread(work)
 
     async def crash(self, database_id: int) -> None:
-        process = Server(Folder.of(self.root, database_id)).process()
-        assert process is not None
-        os.kill(process.pid, signal.SIGKILL)
-        assert await process.gone(10)
+        for node in Folder.of(self.root, database_id).nodes():
+            await kill(node)
 
     async def close(self) -> None:
         await self.engine.shut_down()
 
 
-async def open_mariadb(state_dir: Path) -> MariadbHarness:
+async def kill(node: Folder) -> None:
+    """Its server is dead when it returns."""
+    process = Server(node).process()
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+    assert await process.gone(10)
+
+
+async def open_mariadb(state_dir: Path, nodes: int = 1) -> MariadbHarness:
     """Fails where servers cannot run although the host should let them."""
     if os.geteuid() != 0:
         pytest.skip("only root runs database servers")
     reason = await check(state_dir)
     assert reason is None, reason
-    return MariadbHarness(state_dir, await server_version())
+    return MariadbHarness(state_dir, await server_version(), nodes)

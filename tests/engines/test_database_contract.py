@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -19,16 +20,21 @@ from tests.engines.database_harness import (
 )
 
 
-@pytest_asyncio.fixture(scope="module", params=["simulated", "mariadb"])
+@pytest_asyncio.fixture(
+    scope="module",
+    params=[("simulated", 1), ("simulated", 3), ("mariadb", 1), ("mariadb", 3)],
+    ids=lambda param: f"{param[0]}, {param[1]} nodes",
+)
 async def databases(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[DatabaseHarness]:
     state_dir = tmp_path_factory.mktemp("databases")
     harness: DatabaseHarness
-    if request.param == "mariadb":
-        harness = await open_mariadb(state_dir)
+    kind, nodes = request.param
+    if kind == "mariadb":
+        harness = await open_mariadb(state_dir, nodes)
     else:
-        harness = SimulatedDatabaseHarness(state_dir)
+        harness = SimulatedDatabaseHarness(state_dir, nodes)
     yield harness
     await harness.close()
 
@@ -139,6 +145,7 @@ async def test_a_server_that_died_serves_again(
     assert not await databases.admits(access, spec)
     for _ in range(2):
         await databases.reopen().ensure(spec)
+        await databases.reopen().rebuild(spec)
     assert await running(databases, spec)
     assert await databases.read(access, spec) == "first"
 
@@ -200,6 +207,7 @@ async def test_what_does_not_exist_cannot_be_used(
 ) -> None:
     for work in (
         databases.engine.ensure(spec),
+        databases.engine.rebuild(spec),
         databases.engine.restart(spec),
         databases.engine.set_allow_list(spec.id, ()),
         databases.engine.set_password(spec),
@@ -231,4 +239,16 @@ async def test_all_servers_end_and_come_back(
         await databases.engine.shut_down()
         assert await running(databases, spec) is False
     await databases.engine.ensure(spec)
+    await databases.engine.rebuild(spec)
     assert await databases.read(access, spec) == "first"
+    assert await running(databases, spec)
+
+
+async def test_a_lost_server_is_told_of(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    async with asyncio.timeout(10), aclosing(databases.engine.faults()) as faults:
+        first = asyncio.ensure_future(anext(faults))
+        await asyncio.sleep(0)
+        await databases.crash(spec.id)
+        assert await first == spec.id

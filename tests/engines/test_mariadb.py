@@ -4,14 +4,17 @@ import asyncio
 import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pymysql
 import pytest
 import pytest_asyncio
 
+from roost.engines.mariadb.databases import MariadbDatabases
 from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.server import Server
-from roost.resources.databases.engine import Access, DatabaseSpec
+from roost.resources.databases.engine import Access, DatabaseShape, DatabaseSpec
 from tests.engines.conftest import ids
 from tests.engines.database_harness import FRIEND, MariadbHarness, open_mariadb
 
@@ -135,7 +138,7 @@ async def test_rules_that_somebody_flushed_are_missed(
 ) -> None:
     """A database without rules would be open to everybody."""
     spec, access = database
-    await mariadb.engine._firewall.remove()
+    await mariadb.engine._host.firewall.remove()
     state = await mariadb.engine.inspect(spec.id)
     assert state is not None
     assert not state.running
@@ -164,14 +167,23 @@ async def test_a_restore_that_is_killed_leaves_one_or_the_other(
     await mariadb.engine.delete(spec.id)
 
 
-async def test_what_single_nodes_do_not_offer_is_told(mariadb: MariadbHarness) -> None:
+async def test_what_is_not_offered_is_told(mariadb: MariadbHarness) -> None:
     shape = mariadb.spec(1).shape
     for changed, field in (
         (replace(shape, server="mysql", version="8.0.30"), "engine"),
         (replace(shape, version="10.1"), "engine"),
-        (replace(shape, cluster_size=3), "cluster_size"),
         (replace(shape, encrypted=True), "encrypted"),
     ):
         objection = mariadb.engine.objection(changed)
         assert objection is not None
         assert objection.field == field
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0", "::", "::1"])
+async def test_clusters_need_an_address_to_forward_to(tmp_path: Path, listen: str) -> None:
+    engine = MariadbDatabases(tmp_path, "10.11.6", Addresses.of(listen, None, None, None))
+    shape = DatabaseShape("mariadb", "10.11", 3, "semi_synch", False, True)
+    objection = engine.objection(shape)
+    assert objection is not None
+    assert objection.field == "cluster_size"
+    assert engine.objection(replace(shape, cluster_size=1)) is None

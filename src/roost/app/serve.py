@@ -10,11 +10,11 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from roost.app.applications import Applications
+from roost.app.fault_watch import listen
 from roost.app.health import Health
 from roost.app.http_server import HttpServer
 from roost.app.monitoring import keep_figures
 from roost.app.object_tls import serve_buckets
-from roost.app.power_watch import listen
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.app.tls import ServerCertificate

@@ -2,17 +2,20 @@
 
 import os
 import shutil
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from roost.core.engine import EngineError
 from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.programs import pipe, run
+from roost.engines.mariadb.programs import Command, pipe, run
 from roost.engines.mariadb.server import Server
 from roost.engines.mariadb.template import give
 from roost.threads import DISK
 
 _SAVING, _RESTORING = "The backup could not be made", "The backup could not be restored"
+_CLONING = "A node of the database could not be copied"
 _TOOL = "mariadb-backup"
+_POSITION = "xtrabackup_binlog_info"
 
 
 async def save(folder: Folder, server: Server, backup_id: int) -> None:
@@ -22,14 +25,7 @@ async def save(folder: Folder, server: Server, backup_id: int) -> None:
         return
     folder.backups.mkdir(mode=0o700, parents=True, exist_ok=True)
     partial = whole.with_name(f"{whole.name}.part")
-    scratch = folder.path / "scratch"
-    await DISK.finish(_empty, scratch)
-    copying = (
-        *server.within(),
-        *(_TOOL, "--no-defaults", "--backup", "--stream=mbstream", "--user=root"),
-        *(f"--socket={INSIDE / 'socket'}", f"--datadir={INSIDE / 'data'}"),
-        f"--target-dir={INSIDE / 'scratch'}",
-    )
+    copying = await _copying(folder, server)
     packing = ("zstd", "--quiet", "--force", "-T2", "-3", "-o", partial)
     try:
         await pipe(_SAVING, copying, packing, folder.words)
@@ -37,6 +33,43 @@ async def save(folder: Folder, server: Server, backup_id: int) -> None:
         partial.unlink(missing_ok=True)
         raise
     await DISK.finish(_keep, partial, whole)
+
+
+async def clone(folder: Folder, server: Server, target: Folder) -> str:
+    """Let the target's data be those that are served, as of one moment: its position (GTID).
+
+    The target has no server.
+    """
+    await DISK.finish(_empty, target.new_data)
+    writing = ("mbstream", "-x", "-C", target.new_data)
+    await pipe(_CLONING, await _copying(folder, server), writing, target.words)
+    await run(_CLONING, (_TOOL, "--no-defaults", "--prepare", f"--target-dir={target.new_data}"))
+    position = await DISK.run(_position, target.new_data)
+    await DISK.finish(give, target.new_data)
+    await DISK.finish(_replace, target)
+    return position
+
+
+async def _copying(folder: Folder, server: Server) -> Command:
+    """What writes a stream of the data that are served."""
+    await DISK.finish(_empty, folder.path / "scratch")
+    return (
+        *server.within(),
+        *(_TOOL, "--no-defaults", "--backup", "--stream=mbstream", "--user=root"),
+        *(f"--socket={INSIDE / 'socket'}", f"--datadir={INSIDE / 'data'}"),
+        f"--target-dir={INSIDE / 'scratch'}",
+    )
+
+
+def _position(data: Path) -> str:
+    """Of the copy, in the log of writes."""
+    fields = (data / _POSITION).read_text().split()
+    return fields[2] if len(fields) > 2 else ""
+
+
+def _replace(folder: Folder) -> None:
+    _remove(folder.data)
+    folder.new_data.rename(folder.data)
 
 
 async def unpack(folder: Folder, backup_id: int) -> None:
@@ -50,6 +83,44 @@ async def unpack(folder: Folder, backup_id: int) -> None:
     await pipe(_RESTORING, unpacking, writing, folder.words)
     await run(_RESTORING, (_TOOL, "--no-defaults", "--prepare", f"--target-dir={folder.new_data}"))
     await DISK.finish(give, folder.new_data)
+
+
+async def swap(
+    folder: Folder, serve: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]
+) -> None:
+    """Let what was unpacked be served; the former data are, when it is of no use.
+
+    No server runs. A kill leaves the former data, or those in their place.
+    """
+    folder.data.rename(folder.former_data)
+    folder.new_data.rename(folder.data)
+    try:
+        await serve()
+    except EngineError:
+        await stop()
+        await DISK.finish(_put_back, folder)
+        await serve()
+        raise
+    await DISK.finish(_remove, folder.former_data)
+
+
+async def settle(folder: Folder) -> None:
+    """End what was begun by somebody who was killed."""
+    if folder.former_data.is_dir() and not folder.data.is_dir():
+        folder.former_data.rename(folder.data)
+    await DISK.finish(_remove, folder.new_data)
+    await DISK.finish(_remove, folder.former_data)
+
+
+def _put_back(folder: Folder) -> None:
+    folder.data.rename(folder.new_data)
+    folder.former_data.rename(folder.data)
+    _remove(folder.new_data)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
 
 
 def discard(folder: Folder, backup_id: int) -> None:

@@ -6,10 +6,14 @@ from roost.resources.databases.engine import DatabaseSpec
 _LEAST_POOL, _LEAST_LOG, _MOST_LOG = 64, 16, 256
 """MB"""
 _LEAST_CONNECTIONS, _MOST_CONNECTIONS = 50, 2000
+_LOGS_KEPT = 24 * 3600
+"""Seconds; a replica that was away for longer is copied anew."""
+_ACKNOWLEDGED_MS = 600_000
+"""For so long a commit waits for a replica, which is as good as for ever."""
 
 
-def render(spec: DatabaseSpec, host: str, port: int) -> str:
-    """`my.cnf`; the plan's memory goes half to the buffer pool.
+def render(spec: DatabaseSpec, host: str, port: int, number: int | None = None) -> str:
+    """`my.cnf`; the plan's memory goes half to the buffer pool. `number`: of a cluster's node.
 
     No client reads or writes files of the host, loads code, or comes without TLS if that is
     required.
@@ -42,5 +46,35 @@ def render(spec: DatabaseSpec, host: str, port: int) -> str:
         "tls-version": "TLSv1.2,TLSv1.3",
         "require-secure-transport": "ON" if spec.shape.ssl_connection else "OFF",
     }
+    settings |= {} if number is None else _replication(spec, number)
     lines = "".join(f"{name} = {value}\n" for name, value in settings.items())
     return f"[mariadbd]\n{lines}"
+
+
+def _replication(spec: DatabaseSpec, number: int) -> dict[str, object]:
+    """A server starts as nobody's replica, and read-only: what it is, it is told then."""
+    return {
+        "server-id": number,
+        "read-only": "ON",
+        "skip-slave-start": "ON",
+        "log-bin": INSIDE / "data" / "log",
+        "log-bin-trust-function-creators": "ON",
+        "log-slave-updates": "ON",
+        "relay-log": INSIDE / "data" / "relay",
+        "binlog-format": "ROW",
+        "sync-binlog": 1,
+        "max-binlog-size": "64M",
+        "binlog-expire-logs-seconds": _LOGS_KEPT,
+        "gtid-strict-mode": "ON",
+        "slave-parallel-threads": 4,
+        "slave-parallel-mode": "optimistic",
+        "rpl-semi-sync-slave-enabled": "ON" if is_semi_synchronous(spec) else "OFF",
+        "rpl-semi-sync-master-wait-point": "AFTER_SYNC",
+        "rpl-semi-sync-master-timeout": _ACKNOWLEDGED_MS,
+        "rpl-semi-sync-master-wait-no-slave": "ON",
+    }
+
+
+def is_semi_synchronous(spec: DatabaseSpec) -> bool:
+    """Whether a commit waits until a replica has it too."""
+    return spec.shape.replication_type == "semi_synch"

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+NUMBERS = (1, 2, 3)
+"""Of the nodes of a cluster."""
+
 INSIDE = Path("/mnt")
 """What the server sees its folder as: nobody but root can pass through the state."""
 
@@ -25,6 +28,23 @@ class Folder:
     def of(cls, root: Path, database_id: int) -> "Folder":
         name = f"{_PREFIX}{database_id}"
         return cls((root / "databases" / name).absolute(), (root / "backups" / name).absolute())
+
+    @property
+    def clustered(self) -> bool:
+        """Whether it has nodes, each in a folder of its own."""
+        return self.node(1).path.is_dir()
+
+    def node(self, number: int) -> "Folder":
+        """Of a cluster."""
+        return Folder(self.path / f"node-{number}", self.backups)
+
+    def nodes(self) -> list["Folder"]:
+        """Of a cluster, by number; else itself."""
+        return [self.node(each) for each in NUMBERS] if self.clustered else [self]
+
+    def all_nodes(self) -> list["Folder"]:
+        """Whatever may have a port of its own."""
+        return [self, *self.nodes()] if self.clustered else [self]
 
     @property
     def data(self) -> Path:
@@ -78,18 +98,18 @@ class Folder:
 
     @property
     def port(self) -> int | None:
-        return int(self._read("port") or 0) or None
+        return int(self.read("port") or 0) or None
 
     def set_port(self, port: int) -> None:
-        self._write("port", str(port))
+        self.write("port", str(port))
 
     @property
     def version(self) -> str:
         """Of the server that was started last."""
-        return self._read("version")
+        return self.read("version")
 
     def set_version(self, version: str) -> None:
-        self._write("version", version)
+        self.write("version", version)
 
     def backup(self, backup_id: int) -> Path:
         return self.backups / f"{_BACKUP}{backup_id}{_ENDING}"
@@ -119,16 +139,26 @@ class Folder:
             if path.is_dir():
                 shutil.rmtree(path)
 
-    def _read(self, name: str) -> str:
+    def read(self, name: str) -> str:
+        """ "" when there is none."""
         try:
             return (self.path / name).read_text()
         except FileNotFoundError:
             return ""
 
-    def _write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str) -> None:
+        """For root's eyes, and for good."""
         partial = self.path / f"{name}.part"
-        partial.write_text(text)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         partial.replace(self.path / name)
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def ids_in(root: Path) -> list[int]:

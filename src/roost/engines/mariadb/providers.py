@@ -4,6 +4,7 @@ from pathlib import Path
 
 from roost.core.planes import Provider, Site
 from roost.engines.mariadb.databases import MariadbDatabases
+from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.prerequisites import check, server_version
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
 
@@ -14,8 +15,13 @@ async def _check(site: Site) -> str | None:
 
 async def _open(site: Site) -> tuple[DatabaseEngine, str]:
     version, settings = await server_version(), site.settings
-    listen = settings.databases_listen
-    engine = MariadbDatabases(_directory(site), version, listen, settings.databases_host or listen)
+    addresses = Addresses.of(
+        settings.databases_listen,
+        settings.databases_host,
+        settings.databases_replicas_listen,
+        settings.databases_replicas_host,
+    )
+    engine = MariadbDatabases(_directory(site), version, addresses)
     return engine, f"MariaDB {version}"
 
 

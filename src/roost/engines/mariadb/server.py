@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import pwd
+import signal
 import time
 from pathlib import Path
 
@@ -23,7 +24,8 @@ _PING = SecretStr("select 1")
 _LAST_WORDS = 4000
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _MOUNT = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
-_CLIENT = ("mariadb", "--no-defaults", "--socket=socket", "--batch", "--skip-column-names")
+_CLIENT = ("mariadb", "--no-defaults", "--socket=socket", "--batch")
+_ANSWER_SECONDS = 5.0
 
 
 def owner() -> tuple[int, int]:
@@ -65,7 +67,31 @@ class Server:
 
     async def execute(self, doing: str, sql: SecretStr) -> str:
         """What the administrator's statements answer; secrets in them reach no argument."""
-        return await run(doing, _CLIENT, feed=sql, cwd=self._folder.path)
+        return await run(doing, (*_CLIENT, "--skip-column-names"), feed=sql, cwd=self._folder.path)
+
+    async def rows(self, doing: str, sql: str) -> list[dict[str, str]]:
+        """What it answers, by the names of columns."""
+        text = await run(doing, _CLIENT, feed=SecretStr(sql), cwd=self._folder.path)
+        lines = [line.split("\t") for line in text.splitlines()]
+        return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+
+    async def answers(self) -> bool:
+        """Whether it does in a few seconds; one that hangs does not."""
+        if self.process() is None:
+            return False
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                await self.execute("The database server does not answer", _PING)
+        except (EngineError, TimeoutError):
+            return False
+        return True
+
+    async def kill(self) -> None:
+        """At once, whatever it does. Raises EngineError when it does not end."""
+        while (process := await self._search()) is not None:
+            process.kill(signal.SIGKILL)
+            if not await process.gone(_KILL_SECONDS):
+                raise EngineError("The database server does not end")
 
     def within(self) -> tuple[str, ...]:
         """What begins a command that sees the folder as the server does. EngineError when down."""
@@ -110,10 +136,8 @@ class Server:
         """Whether it answers before it ends, or we lose patience."""
         deadline = time.monotonic() + _START_SECONDS
         while not process.ended() and time.monotonic() < deadline:
-            if (self._folder.path / "socket").exists():
-                with contextlib.suppress(EngineError):
-                    await self.execute("The database server does not answer", _PING)
-                    return True
+            if (self._folder.path / "socket").exists() and await self.answers():
+                return True
             await asyncio.sleep(_POLL_SECONDS)
         return False
 

@@ -1,5 +1,7 @@
 """Managed databases that exist only as records; a mark stands for what is in them."""
 
+import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -31,6 +33,7 @@ class SimulatedDatabases:
         """`latency`: seconds that each operation takes."""
         self._plane = Plane(state_dir, latency)
         self._region = region
+        self._found: asyncio.Queue[int] | None = None
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
         return None
@@ -54,6 +57,15 @@ class SimulatedDatabases:
         await self._plane.begin("database_ensure", lambda docs: _whole(docs, spec.id))
         await self._plane.plan.wait("database_ensure", str(spec.id))
         await self._plane.transact(lambda documents: _run(documents, spec))
+
+    async def rebuild(self, spec: DatabaseSpec) -> None:
+        await self._plane.begin("database_rebuild", lambda docs: _running(docs, spec.id))
+        await self._plane.plan.wait("database_rebuild", str(spec.id))
+
+        def rebuild(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_running(documents, spec.id), degraded=False))
+
+        await self._plane.transact(rebuild)
 
     async def restart(self, spec: DatabaseSpec) -> None:
         await self._plane.begin("database_restart", lambda docs: _whole(docs, spec.id))
@@ -146,6 +158,15 @@ class SimulatedDatabases:
     async def list(self) -> list[DatabaseState]:
         return [_state(each) for each in await self._plane.transact(DATABASES.all)]
 
+    async def faults(self) -> AsyncGenerator[int, None]:
+        """Only of what this very object does."""
+        found = self._found = asyncio.Queue[int]()
+        try:
+            while True:
+                yield await found.get()
+        finally:
+            self._found = None
+
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")
 
@@ -187,6 +208,16 @@ class SimulatedDatabases:
             DATABASES.put(documents, replace(_whole(documents, database_id), running=False))
 
         await self._plane.transact(crash)
+        self._tell(database_id)
+
+    async def lose_node(self, database_id: int) -> None:
+        """One of its servers ends, the others go on."""
+
+        def lose(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_running(documents, database_id), degraded=True))
+
+        await self._plane.transact(lose)
+        self._tell(database_id)
 
     async def outdate(self, database_id: int) -> None:
         """A newer release of its server is installed."""
@@ -199,6 +230,10 @@ class SimulatedDatabases:
     async def lose(self, database_id: int) -> None:
         """All of it vanishes, as a folder would that somebody removes."""
         await self._plane.transact(lambda documents: DATABASES.remove(documents, database_id))
+
+    def _tell(self, database_id: int) -> None:
+        if self._found is not None:
+            self._found.put_nowait(database_id)
 
     async def _find(self, database_id: int) -> Database | None:
         return await self._plane.transact(lambda docs: DATABASES.find(docs, database_id))
@@ -244,7 +279,7 @@ def _state(database: Database) -> DatabaseState:
     return DatabaseState(
         id=database.id,
         whole=database.whole,
-        running=database.running,
+        running=database.running and not database.degraded,
         used=_USED_MB if database.whole else 0,
         outdated=database.outdated,
         backups=tuple(sorted(database.backups)),

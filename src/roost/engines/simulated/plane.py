@@ -40,6 +40,7 @@ Operation = Literal[
     "volume_inspect",
     "database_create",
     "database_ensure",
+    "database_rebuild",
     "database_restart",
     "database_allow",
     "database_password",

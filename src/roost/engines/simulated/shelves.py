@@ -82,6 +82,8 @@ class Database:
     whole: bool = False
     running: bool = False
     outdated: bool = False
+    degraded: bool = False
+    """Whether it has lost a node of several."""
     memory: int = 0
     allow_list: tuple[str, ...] = ()
     username: str = ""

@@ -5,6 +5,7 @@ idempotent; names on the host derive from the database's id (`database-100001`).
 waits may raise EngineError. Passwords reach neither logs nor errors.
 """
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -99,10 +100,15 @@ class DatabaseEngine(Protocol):
         """Make an empty database that serves; what is there already is kept."""
 
     async def ensure(self, spec: DatabaseSpec) -> None:
-        """All nodes of a database serve, and its allow list is in force.
+        """The database serves, and its allow list is in force; in a cluster, if need be, from
+        another node.
 
-        EngineError when its data are gone: what is lost is not replaced by something empty.
+        EngineError when its data are gone: what is lost is not replaced by something empty. Never
+        do two nodes take writes.
         """
+
+    async def rebuild(self, spec: DatabaseSpec) -> None:
+        """All nodes of a database that serves do so; what cannot, becomes a copy of the primary."""
 
     async def restart(self, spec: DatabaseSpec) -> None:
         """The same, anew: with the memory of the plan and the server that is installed now."""
@@ -136,6 +142,12 @@ class DatabaseEngine(Protocol):
 
     async def list(self) -> list[DatabaseState]:
         """All databases that this engine holds, by id."""
+
+    def faults(self) -> AsyncGenerator[int, None]:
+        """The ids of databases as they lose a server, or one hangs, within seconds.
+
+        What it misses, as nobody listens, `list` shows.
+        """
 
     async def health(self) -> Health: ...
 

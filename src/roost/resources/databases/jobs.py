@@ -82,7 +82,11 @@ RECOVER = JobKind(
     DatabaseArgs,
     resource=on_database,
     event="database_degraded",
-    steps=(Step("ensure", steps.ensure, timeout=120),),
+    steps=(
+        Step("ensure", steps.ensure, timeout=180),
+        Step("rebuild", steps.rebuild, timeout=_COPY_SECONDS),
+    ),
+    deadline=_COPY_SECONDS,
     retry=_BRIEF,
     on_enqueued=steps.becomes("degraded"),
     on_done=steps.is_active,

@@ -211,6 +211,13 @@ async def ensure(run: Run[DatabaseArgs]) -> Verdict:
     return next_step()
 
 
+async def rebuild(run: Run[DatabaseArgs]) -> Verdict:
+    """Let all its nodes serve again."""
+    facts = await _facts(run)
+    await _engine(run, facts).rebuild(_spec(run, facts))
+    return next_step()
+
+
 async def reset_password(run: Run[DatabaseArgs]) -> Verdict:
     facts = await _facts(run)
     await _engine(run, facts).set_password(facts.spec(run.get(Box), facts.next_password))

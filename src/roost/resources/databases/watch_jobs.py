@@ -102,10 +102,25 @@ def _is_open(database: DatabaseFacts, now: datetime) -> bool:
     return rules.is_open(Updates.model_validate_json(database.updates), now)
 
 
+async def fails(db: Queries, queue: JobQueue, database_id: int) -> None:
+    """An engine has told that it lost a server: a backup that is being made gives way, as others
+    do not, which look after the servers themselves."""
+    database = await queries.lock_any(db, database_id)
+    if database is None or database.deleting or not database.made:
+        return
+    resource = resource_of(database.id)
+    waiting = await queue.unfinished(db, resource)
+    if any(job.kind != jobs.SAVE.name for job in waiting):
+        return
+    if waiting:
+        await queue.preempt(db, resource, "The database lost a server meanwhile.")
+    await recover(db, queue, database)
+
+
 async def recover(db: Queries, queue: JobQueue, database: DatabaseFacts) -> None:
     """Let a job start it again. The account is told of the first try, not of each minute's."""
     args = DatabaseArgs(database_id=database.id)
-    if database.status == "active":
+    if database.status in ("active", "backing_up"):
         by = log.Starter(queue, db, database.account_id)
         await log.start(by, jobs.RECOVER, args, DATABASE.of(database))
     elif database.status == "degraded":

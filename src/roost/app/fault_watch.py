@@ -1,0 +1,47 @@
+"""Listens to the engines of this process: what goes off or fails is looked at within seconds."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+
+import structlog
+
+from roost.app.roost import Roost
+from roost.jobs.queue import JobQueue
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.watch_jobs import went_off
+from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.databases.watch_jobs import fails
+from roost.store import Queries
+
+_PAUSE_SECONDS = 5.0
+"""After a fault; the watch of each minute goes on meanwhile."""
+
+Hear = Callable[[], AsyncGenerator[int, None]]
+"""The ids of what something has happened to."""
+Look = Callable[[Queries, JobQueue, int], Awaitable[None]]
+
+_log = structlog.get_logger(__name__)
+
+
+async def listen(roost: Roost) -> None:
+    """Until it is cancelled."""
+    guests = roost.engines.by_region(INSTANCE_PLANE)
+    databases = roost.engines.by_region(DATABASE_PLANE)
+    async with asyncio.TaskGroup() as tasks:
+        for region, instance_engine in guests.items():
+            tasks.create_task(_listen(roost, region, instance_engine.endings, went_off))
+        for region, database_engine in databases.items():
+            tasks.create_task(_listen(roost, region, database_engine.faults, fails))
+
+
+async def _listen(roost: Roost, region: str, hear: Hear, look: Look) -> None:
+    while True:
+        try:
+            async with aclosing(hear()) as heard:
+                async for each in heard:
+                    async with roost.store.transaction() as db:
+                        await look(db, roost.queue, each)
+        except Exception:
+            _log.exception("fault_watch_failed", region=region)
+        await asyncio.sleep(_PAUSE_SECONDS)

@@ -1,0 +1,279 @@
+"""A database of three servers, of which one takes writes and two follow it.
+
+The order of a failover is what keeps it whole: the former primary is dead for certain before
+anything else; of what replicas have received the most is applied before one of them leads; and who
+leads is written to disk before it takes a write. Whoever is killed on the way, the next one finds
+either the former primary in its office, or the new one.
+"""
+
+import asyncio
+import os
+import secrets
+
+import structlog
+from pydantic import BaseModel, SecretStr
+
+from roost.core.engine import EngineError
+from roost.engines.mariadb import backups, replication
+from roost.engines.mariadb.config import is_semi_synchronous
+from roost.engines.mariadb.folder import NUMBERS, Folder
+from roost.engines.mariadb.host import Host, port_of
+from roost.engines.mariadb.replication import Source
+from roost.engines.mariadb.server import Server, owner
+from roost.engines.mariadb.users import statements
+from roost.resources.databases.engine import DatabaseSpec
+
+_FOLLOW_SECONDS, _POLL_SECONDS = 10.0, 0.1
+
+_log = structlog.get_logger(__name__)
+
+
+class Roles(BaseModel):
+    """What must outlive whoever decides it."""
+
+    primary: int
+    lost: list[int] = []
+    """Nodes whose data are of no use any more."""
+
+
+class Cluster:
+    """Whoever calls it holds the folder."""
+
+    def __init__(self, host: Host, folder: Folder) -> None:
+        self._host = host
+        self._folder = folder
+
+    @property
+    def primary(self) -> Folder:
+        return self._folder.node(self._roles().primary)
+
+    def runs(self) -> bool:
+        """Whether all nodes do."""
+        roles = self._roles()
+        return not roles.lost and all(
+            Server(node).process() is not None for node in self._folder.nodes()
+        )
+
+    async def make(self, spec: DatabaseSpec) -> None:
+        """Three empty nodes without servers, all alike."""
+        await self.stop()
+        os.chown(self._folder.path, *owner())
+        await self._host.give_port(self._folder)
+        self._folder.write("replication", secrets.token_hex(16))
+        for number in NUMBERS:
+            node = self._folder.node(number)
+            node.path.mkdir(mode=0o711, exist_ok=True)
+            os.chown(node.path, *owner())
+            await self._host.template.copy(node.data)
+            await self._host.give_port(node)
+        self._write(Roles(primary=NUMBERS[0]))
+        self._folder.complete()
+
+    async def serve(self, spec: DatabaseSpec) -> None:
+        """The primary does, and if it cannot, another one in its place."""
+        for node in self._folder.nodes():
+            await backups.settle(node)
+        await self.allow(spec.id, spec.allow_list)
+        if not await Server(self.primary).answers():
+            await self._replace_primary(spec)
+        await self._lead(spec)
+        await self.set_password(spec)
+
+    async def rebuild(self, spec: DatabaseSpec) -> None:
+        """Both replicas follow; one that cannot becomes a copy of the primary."""
+        for number in self._replicas():
+            node = self._folder.node(number)
+            if number in self._roles().lost or not await self._rejoin(node, spec):
+                await self._copy(node, spec)
+                self._change_lost(number, lost=False)
+        await self._lead(spec)
+
+    async def restart(self, spec: DatabaseSpec) -> None:
+        """One after the other, the primary last."""
+        for number in self._replicas():
+            await Server(self._folder.node(number)).stop()
+            await self._start(number, spec)
+            await self._rejoin(self._folder.node(number), spec)
+        await Server(self.primary).stop()
+        await self._start(self._roles().primary, spec)
+        await self.serve(spec)
+        await self.rebuild(spec)
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(Server(node).stop() for node in self._folder.nodes()))
+
+    async def allow(self, database_id: int, networks: tuple[str, ...]) -> None:
+        ports = [port_of(node) for node in self._folder.nodes()]
+        await self._host.firewall.allow_cluster(
+            database_id, ports, self._host.addresses.listen, networks
+        )
+
+    async def set_password(self, spec: DatabaseSpec) -> None:
+        """Replicas get it from the primary."""
+        await Server(self.primary).execute("The password could not be set", statements(spec))
+
+    async def back_up(self, backup_id: int, *, replica: bool) -> None:
+        node = self.primary
+        if replica:
+            running = [n for n in self._following() if Server(n).process() is not None]
+            node = running[0] if running else node
+        await backups.save(node, Server(node), backup_id)
+
+    async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
+        """The primary is restored; replicas are copied from it."""
+        roles, node = self._roles(), self.primary
+        await backups.settle(node)
+        await backups.unpack(node, backup_id)
+        await self.stop()
+        self._write(Roles(primary=roles.primary, lost=self._replicas()))
+
+        async def serve() -> None:
+            await self._start(roles.primary, spec)
+            await replication.forget_history(Server(node))
+            await self.serve(spec)
+
+        await backups.swap(node, serve, self.stop)
+        await self.rebuild(spec)
+
+    async def forget(self, database_id: int) -> None:
+        ports = [port for node in self._folder.nodes() if (port := node.port) is not None]
+        ends = self._ends() if self._folder.port is not None else []
+        await self._host.firewall.forget_cluster(database_id, ports, ends)
+
+    async def _replace_primary(self, spec: DatabaseSpec) -> None:
+        """By itself where only it has all that was acknowledged, else by a replica.
+
+        A commit is acknowledged when one of two replicas has it: only both together certainly have
+        all. With one of them, or without their acknowledgement, nothing but the primary does.
+        """
+        replicas = await self._received()
+        if is_semi_synchronous(spec) and len(replicas) == len(NUMBERS) - 1:
+            await self._fail_over(spec, replicas)
+            return
+        try:
+            await self._start(self._roles().primary, spec)
+        except EngineError:
+            if not replicas:
+                raise
+            _log.warning("database_fails_over_without_certainty", database=spec.id)
+            await self._fail_over(spec, replicas)
+
+    async def _received(self) -> list[int]:
+        """The replicas that answer and follow."""
+        found = []
+        for number in self._replicas():
+            server, lost = Server(self._folder.node(number)), number in self._roles().lost
+            if not lost and await server.answers() and await replication.following(server):
+                found.append(number)
+        return found
+
+    async def _fail_over(self, spec: DatabaseSpec, replicas: list[int]) -> None:
+        former = self._roles().primary
+        await self._host.firewall.close(spec.id)
+        await Server(self._folder.node(former)).kill()
+        received = {}
+        for number in replicas:
+            received[number] = await replication.halt(Server(self._folder.node(number)))
+        winner = max(replicas, key=lambda number: replication.sequence(received[number]))
+        await replication.catch_up(Server(self._folder.node(winner)), received[winner])
+        lost = sorted({*self._roles().lost, former})
+        self._write(Roles(primary=winner, lost=lost))
+        _log.warning("database_failed_over", database=spec.id, former=former, primary=winner)
+
+    async def _lead(self, spec: DatabaseSpec) -> None:
+        """Of the one that is written down, and nobody else; then clients reach it."""
+        server, source = Server(self.primary), self._source()
+        following = []
+        for node in self._following():
+            if await Server(node).answers():
+                await self._turn(node, source)
+                following.append(node)
+        await replication.lead(server, waits=bool(following) and is_semi_synchronous(spec))
+        await replication.admit_replicas(server, source)
+        targets = [port_of(self.primary)], [port_of(node) for node in following]
+        ends = dict(zip(self._ends(), targets, strict=False))
+        await self._host.firewall.open(spec.id, self._host.addresses.listen, ends)
+
+    async def _turn(self, node: Folder, source: Source) -> None:
+        """To the primary that there is now."""
+        found = await replication.following(Server(node))
+        if found is None or found.port != source.port or not (found.receives and found.applies):
+            await replication.follow(Server(node), source)
+
+    async def _rejoin(self, node: Folder, spec: DatabaseSpec) -> bool:
+        """Whether it follows the primary with the data that it has."""
+        number = self._folder.nodes().index(node) + 1
+        try:
+            await self._start(number, spec)
+            await self._turn(node, self._source())
+            return await self._follows(node)
+        except EngineError:
+            return False
+
+    async def _follows(self, node: Folder) -> bool:
+        """Within some seconds."""
+        try:
+            async with asyncio.timeout(_FOLLOW_SECONDS):
+                while True:
+                    found = await replication.following(Server(node))
+                    if found is not None and found.receives and found.applies:
+                        return True
+                    await asyncio.sleep(_POLL_SECONDS)
+        except TimeoutError:
+            return False
+
+    async def _copy(self, node: Folder, spec: DatabaseSpec) -> None:
+        """A replica from what the primary has, which goes on meanwhile."""
+        number = self._folder.nodes().index(node) + 1
+        self._change_lost(number, lost=True)
+        await Server(node).stop()
+        await self._lead(spec)  # Without a replica no commit waits, which the copy would wait for.
+        position = await backups.clone(self.primary, Server(self.primary), node)
+        await self._start(number, spec)
+        await replication.follow(Server(node), self._source(), position)
+        if not await self._follows(node):
+            raise EngineError("A node of the database does not follow its primary")
+
+    async def _start(self, number: int, spec: DatabaseSpec) -> None:
+        """With what it is to have; one that hangs is killed before."""
+        node = self._folder.node(number)
+        server = Server(node)
+        if await server.answers():
+            return
+        await server.kill()
+        await self._host.configure(node, spec, port_of(node), number)
+        await server.start()
+
+    def _replicas(self) -> list[int]:
+        primary = self._roles().primary
+        return [number for number in NUMBERS if number != primary]
+
+    def _following(self) -> list[Folder]:
+        """Replicas with data that are of use."""
+        lost = self._roles().lost
+        return [self._folder.node(each) for each in self._replicas() if each not in lost]
+
+    def _ends(self) -> list[tuple[str, int]]:
+        """Where clients find the primary, then the replicas."""
+        addresses, port = self._host.addresses, port_of(self._folder)
+        ends = [(addresses.listen, port)]
+        return (
+            ends
+            if addresses.replicas_listen is None
+            else [*ends, (addresses.replicas_listen, port)]
+        )
+
+    def _source(self) -> Source:
+        password = SecretStr(self._folder.read("replication"))
+        return Source(self._host.addresses.listen, port_of(self.primary), password)
+
+    def _roles(self) -> Roles:
+        return Roles.model_validate_json(self._folder.read("roles") or '{"primary": 1}')
+
+    def _write(self, roles: Roles) -> None:
+        self._folder.write("roles", roles.model_dump_json())
+
+    def _change_lost(self, number: int, *, lost: bool) -> None:
+        roles = self._roles()
+        left = {*roles.lost} - {number}
+        self._write(Roles(primary=roles.primary, lost=sorted(left | ({number} if lost else set()))))

@@ -1,0 +1,106 @@
+"""What the databases of one region share on this host."""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, ip_address
+from pathlib import Path
+
+from roost.certificates import Authority
+from roost.core.engine import EngineError
+from roost.engines.listeners import Listener, free_tcp_port, is_free
+from roost.engines.locks import locked
+from roost.engines.mariadb.config import render
+from roost.engines.mariadb.firewall import Firewall
+from roost.engines.mariadb.folder import Folder, ids_in
+from roost.engines.mariadb.server import owner
+from roost.engines.mariadb.template import Template
+from roost.resources.databases.engine import DatabaseSpec
+from roost.threads import COMPUTING, DISK
+
+_PORT_TRIES = 100
+_LOOPBACK, _BESIDE = "127.0.0.1", "127.0.0.2"
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where servers listen, and what clients call them."""
+
+    listen: str
+    name: str
+    replicas_listen: str | None
+    """Where the replicas of clusters are reached; None: nowhere."""
+    replicas_name: str | None
+
+    @classmethod
+    def of(
+        cls, listen: str, name: str | None, replicas: str | None, replicas_name: str | None
+    ) -> "Addresses":
+        """On the loopback interface there is always an address for the replicas too."""
+        beside = _BESIDE if listen == _LOOPBACK else None
+        found = replicas or beside
+        return cls(listen, name or listen, found, replicas_name or found)
+
+    @property
+    def can_forward(self) -> bool:
+        """Whether packets for it can be handed to another port of it."""
+        address = ip_address(self.listen)
+        return isinstance(address, IPv4Address) and not address.is_unspecified
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of certificates."""
+        found = (self.name, self.listen, self.replicas_name, self.replicas_listen)
+        return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
+class Host:
+    def __init__(self, root: Path, version: str, addresses: Addresses) -> None:
+        """`version`: of the programs."""
+        self.root = root.absolute()
+        self.version = version
+        self.addresses = addresses
+        self.firewall = Firewall(self.root)
+        self.template = Template(self.root, version)
+        self._authority = Authority(self.root, "Roost Managed Databases")
+
+    @property
+    def certificate(self) -> str:
+        """PEM; the authority's."""
+        return self._authority.ensure()
+
+    def folder(self, database_id: int) -> Folder:
+        return Folder.of(self.root, database_id)
+
+    async def give_port(self, folder: Folder) -> int:
+        """The folder's own, which no other one has, also while that is down."""
+        if folder.port is None:
+            async with locked(self.root):
+                folder.set_port(await DISK.run(self._free_port))
+        return port_of(folder)
+
+    async def configure(
+        self, node: Folder, spec: DatabaseSpec, port: int, number: int | None = None
+    ) -> None:
+        """What a server reads when it starts; with its `number` in a cluster."""
+        async with locked(self.root):
+            await COMPUTING.run(self._authority.ensure)
+        tls, names = node.path / "tls", self.addresses.names
+        await COMPUTING.run(self._authority.issue, tls, names, owner())
+        node.files.mkdir(mode=0o700, exist_ok=True)
+        node.configuration.write_text(render(spec, self.addresses.listen, port, number))
+        node.set_version(self.version)
+
+    def _free_port(self) -> int:
+        folders = [each for known in ids_in(self.root) for each in self.folder(known).all_nodes()]
+        taken = {folder.port for folder in folders}
+        for _ in range(_PORT_TRIES):
+            port = free_tcp_port()
+            if port not in taken and is_free(Listener(self.addresses.listen, port)):
+                return port
+        raise EngineError("No port is free for the database")
+
+
+def port_of(folder: Folder) -> int:
+    port = folder.port
+    if port is None:
+        raise EngineError("The port of the database is not known")
+    return port

@@ -1,0 +1,132 @@
+"""What servers of a cluster are told: whom to follow, and who takes writes."""
+
+import re
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+from roost.core.engine import EngineError
+from roost.engines.mariadb.server import Server
+
+USER = "roost_replication"
+_DOING = "The nodes of the database could not be brought together"
+_CATCH_UP_SECONDS = 60
+_POSITION = re.compile(
+    r"[0-9]{1,10}-[0-9]{1,10}-[0-9]{1,20}(,[0-9]{1,10}-[0-9]{1,10}-[0-9]{1,20})*"
+)
+_DURABLE = "set global innodb_flush_log_at_trx_commit = 1; set global sync_binlog = 1;"
+_FAST = "set global innodb_flush_log_at_trx_commit = 2; set global sync_binlog = 0;"
+"""Of a replica, which can fetch again what a loss of power takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who is followed."""
+
+    address: str
+    port: int
+    password: SecretStr
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How a replica stands."""
+
+    port: int
+    """Of whom it follows."""
+    receives: bool
+    applies: bool
+    position: str
+    """Up to where it has received (GTID)."""
+
+
+async def following(server: Server) -> Following | None:
+    """None of a server that follows nobody."""
+    rows = await server.rows(_DOING, "show slave status")
+    if not rows:
+        return None
+    row = rows[0]
+    return Following(
+        int(row["Master_Port"]),
+        row["Slave_IO_Running"] == "Yes",
+        row["Slave_SQL_Running"] == "Yes",
+        row["Gtid_IO_Pos"],
+    )
+
+
+async def admit_replicas(server: Server, source: Source) -> None:
+    """Replicas may follow the server, which takes writes."""
+    user = f"'{USER}'@'{source.address}'"
+    secret = source.password.get_secret_value()
+    await _tell(
+        server,
+        f"create user if not exists {user} identified by '{secret}';"
+        f"alter user {user} identified by '{secret}';"
+        f"grant replication slave on *.* to {user};",
+    )
+
+
+async def follow(server: Server, source: Source, position: str | None = None) -> None:
+    """Apply what the source has from the server's own position on, or from this one."""
+    start = "" if position is None else f"set global gtid_slave_pos = '{checked(position)}';"
+    await _tell(
+        server,
+        f"stop slave; set global read_only = 1; {_FAST} {start}"
+        f"change master to master_host = '{source.address}', master_port = {source.port},"
+        f" master_user = '{USER}', master_password = '{source.password.get_secret_value()}',"
+        " master_ssl = 1, master_use_gtid = slave_pos, master_connect_retry = 1;"
+        "start slave;",
+    )
+
+
+async def halt(server: Server) -> str:
+    """Receive no more, and keep what has been received; up to where that is.
+
+    The applying thread must not stop: a start would throw away what it has not applied.
+    """
+    await _tell(server, "stop slave io_thread;")
+    found = await following(server)
+    if found is None:
+        raise EngineError(f"{_DOING}: a replica follows nobody")
+    return found.position
+
+
+async def catch_up(server: Server, position: str) -> None:
+    """Returns when it has applied everything up to there. Raises EngineError."""
+    if not position:
+        return
+    wait = f"select master_gtid_wait('{checked(position)}', {_CATCH_UP_SECONDS})"
+    if (await server.execute(_DOING, SecretStr(wait))).strip() != "0":
+        raise EngineError(f"{_DOING}: a replica does not apply what it has received")
+
+
+async def lead(server: Server, *, waits: bool) -> None:
+    """Follow nobody and take writes; `waits`: until a replica has them too."""
+    await _tell(
+        server,
+        f"stop slave; reset slave all; {_DURABLE}"
+        f"set global rpl_semi_sync_master_enabled = {int(waits)}; set global read_only = 0;",
+    )
+
+
+async def forget_history(server: Server) -> None:
+    """What was restored has nothing to do with what the log of writes says."""
+    await _tell(
+        server, "stop slave; reset slave all; reset master; set global gtid_slave_pos = '';"
+    )
+
+
+def sequence(position: str) -> int:
+    """How far a position is, among those of one cluster: its nodes share one domain."""
+    return max((int(part.rsplit("-", 1)[1]) for part in position.split(",") if part), default=0)
+
+
+def checked(position: str) -> str:
+    """A position that a server told us, which goes into a statement. Raises EngineError."""
+    if position and not (len(position) < 200 and _POSITION.fullmatch(position)):
+        raise EngineError(f"{_DOING}: a position is none")
+    return position
+
+
+async def _tell(server: Server, statements: str) -> None:
+    await server.execute(_DOING, SecretStr(statements))

@@ -1,0 +1,74 @@
+"""A database of one server."""
+
+import os
+
+from roost.engines.mariadb import backups
+from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.host import Host, port_of
+from roost.engines.mariadb.server import Server, owner
+from roost.engines.mariadb.users import statements
+from roost.resources.databases.engine import DatabaseSpec
+
+
+class Single:
+    """Whoever calls it holds the folder."""
+
+    def __init__(self, host: Host, folder: Folder) -> None:
+        self._host = host
+        self._folder = folder
+        self._server = Server(folder)
+
+    @property
+    def primary(self) -> Folder:
+        return self._folder
+
+    def runs(self) -> bool:
+        return self._server.process() is not None
+
+    async def make(self, spec: DatabaseSpec) -> None:
+        """Empty, without a server."""
+        await self._server.stop()
+        os.chown(self._folder.path, *owner())
+        await self._host.template.copy(self._folder.data)
+        await self._host.give_port(self._folder)
+        self._folder.complete()
+
+    async def serve(self, spec: DatabaseSpec) -> None:
+        """Nobody reaches the server before its allow list is in force."""
+        await backups.settle(self._folder)
+        await self.allow(spec.id, spec.allow_list)
+        if not self.runs():
+            await self._host.configure(self._folder, spec, port_of(self._folder))
+        await self._server.start()
+        await self.set_password(spec)
+
+    async def rebuild(self, spec: DatabaseSpec) -> None:
+        """There is nothing beside the server."""
+
+    async def restart(self, spec: DatabaseSpec) -> None:
+        await backups.settle(self._folder)
+        await self._server.stop()
+        await self.serve(spec)
+
+    async def stop(self) -> None:
+        await self._server.stop()
+
+    async def allow(self, database_id: int, networks: tuple[str, ...]) -> None:
+        await self._host.firewall.allow(database_id, port_of(self._folder), networks)
+
+    async def set_password(self, spec: DatabaseSpec) -> None:
+        await self._server.execute("The password could not be set", statements(spec))
+
+    async def back_up(self, backup_id: int, *, replica: bool) -> None:
+        await backups.save(self._folder, self._server, backup_id)
+
+    async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
+        await backups.settle(self._folder)
+        await backups.unpack(self._folder, backup_id)
+        await self._server.stop()
+        await backups.swap(self._folder, lambda: self.serve(spec), self._server.stop)
+
+    async def forget(self, database_id: int) -> None:
+        """The host's packet filter knows nothing of it any more."""
+        if (port := self._folder.port) is not None:
+            await self._host.firewall.forget(database_id, port)
