@@ -14,6 +14,7 @@ from bench import (
     attach,
     attacks,
     billing,
+    clusters,
     dialect,
     dns,
     edge,
@@ -41,6 +42,7 @@ _WITH_DATABASE: dict[str, Callable[[Store, Path], AsyncIterator[Result]]] = {
 _ALONE: dict[str, Callable[[], AsyncIterator[Result]]] = {
     "dns": dns.measure,
     "start": start.measure,
+    "clusters": clusters.measure,
     "guest": guest.measure,
     "attach": attach.measure,
     "images": images.measure,

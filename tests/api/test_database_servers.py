@@ -14,10 +14,13 @@ import pytest
 from roost.app.fsck import check_all
 from roost.app.roost import Roost
 from roost.core.planes import Engines
+from roost.engines.mariadb.cluster import Cluster
 from roost.engines.mariadb.databases import MariadbDatabases
+from roost.engines.mariadb.folder import Folder
 from roost.resources.databases.engine import DATABASE_PLANE
 from roost.settings import Settings
-from tests.support.client import Client, Contract, Json
+from tests.engines.database_harness import kill
+from tests.support.client import Client, Contract, Json, until
 from tests.support.database import DatabaseServer
 from tests.support.databases import DATABASES, at_rest, database_body, made_backup, made_database
 from tests.support.server import running_roost, simulated
@@ -128,3 +131,48 @@ async def test_from_the_api_to_the_server_and_back(settings: Settings, tmp_path:
                     await asyncio.sleep(0.05)
         finally:
             await engine.shut_down()
+
+
+async def test_a_cluster_fails_over_by_itself(settings: Settings, tmp_path: Path) -> None:
+    """The port stays; the account is told, and that all is well again."""
+    async with opened(settings) as (roost, client, _):
+        engine = roost.services.get(Engines).of(DATABASE_PLANE, REGION)
+        assert isinstance(engine, MariadbDatabases)
+        try:
+            row = await made_database(
+                client,
+                engine="mysql/10.11",
+                region=REGION,
+                cluster_size=3,
+                replication_type="semi_synch",
+                allow_list=["127.0.0.2"],
+            )
+            assert row["hosts"] == {"primary": "127.0.0.1", "secondary": "127.0.0.2"}
+            statements = (
+                "create database shop",
+                "create table shop.orders (id int primary key)",
+                "insert into shop.orders values (1)",
+            )
+            await ask(client, row, tmp_path, "127.0.0.2", *statements)
+            folder = Folder.of(settings.state / "mariadb" / REGION, row["id"])
+            former = Cluster(engine._host, folder).primary
+            await kill(former)
+            await until(lambda: told(client, row), lambda found: "database_degraded" in found)
+            await at_rest(client, row["id"])
+            assert Cluster(engine._host, folder).primary != former
+            select = "select id from shop.orders"
+            assert await ask(client, row, tmp_path, "127.0.0.2", select) == ((1,),)
+            state = await engine.inspect(row["id"])
+            assert state is not None
+            assert state.running
+            lines: list[str] = []
+            await check_all(roost, False, lines.append)
+            assert [line for line in lines if "database " in line] == []
+        finally:
+            await engine.shut_down()
+
+
+async def told(client: Client, row: Json) -> list[str]:
+    wanted = {"entity.id": row["id"], "entity.type": "database"}
+    page = await client.get("/account/events", filter=wanted)
+    return [event["action"] for event in page["data"] if event["status"] == "finished"]

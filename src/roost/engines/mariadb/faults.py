@@ -13,9 +13,9 @@ from roost.engines.mariadb.host import Host
 from roost.engines.mariadb.server import Server
 from roost.threads import DISK
 
-_ENDED_SECONDS, _SILENT_SECONDS = 0.5, 2.0
+_ENDED_SECONDS, _SILENT_SECONDS = 0.5, 1.0
 """Between two looks."""
-_GREETING_SECONDS = 4.0
+_GREETING_SECONDS = 3.0
 _SILENCES = 2
 """In a row, until a server counts as one that hangs: a busy host may be slow once."""
 

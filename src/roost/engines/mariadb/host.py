@@ -1,12 +1,13 @@
 """What the databases of one region share on this host."""
 
+import random
 from dataclasses import dataclass
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
 
 from roost.certificates import Authority
 from roost.core.engine import EngineError
-from roost.engines.listeners import Listener, free_tcp_port, is_free
+from roost.engines.listeners import Listener, is_free
 from roost.engines.locks import locked
 from roost.engines.mariadb.config import render
 from roost.engines.mariadb.firewall import Firewall
@@ -16,6 +17,9 @@ from roost.engines.mariadb.template import Template
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import COMPUTING, DISK
 
+_PORTS = range(20_000, 32_000)
+"""None that the kernel gives to whoever asks for any: the packets of those would be filtered, and
+nobody holds the port at which a cluster is reached."""
 _PORT_TRIES = 100
 _LOOPBACK, _BESIDE = "127.0.0.1", "127.0.0.2"
 
@@ -93,7 +97,7 @@ class Host:
         folders = [each for known in ids_in(self.root) for each in self.folder(known).all_nodes()]
         taken = {folder.port for folder in folders}
         for _ in range(_PORT_TRIES):
-            port = free_tcp_port()
+            port = random.choice(_PORTS)
             if port not in taken and is_free(Listener(self.addresses.listen, port)):
                 return port
         raise EngineError("No port is free for the database")

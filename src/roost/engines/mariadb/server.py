@@ -25,7 +25,7 @@ _LAST_WORDS = 4000
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _MOUNT = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
 _CLIENT = ("mariadb", "--no-defaults", "--socket=socket", "--batch")
-_ANSWER_SECONDS = 5.0
+_ANSWER_SECONDS = 4.0
 
 
 def owner() -> tuple[int, int]:

@@ -1,0 +1,269 @@
+"""What clusters of MariaDB servers owe: nothing that was acknowledged is lost, whoever dies."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+import pymysql
+import pytest
+import pytest_asyncio
+
+from roost.engines.mariadb.cluster import Cluster
+from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.server import Server
+from roost.resources.databases.engine import Access, DatabaseSpec
+from tests.engines.conftest import ids
+from tests.engines.database_harness import MariadbHarness, kill, open_mariadb
+
+_WRITERS = 4
+
+
+@dataclass
+class Database:
+    """A cluster, and all that clients of it were told is written."""
+
+    mariadb: MariadbHarness
+    spec: DatabaseSpec
+    access: Access
+    acknowledged: list[int] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+    """Seconds in which no write was acknowledged, one for each failure."""
+
+    @property
+    def folder(self) -> Folder:
+        return Folder.of(self.mariadb.root, self.spec.id)
+
+    @property
+    def primary(self) -> Folder:
+        return Cluster(self.mariadb.engine._host, self.folder).primary
+
+    def replicas(self) -> list[Folder]:
+        return [node for node in self.folder.nodes() if node != self.primary]
+
+    async def ask(self, *statements: str) -> tuple[tuple[object, ...], ...]:
+        return await self.mariadb.ask(self.access, self.spec, *statements)
+
+    async def mend(self) -> None:
+        """What the control plane does as soon as it hears of the failure."""
+        engine = self.mariadb.reopen()
+        await engine.ensure(self.spec)
+        await engine.rebuild(self.spec)
+
+    async def check(self) -> None:
+        """Nothing that was acknowledged is missing, on any node, and one takes writes."""
+        rows = await self.ask("select id from notes.rows")
+        assert {int(str(row[0])) for row in rows} >= set(self.acknowledged)
+        state = await self.mariadb.engine.inspect(self.spec.id)
+        assert state is not None
+        assert state.running
+        assert await self.writable() == [self.primary.path.name]
+
+    async def writable(self) -> list[str]:
+        found = []
+        for node in self.folder.nodes():
+            rows = await Server(node).rows("read", "select @@global.read_only as fixed")
+            if rows == [{"fixed": "0"}]:
+                found.append(node.path.name)
+        return found
+
+    @asynccontextmanager
+    async def written_to(self) -> AsyncIterator[None]:
+        """While the block runs, writers insert rows and remember what was acknowledged."""
+        stop, last = asyncio.Event(), time.monotonic()
+        gap = 0.0
+
+        async def write(writer: int) -> None:
+            nonlocal last, gap
+            number = len(self.acknowledged) * _WRITERS + writer
+            while not stop.is_set():
+                number += _WRITERS
+                if await asyncio.to_thread(self._insert, number):
+                    now = time.monotonic()
+                    gap, last = max(gap, now - last), now
+                    self.acknowledged.append(number)
+
+        tasks = [asyncio.create_task(write(writer)) for writer in range(_WRITERS)]
+        try:
+            yield
+        finally:
+            stop.set()
+            await asyncio.gather(*tasks)
+            self.gaps.append(gap)
+
+    def _insert(self, number: int) -> bool:
+        """A client that connects anew each time, as its last server may be gone."""
+        try:
+            with (
+                self.mariadb.connect(self.access, self.spec) as connection,
+                connection.cursor() as cursor,
+            ):
+                cursor.execute("insert into notes.rows values (%s)", (number,))
+            return True
+        except (pymysql.Error, OSError):
+            time.sleep(0.02)
+            return False
+
+
+@pytest_asyncio.fixture(scope="module")
+async def mariadb(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MariadbHarness]:
+    harness = await open_mariadb(tmp_path_factory.mktemp("clusters"), nodes=3)
+    yield harness
+    await harness.close()
+
+
+async def _made(mariadb: MariadbHarness, spec: DatabaseSpec) -> Database:
+    database = Database(mariadb, spec, await mariadb.engine.create(spec))
+    await database.ask(
+        "create database notes", "create table notes.rows (id bigint primary key) engine = innodb"
+    )
+    return database
+
+
+@pytest_asyncio.fixture(scope="module")
+async def database(mariadb: MariadbHarness) -> AsyncIterator[Database]:
+    """One for all tests, each of which leaves it whole."""
+    database = await _made(mariadb, mariadb.spec(next(ids)))
+    yield database
+    await mariadb.engine.delete(database.spec.id)
+
+
+async def _kill_primary(database: Database) -> None:
+    await kill(database.primary)
+
+
+async def _kill_a_replica(database: Database) -> None:
+    await kill(database.replicas()[0])
+
+
+async def _kill_primary_and_a_replica(database: Database) -> None:
+    await asyncio.gather(kill(database.primary), kill(database.replicas()[0]))
+
+
+async def _kill_replicas(database: Database) -> None:
+    await asyncio.gather(*(kill(node) for node in database.replicas()))
+
+
+async def _kill_all(database: Database) -> None:
+    await asyncio.gather(*(kill(node) for node in database.folder.nodes()))
+
+
+async def _stop_primary(database: Database) -> None:
+    """Only a signal that cannot be caught ends it."""
+    process = Server(database.primary).process()
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)
+
+
+Failure = Callable[[Database], Awaitable[None]]
+
+
+@pytest.mark.parametrize(
+    ("fail", "moves"),
+    [
+        (_kill_primary, True),
+        (_kill_a_replica, False),
+        (_kill_primary_and_a_replica, False),
+        (_kill_replicas, False),
+        (_kill_all, False),
+        (_stop_primary, True),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+async def test_nothing_acknowledged_is_lost(database: Database, fail: Failure, moves: bool) -> None:
+    """Another node leads where it certainly has everything, else the primary comes back."""
+    before = database.primary
+    async with database.written_to():
+        await asyncio.sleep(0.3)
+        await fail(database)
+        await database.mend()
+        written = len(database.acknowledged)
+        async with asyncio.timeout(20):
+            while len(database.acknowledged) < written + 20:
+                await asyncio.sleep(0.02)
+    assert (database.primary != before) == moves
+    await database.check()
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.3, 0.5, 0.8])
+async def test_a_failover_that_is_interrupted_goes_on(database: Database, seconds: float) -> None:
+    """Another worker takes it up, wherever it was left; at no moment do two take writes."""
+    async with database.written_to():
+        await kill(database.primary)
+        work = asyncio.create_task(database.mend())
+        await asyncio.wait({work}, timeout=seconds)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        running = [node for node in database.folder.nodes() if await Server(node).answers()]
+        assert len(running) >= 2
+        await database.mend()
+    await database.check()
+
+
+async def test_a_hanging_server_is_told_of(database: Database) -> None:
+    faults = database.mariadb.reopen().faults()
+    async with asyncio.timeout(20):
+        told = asyncio.ensure_future(anext(faults))
+        await asyncio.sleep(0)
+        await _stop_primary(database)
+        assert await told == database.spec.id
+    await faults.aclose()
+    await database.mend()
+    await database.check()
+
+
+async def test_what_a_former_primary_has_beside_the_others_is_dropped(database: Database) -> None:
+    """It comes back as a copy of the one that leads now."""
+    former = database.primary
+    for node in database.replicas():
+        await Server(node).rows("halt", "stop slave io_thread")
+    lonely = "set global rpl_semi_sync_master_enabled = 0; insert into notes.rows values (-1)"
+    await Server(former).rows("write", lonely)
+    await kill(former)
+    await database.mend()
+    assert database.primary != former
+    assert await database.ask("select id from notes.rows where id = -1") == ()
+    rows = await Server(former).rows("read", "select id from notes.rows where id = -1")
+    assert rows == []
+    await database.check()
+
+
+async def test_replicas_are_read_only_and_follow(database: Database) -> None:
+    assert database.access.secondary is not None
+    replica = replace(database.access, primary=database.access.secondary)
+    await database.ask("insert into notes.rows values (-2)")
+    async with asyncio.timeout(10):
+        while not await database.mariadb.ask(
+            replica, database.spec, "select id from notes.rows where id = -2"
+        ):
+            await asyncio.sleep(0.02)
+    with pytest.raises(pymysql.Error, match="read-only"):
+        await database.mariadb.ask(replica, database.spec, "insert into notes.rows values (-3)")
+
+
+async def test_nodes_are_not_reached_beside_their_end(database: Database) -> None:
+    """Whoever knows a node's port gets nowhere with it."""
+    for node in database.folder.nodes():
+        assert node.port is not None
+        access = replace(database.access, port=node.port)
+        assert not await database.mariadb.admits(access, database.spec)
+
+
+async def test_asynchronous_replicas_do_not_lead_while_the_primary_can(
+    mariadb: MariadbHarness,
+) -> None:
+    """They may lack what it has acknowledged."""
+    spec = mariadb.spec(next(ids))
+    spec = replace(spec, shape=replace(spec.shape, replication_type="asynch"))
+    database = await _made(mariadb, spec)
+    before = database.primary
+    async with database.written_to():
+        await asyncio.sleep(0.3)
+        await kill(before)
+        await database.mend()
+    assert database.primary == before
+    await database.check()
+    await mariadb.engine.delete(spec.id)
