@@ -54,6 +54,12 @@ class Settings(BaseSettings):
         pattern=r"^(https?://[!-~]+)?$",
         description="link that who cancels an account is shown; empty: none",
     )
+    suspend_days: int | None = Field(
+        default=None,
+        ge=0,
+        le=3650,
+        description="that a payment is past due until services rest; default: they never do",
+    )
     canceled_days: int = Field(
         default=90, ge=0, le=36500, description="that users of canceled accounts are kept"
     )

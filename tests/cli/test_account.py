@@ -42,7 +42,7 @@ def opened(server: Server, *options: str) -> tuple[str, str, str]:
 
 def listed(server: Server, account_id: str) -> list[str]:
     lines = told(server, "account", "list").splitlines()
-    assert lines[0].split() == ["ID", "PARENT", "USERS", "CREATED", "EMAIL", "COMPANY"]
+    assert lines[0].split() == ["ID", "PARENT", "USERS", "CREATED", "SUSPENDED", "EMAIL", "COMPANY"]
     return next(line.split() for line in lines if line.startswith(account_id))
 
 
@@ -68,7 +68,8 @@ def test_a_new_account_can_be_used_at_once(server: Server) -> None:
     (theirs,) = fetch(server, "/account/users", token)["data"]
     assert (theirs["username"], theirs["email"]) == (user, "ada@example.com")
     assert (theirs["restricted"], theirs["user_type"]) == (False, "default")
-    own, parent, users, _, email, company = listed(server, account_id)
+    own, parent, users, _, suspended, email, company = listed(server, account_id)
+    assert suspended == "-"
     assert (own, parent, users, email, company) == (
         account_id,
         "-",
@@ -274,3 +275,40 @@ def test_canceled_accounts_are_listed(server: Server) -> None:
 
     wait_until(lambda: row()[2] != "-")
     assert row()[3:] == ["-", "0.00", "-", "Thank", "you,", "[31mbye."]
+
+
+def test_an_account_is_suspended_and_goes_on(server: Server) -> None:
+    account_id, _, token = opened(server, "--email", "s@example.com")
+    told(server, "account", "suspend", account_id, "--reason", "a breach of the rules")
+    assert listed(server, account_id)[4] == "operator"
+    notices = fetch(server, "/account/notifications", token)["data"]
+    assert "a breach of the rules" in [each["body"] for each in notices]
+    told(server, "account", "resume", account_id)
+    assert listed(server, account_id)[4] == "-"
+    again = invoke(server, "account", "resume", account_id)
+    assert (again.exit_code, again.stdout) == (1, "")
+    assert f"account {account_id} is not suspended" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("suspend", "100000"), "Missing option '--reason'"),
+        (("suspend", "100000", "--reason", " "), "Invalid value for --reason"),
+        (("suspend", "100000", "--reason", "x" * 501), "must be 1-500 characters"),
+        (("suspend", "none", "--reason", "x"), "Invalid value"),
+        (("resume", "0"), "Invalid value"),
+    ],
+)
+def test_suspensions_that_make_no_sense(
+    server: Server, arguments: tuple[str, ...], message: str
+) -> None:
+    done = invoke(server, "account", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_an_account_that_does_not_exist_is_not_suspended(server: Server) -> None:
+    done = invoke(server, "account", "suspend", "999999999", "--reason", "x")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "there is no account 999999999" in done.stderr

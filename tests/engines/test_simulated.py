@@ -91,6 +91,7 @@ class Region:
             "database_create": lambda: databases.create(DATABASE),
             "database_ensure": lambda: databases.ensure(DATABASE),
             "database_rebuild": lambda: databases.rebuild(DATABASE),
+            "database_rest": lambda: databases.rest(ID),
             "database_restart": lambda: databases.restart(DATABASE),
             "database_allow": lambda: databases.set_allow_list(ID, ("192.0.2.0/24",)),
             "database_password": lambda: databases.set_password(DATABASE),

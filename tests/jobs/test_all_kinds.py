@@ -33,6 +33,7 @@ from tests.jobs import (
     payment_scenarios,
     retention_scenarios,
     support_scenarios,
+    suspension_scenarios,
     transfer_scenarios,
     upload_scenarios,
     usage_scenarios,
@@ -68,6 +69,7 @@ SCENARIOS = (
     *retention_scenarios.SCENARIOS,
     *volume_scenarios.SCENARIOS,
     *support_scenarios.SCENARIOS,
+    *suspension_scenarios.SCENARIOS,
     *transfer_scenarios.SCENARIOS,
     *usage_scenarios.SCENARIOS,
 )

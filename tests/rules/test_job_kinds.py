@@ -24,6 +24,7 @@ from roost.resources.object_storage.jobs import AccountArgs
 from roost.resources.object_storage.watch_jobs import COUNT
 from roost.resources.payments.jobs import PaymentArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
+from roost.resources.suspension.jobs import AccountArgs as SuspendedArgs
 from roost.resources.volumes import locks as volumes
 from roost.resources.volumes.jobs import VolumeArgs
 from roost.web.registry import Endpoint
@@ -41,7 +42,7 @@ _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count"),
-    *("address_apply", "account_close", "operator_letter"),
+    *("address_apply", "account_close", "account_suspension", "operator_letter"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""
@@ -64,6 +65,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (ImageArgs, images.resource_of(6)),
         (PaymentArgs, "payments:6"),
         (CloseArgs, "cancellation:6"),
+        (SuspendedArgs, "suspension:6"),
         (LetterArgs, "condition:6:webhook"),
     ):
         if issubclass(kind.args, args):

@@ -37,6 +37,7 @@ from roost.resources.security_questions.group import GROUP as SECURITY_QUESTIONS
 from roost.resources.ssh_keys.group import GROUP as SSH_KEYS
 from roost.resources.stackscripts.group import GROUP as STACKSCRIPTS
 from roost.resources.support.group import GROUP as SUPPORT
+from roost.resources.suspension.group import GROUP as SUSPENSION
 from roost.resources.tags.group import GROUP as TAGS
 from roost.resources.tokens.group import GROUP as TOKENS
 from roost.resources.transfers.group import GROUP as TRANSFERS
@@ -95,6 +96,7 @@ GROUPS = Groups(
     SSH_KEYS,
     STACKSCRIPTS,
     SUPPORT,
+    SUSPENSION,
     TAGS,
     TOKENS,
     TRANSFERS,

@@ -35,6 +35,7 @@ from roost.core.neighbours import Neighbours
 from roost.core.notices import Causes
 from roost.core.planes import Binding, Engine, Engines
 from roost.core.spool import Spool
+from roost.core.suspensions import Suspensions
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.simulated.gateway import SimulatedGateway
 from roost.jobs.environment import Environment, WorkerSettings
@@ -53,6 +54,7 @@ from roost.resources.images.imported_service import ImportedImages
 from roost.resources.oauth_clients.queries import PublicUrl
 from roost.resources.payments.engine import Gateways
 from roost.resources.regions.rules import served
+from roost.resources.suspension.settings import Grace
 from roost.resources.tokens.service import StoredTokens, TokenUsage
 from roost.secrets import Box
 from roost.services import Services
@@ -242,6 +244,8 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Watches(*GROUPS.watches),
                 letters_of(settings),
                 Endings(*GROUPS.endings),
+                Suspensions(*GROUPS.suspensions),
+                Grace.of(settings),
                 Cancellation.of(settings),
                 await DISK.run(Papers.of, settings),
                 Promises(*GROUPS.promises),

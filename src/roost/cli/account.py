@@ -15,10 +15,14 @@ from roost.resources.account.bodies import UpdateAccount
 from roost.resources.account.queries import ListedAccount, exists, list_accounts
 from roost.resources.account.service import AccountError, Opened, make_parent, open_account
 from roost.resources.betas import queries as betas
+from roost.resources.suspension import service as suspension
+from roost.resources.suspension.service import SuspensionError
 from roost.resources.users.bodies import CreateUser
 from roost.settings import Settings
 from roost.web.bodies import Body
 from roost.web.revocation import settle
+
+_MAX_REASON = 500
 
 
 class _Commands(LazyGroup):
@@ -72,6 +76,28 @@ def enroll(state: Path | None, account: int, beta: str) -> None:
     run(_enroll(read_served_settings(state=state), account, beta))
 
 
+@account.command()
+@state_option
+@click.argument("account", type=ID)
+@click.option("--reason", required=True, help="For its users to read; at most 500 characters.")
+def suspend(state: Path | None, account: int, reason: str) -> None:
+    """Let what ACCOUNT has rest: instances and databases are shut down, data are kept.
+
+    A payment does not end it.
+    """
+    if not 0 < len(reason.strip()) <= _MAX_REASON:
+        raise click.BadParameter(f"must be 1-{_MAX_REASON} characters", param_hint="--reason")
+    run(_suspend(read_served_settings(state=state), account, reason.strip()))
+
+
+@account.command()
+@state_option
+@click.argument("account", type=ID)
+def resume(state: Path | None, account: int) -> None:
+    """Let ACCOUNT go on, for whatever it was suspended."""
+    run(_resume(read_served_settings(state=state), account))
+
+
 def _check(model: type[Body], values: Mapping[str, str]) -> None:
     """The same rules as over HTTP."""
     try:
@@ -115,15 +141,32 @@ async def _enroll(settings: Settings, account_id: int, beta_id: str) -> None:
         await betas.enroll(db, account_id, beta_id, Clock().seconds())
 
 
+async def _suspend(settings: Settings, account_id: int, reason: str) -> None:
+    try:
+        async with open_store(settings) as store, store.transaction() as db:
+            await suspension.suspend(db, account_id, "operator", reason, Clock().seconds())
+    except SuspensionError as error:
+        raise click.ClickException(str(error)) from error
+
+
+async def _resume(settings: Settings, account_id: int) -> None:
+    try:
+        async with open_store(settings) as store, store.transaction() as db:
+            await suspension.resume(db, account_id)
+    except SuspensionError as error:
+        raise click.ClickException(str(error)) from error
+
+
 def _table(rows: Iterable[ListedAccount]) -> str:
     return format_table(
-        ("ID", "PARENT", "USERS", "CREATED", "EMAIL", "COMPANY"),
+        ("ID", "PARENT", "USERS", "CREATED", "SUSPENDED", "EMAIL", "COMPANY"),
         (
             (
                 str(row.id),
                 str(row.parent_id or "-"),
                 str(row.users),
                 row.created.isoformat(),
+                row.suspended or "-",
                 row.email or "-",
                 row.company or "-",
             )

@@ -75,7 +75,7 @@ async def _read(settings: Settings, account_id: int) -> Usage:
         _check(await exists(store, account_id), account_id)
         found = [await read(store, account_id, group, unlimited=True) for group in GROUPS.limits]
         used = {name: used for each in found for name, used in each.used.items()}
-        return Usage(used, found[0].own)
+        return Usage(used, found[0].own, found[0].suspended)
 
 
 async def _set(settings: Settings, account_id: int, name: str, amount: int | None) -> None:

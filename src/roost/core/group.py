@@ -17,6 +17,7 @@ from roost.core.neighbours import Neighbour
 from roost.core.notices import Cause
 from roost.core.planes import Engine, Plane
 from roost.core.retention import Retention
+from roost.core.suspensions import Suspension
 from roost.jobs.kinds import AnyKind
 from roost.jobs.schedules import AnySchedule
 from roost.store import Queries
@@ -57,6 +58,8 @@ class Group:
     """What hangs on instances."""
     endings: tuple[Ending, ...] = ()
     """What ends with an account that is canceled."""
+    suspensions: tuple[Suspension, ...] = ()
+    """What rests while an account is suspended."""
     promises: tuple[Promise, ...] = ()
     """What takes memory and storage of the hosts of regions."""
 
@@ -87,6 +90,7 @@ class Groups:
         self.holders = _all(group.holders for group in groups)
         self.neighbours = _all(group.neighbours for group in groups)
         self.endings = _all(group.endings for group in groups)
+        self.suspensions = _all(group.suspensions for group in groups)
         self.promises = _all(group.promises for group in groups)
 
 

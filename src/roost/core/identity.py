@@ -33,3 +33,21 @@ class Identity:
     def by_app(self) -> bool:
         """Whether an application acts, which the user let in for what its scopes say."""
         return self.token_kind == "oauth"  # noqa: S105  (a kind)
+
+
+def in_name_of(account_id: int, account_uuid: str, username: str = "") -> Identity:
+    """An unrestricted user of an account, for whom a job acts."""
+    return Identity(
+        account_id=account_id,
+        account_uuid=account_uuid,
+        user_id=0,
+        username=username,
+        restricted=False,
+        user_type="default",
+        rights=frozenset(),
+        account_access=None,
+        token_id=0,
+        token_kind="personal",  # noqa: S106  (a kind)
+        scopes=Scopes.parse("*"),
+        expiry=None,
+    )

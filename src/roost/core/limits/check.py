@@ -8,6 +8,7 @@ from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.limits import queries
 from roost.core.limits.kinds import LimitGroup
+from roost.core.suspensions import SUSPENDED
 from roost.errors import ApiError, Problem, invalid
 
 
@@ -18,10 +19,13 @@ async def check_limits(context: Context, group: LimitGroup, *grown: str) -> None
     wait from here to the commit only. With `grown`, the other kinds of the group may be above
     their limits: an account that was given less may still change what it has.
 
-    ApiError 400 when there is too much of something.
+    ApiError 400 when there is too much of something, 403 of a suspended account that wants
+    another service.
     """
     await queries.hold(context.db, group.name, context.account_id)
     usage = await queries.read(context.db, context.account_id, group)
+    if usage.suspended and any(kind.service for kind in group.kinds):
+        raise ApiError(403, [Problem(SUSPENDED)])
     catalogue = context.get(Catalog).entries.limits
     for kind in group.kinds:
         limit = usage.own.get(kind.name, catalogue.get(kind.name, kind.default))

@@ -18,6 +18,8 @@ class Usage:
 
     used: dict[str, int]
     own: dict[str, int | None]
+    suspended: bool
+    """Whether the account may have no more services, whatever its limits are."""
 
 
 async def hold(db: Queries, name: str, owner: int) -> None:
@@ -39,7 +41,8 @@ async def read(
     without = orjson.dumps(dict.fromkeys(kind.name for kind in kinds)).decode()
     row = await db.fetchrow(
         f"""
-        select a.limits, used.* from account a cross join lateral (
+        select a.limits, a.suspended is not null as suspended, used.*
+        from account a cross join lateral (
             select {counted} from {group.rows} and ($2 or not a.limits @> $3)) used
         where a.id = $1
         """,  # noqa: S608 - constants
@@ -48,7 +51,8 @@ async def read(
         without,
     )
     assert row is not None
-    return Usage({kind.name: row[kind.name] for kind in kinds}, orjson.loads(row["limits"]))
+    used = {kind.name: row[kind.name] for kind in kinds}
+    return Usage(used, orjson.loads(row["limits"]), row["suspended"])
 
 
 async def set_limit(db: Queries, account_id: int, name: str, amount: int | None) -> bool:

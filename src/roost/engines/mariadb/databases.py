@@ -65,6 +65,10 @@ class MariadbDatabases:
         async with self._holding(spec.id) as nodes:
             await nodes.rebuild(spec)
 
+    async def rest(self, database_id: int) -> None:
+        async with self._holding(database_id) as nodes:
+            await nodes.stop()
+
     async def restart(self, spec: DatabaseSpec) -> None:
         async with self._holding(spec.id) as nodes:
             await nodes.restart(spec)

@@ -67,6 +67,12 @@ class SimulatedDatabases:
 
         await self._plane.transact(rebuild)
 
+    async def rest(self, database_id: int) -> None:
+        def rest(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_whole(documents, database_id), running=False))
+
+        await self._plane.begin("database_rest", rest)
+
     async def restart(self, spec: DatabaseSpec) -> None:
         await self._plane.begin("database_restart", lambda docs: _whole(docs, spec.id))
         await self._plane.plan.wait("database_restart", str(spec.id))

@@ -41,6 +41,7 @@ Operation = Literal[
     "database_create",
     "database_ensure",
     "database_rebuild",
+    "database_rest",
     "database_restart",
     "database_allow",
     "database_password",

@@ -276,12 +276,14 @@ class ListedAccount:
     parent_id: int | None
     users: int
     created: datetime
+    suspended: str | None
+    """For what: `debt` or `operator`."""
 
 
 async def list_accounts(db: Queries) -> list[ListedAccount]:
     rows = await db.fetch(
         """
-        select a.id, a.company, a.email, a.parent_id, a.created,
+        select a.id, a.company, a.email, a.parent_id, a.created, a.suspended_for as suspended,
             (select count(*) from api_user u where u.account_id = a.id) as users
         from account a order by a.id
         """

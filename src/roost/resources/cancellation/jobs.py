@@ -9,8 +9,7 @@ import structlog
 
 from roost.core.context import Context
 from roost.core.endings import Ending, Endings
-from roost.core.identity import Identity
-from roost.core.scopes import Scopes
+from roost.core.identity import in_name_of
 from roost.errors import ApiError
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.run import Run
@@ -85,20 +84,7 @@ async def _end(run: Run[CloseArgs], facts: CancelFacts, ending: Ending, found: s
 
 def _context(run: Run[CloseArgs], facts: CancelFacts, db: Queries) -> Context:
     """Of the user who canceled the account, as events tell."""
-    caller = Identity(
-        account_id=facts.id,
-        account_uuid=facts.euuid,
-        user_id=0,
-        username=facts.canceled_by or "",
-        restricted=False,
-        user_type="default",
-        rights=frozenset(),
-        account_access=None,
-        token_id=0,
-        token_kind="personal",  # noqa: S106  (a kind)
-        scopes=Scopes.parse("*"),
-        expiry=None,
-    )
+    caller = in_name_of(facts.id, facts.euuid, facts.canceled_by or "")
     return Context(caller=caller, db=db, services=run.tools.services, clock=run.clock)
 
 

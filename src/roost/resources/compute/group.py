@@ -11,6 +11,7 @@ from roost.resources.compute import (
     jobs,
     limits,
     notices,
+    suspension_jobs,
     totals_queries,
     watch_jobs,
 )
@@ -40,6 +41,7 @@ GROUP = Group(
         *disk_jobs.KINDS,
         *lifecycle_jobs.KINDS,
         migration_jobs.MIGRATE,
+        suspension_jobs.SUSPEND,
     ),
     schedules=(
         schedule_jobs.EVERY_TEN_MINUTES,
@@ -60,4 +62,5 @@ GROUP = Group(
     holders=((INSTANCE_PLANE, totals_queries.engines_in_use),),
     promises=(limits.promise,),
     endings=(endings.INSTANCES,),
+    suspensions=(suspension_jobs.INSTANCES,),
 )

@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 from roost.core.context import Context
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
+from roost.core.suspensions import SUSPENDED
 from roost.errors import invalid, not_found
 from roost.jobs.kinds import Action, Effect
 from roost.jobs.model import Job
@@ -176,6 +177,7 @@ async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, T
     404, or 400 when it is being deleted, or too many jobs are waiting.
     """
     facts = await lock(context, compute_id)
+    _check_awake(facts)
     if facts.status == "deleting":
         raise invalid(BUSY)
     turn = await turn_of(context.db, context.services, facts.id)
@@ -186,7 +188,8 @@ async def lock_turn(context: Context, compute_id: int) -> tuple[InstanceFacts, T
 
 def check_open(facts: InstanceFacts) -> None:
     """400 while a job replaces what the instance consists of, with which a change would be lost, or
-    moves it to another region, of which the change would have to be."""
+    moves it to another region, of which the change would have to be; and while it rests."""
+    _check_awake(facts)
     if facts.status in REPLACED or facts.target_region is not None:
         raise invalid(BUSY)
 
@@ -200,9 +203,16 @@ async def lock_idle(context: Context, compute_id: int) -> InstanceFacts:
 
 async def check_idle(context: Context, facts: InstanceFacts) -> None:
     """Only one change at a time: 400 while a job works on the instance or a volume of it."""
+    _check_awake(facts)
     busy = facts.status in UNAVAILABLE or await is_worked_on(context, facts.id)
     if busy:
         raise invalid(BUSY)
+
+
+def _check_awake(facts: InstanceFacts) -> None:
+    """400 while it rests as its account is suspended."""
+    if facts.status == "billing_suspension":
+        raise invalid(SUSPENDED)
 
 
 async def is_worked_on(context: Context, compute_id: int) -> bool:

@@ -110,6 +110,9 @@ class DatabaseEngine(Protocol):
     async def rebuild(self, spec: DatabaseSpec) -> None:
         """All nodes of a database that serves do so; what cannot, becomes a copy of the primary."""
 
+    async def rest(self, database_id: int) -> None:
+        """None of its servers runs, until `ensure`; all else stays."""
+
     async def restart(self, spec: DatabaseSpec) -> None:
         """The same, anew: with the memory of the plan and the server that is installed now."""
 

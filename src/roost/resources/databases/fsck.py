@@ -40,7 +40,7 @@ def compare(
         return None if state is None else Drift("orphan", "is on the host, but does not exist")
     if row.deleting:
         return Drift("deleting", "is being deleted, but no job works on it")
-    if row.status not in ("active", "degraded", "failed"):
+    if row.status not in ("active", "degraded", "suspended", "failed"):
         return Drift("unfinished", f"is {row.status}, but no job works on it")
     if not row.made:
         return None if state is None else Drift("orphan", "failed, but is on the host")

@@ -9,6 +9,7 @@ from roost.resources.databases import (
     jobs,
     limits,
     queries,
+    suspension_service,
     watch_jobs,
 )
 from roost.resources.databases.engine import DATABASE_PLANE
@@ -25,5 +26,6 @@ GROUP = Group(
     limits=(limits.DATABASES,),
     promises=(limits.promise,),
     endings=(endings.DATABASES,),
+    suspensions=(suspension_service.DATABASES,),
     holders=((DATABASE_PLANE, queries.engines_in_use),),
 )

@@ -6,6 +6,8 @@ database_update              updating        active    active, with allow list a
 database_patch               updating        active    active; the watch says so if it is down
 database_credentials_reset   updating        active    active, with the password as before
 database_recover             degraded        active    degraded, and tried again every minute
+database_suspend             suspending      suspended as before, and tried again
+database_resume              resuming        active    suspended, and tried again
 database_backup_create       backing_up      active    active, without the backup
 database_backup_delete       as before       gone      shown again
 database_backup_restore      restoring       active    as before, with the data as before
@@ -92,6 +94,34 @@ RECOVER = JobKind(
     on_done=steps.is_active,
 )
 
+SUSPEND = JobKind(
+    "database_suspend",
+    DatabaseArgs,
+    resource=on_database,
+    event="database_update",
+    steps=(Step("rest", steps.rest, undo=steps.ensure, timeout=180),),
+    retry=_RETRY,
+    on_enqueued=steps.becomes("suspending"),
+    on_done=steps.becomes("suspended"),
+    on_failed=steps.settles,
+)
+
+RESUME = JobKind(
+    "database_resume",
+    DatabaseArgs,
+    resource=on_database,
+    event="database_update",
+    steps=(
+        Step("ensure", steps.ensure, undo=steps.rest, timeout=180),
+        Step("rebuild", steps.rebuild, timeout=_COPY_SECONDS),
+    ),
+    deadline=_COPY_SECONDS,
+    retry=_RETRY,
+    on_enqueued=steps.becomes("resuming"),
+    on_done=steps.is_active,
+    on_failed=steps.becomes("suspended"),
+)
+
 SAVE = JobKind(
     "database_backup_create",
     SaveArgs,
@@ -139,4 +169,16 @@ DELETE = JobKind(
     on_failed=steps.reappears,
 )
 
-KINDS = (CREATE, UPDATE, PATCH, RESET, RECOVER, SAVE, DISCARD, RESTORE, DELETE)
+KINDS = (
+    CREATE,
+    UPDATE,
+    PATCH,
+    RESET,
+    RECOVER,
+    SUSPEND,
+    RESUME,
+    SAVE,
+    DISCARD,
+    RESTORE,
+    DELETE,
+)

@@ -211,6 +211,13 @@ async def ensure(run: Run[DatabaseArgs]) -> Verdict:
     return next_step()
 
 
+async def rest(run: Run[DatabaseArgs]) -> Verdict:
+    """Let none of its servers run; the data stay."""
+    facts = await _facts(run)
+    await _engine(run, facts).rest(facts.id)
+    return next_step()
+
+
 async def rebuild(run: Run[DatabaseArgs]) -> Verdict:
     """Let all its nodes serve again."""
     facts = await _facts(run)

@@ -1,0 +1,131 @@
+"""SQL of accounts that are suspended."""
+
+# ruff: noqa: S608  (statements are put together from constants)
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from roost.store import Queries
+
+Cause = Literal["debt", "operator"]
+
+
+@dataclass(frozen=True, slots=True)
+class SuspensionFacts:
+    """How an account stands."""
+
+    id: int
+    euuid: str
+    cause: Cause | None
+    """None: it is not suspended."""
+    reason: str
+    warned: datetime | None
+    """When it was told that it is going to be (UTC)."""
+    canceled: bool
+
+    @property
+    def suspended(self) -> bool:
+        return self.cause is not None
+
+
+_FACTS = """
+    select id, euuid::text as euuid, suspended_for as cause, suspension_reason as reason,
+        suspension_warned as warned, canceled is not null as canceled
+    from account
+    """
+
+
+async def find(db: Queries, account_id: int) -> SuspensionFacts | None:
+    row = await db.fetchrow(f"{_FACTS} where id = $1", account_id)
+    return None if row is None else SuspensionFacts(**row)
+
+
+async def lock(db: Queries, account_id: int) -> SuspensionFacts | None:
+    """The same; nobody else writes to the account until the end of the transaction."""
+    row = await db.fetchrow(f"{_FACTS} where id = $1 for no key update", account_id)
+    return None if row is None else SuspensionFacts(**row)
+
+
+async def suspend(db: Queries, account_id: int, cause: Cause, reason: str, now: datetime) -> None:
+    await db.execute(
+        """
+        update account set suspended = $2, suspended_for = $3, suspension_reason = $4 where id = $1
+        """,
+        account_id,
+        now,
+        cause,
+        reason,
+    )
+
+
+async def resume(db: Queries, account_id: int) -> None:
+    await db.execute(
+        """
+        update account set suspended = null, suspended_for = null, suspension_reason = '',
+            suspension_warned = null
+        where id = $1
+        """,
+        account_id,
+    )
+
+
+async def set_warned(db: Queries, account_id: int, now: datetime | None) -> None:
+    await db.execute("update account set suspension_warned = $2 where id = $1", account_id, now)
+
+
+_LATE = """
+    a.balance > (
+        select coalesce(sum(greatest(i.total, 0)), 0) from invoice i
+        where i.account_id = a.id and i.date > $1)
+    """
+"""Whether an account owes for invoices of before $1 (UTC)."""
+
+
+async def late(db: Queries, before: datetime, after: int, limit: int) -> list[int]:
+    """Accounts, by id, that are billed themselves, not suspended, and owe for older invoices."""
+    rows = await db.fetch(
+        f"""
+        select a.id from account a
+        where a.id > $2 and a.parent_id is null and a.canceled is null and a.suspended is null
+            and a.balance > 0 and {_LATE} order by a.id limit $3
+        """,
+        before,
+        after,
+        limit,
+    )
+    return [row["id"] for row in rows]
+
+
+async def is_late(db: Queries, account_id: int, before: datetime) -> bool:
+    late: bool = await db.fetchval(
+        f"select {_LATE} from account a where a.id = $2", before, account_id
+    )
+    return late
+
+
+async def paid(db: Queries, before: datetime) -> list[int]:
+    """Accounts that are suspended for a debt, or were warned of it, and have paid."""
+    rows = await db.fetch(
+        f"""
+        select a.id from account a
+        where (a.suspended_for = 'debt' or a.suspension_warned is not null) and not ({_LATE})
+        order by a.id
+        """,
+        before,
+    )
+    return [row["id"] for row in rows]
+
+
+async def by_state(db: Queries, *, suspended: bool, after: int, limit: int) -> list[int]:
+    """Accounts that are not canceled, by id."""
+    rows = await db.fetch(
+        """
+        select id from account
+        where id > $1 and (suspended is not null) = $2 and canceled is null order by id limit $3
+        """,
+        after,
+        suspended,
+        limit,
+    )
+    return [row["id"] for row in rows]

@@ -1,0 +1,117 @@
+"""Suspending accounts, and letting them go on."""
+
+from datetime import datetime
+
+from roost.core.suspensions import Suspensions
+from roost.jobs.queue import JobQueue
+from roost.resources.account import suspension_queries as accounts
+from roost.resources.account.suspension_queries import Cause
+from roost.resources.payments.rules import DUE
+from roost.resources.support.engine import SupportRules
+from roost.resources.suspension import jobs, mail_jobs
+from roost.resources.suspension.mail_jobs import LetterArgs, Occasion
+from roost.resources.suspension.settings import WARNED_BEFORE, Grace
+from roost.services import Services
+from roost.store import Queries, Store
+
+_PAGE = 100
+DEBT = "A payment is past due."
+
+
+class SuspensionError(Exception):
+    """What an operator asked for makes no sense."""
+
+
+async def suspend(db: Queries, account_id: int, cause: Cause, reason: str, now: datetime) -> None:
+    """All that the account has rests soon (UTC). Raises SuspensionError."""
+    facts = await accounts.lock(db, account_id)
+    if facts is None or facts.canceled:
+        raise SuspensionError(f"there is no account {account_id}, or it is canceled")
+    await accounts.suspend(db, account_id, cause, reason, now)
+
+
+async def resume(db: Queries, account_id: int) -> None:
+    """What ran before runs again soon. Raises SuspensionError."""
+    facts = await accounts.lock(db, account_id)
+    if facts is None or not facts.suspended:
+        raise SuspensionError(f"account {account_id} is not suspended")
+    await accounts.resume(db, account_id)
+
+
+async def look_for_debtors(store: Store, services: Services, now: datetime) -> None:
+    """Warn and suspend those that are late, and let go on who has paid (UTC)."""
+    for account_id in await accounts.paid(store, now - DUE):
+        async with store.transaction() as db:
+            await _forgive(db, services, account_id, now)
+    grace = services.get(Grace).time
+    if grace is None:
+        return
+    limit = now - DUE - grace
+    for account_id in await _late(store, limit):
+        async with store.transaction() as db:
+            await _suspend(db, services, account_id, now)
+    for account_id in await _late(store, min(now - DUE, limit + WARNED_BEFORE)):
+        async with store.transaction() as db:
+            await _warn(db, services, account_id, now)
+
+
+async def _late(store: Store, before: datetime) -> list[int]:
+    found: list[int] = []
+    while page := await accounts.late(store, before, found[-1] if found else 0, _PAGE):
+        found += page
+    return found
+
+
+async def _forgive(db: Queries, services: Services, account_id: int, now: datetime) -> None:
+    facts = await accounts.lock(db, account_id)
+    if facts is None or await accounts.is_late(db, account_id, now - DUE):
+        return
+    if facts.cause == "debt":
+        await accounts.resume(db, account_id)
+        await _write(db, services, account_id, "resumed")
+    else:
+        await accounts.set_warned(db, account_id, None)
+
+
+async def _suspend(db: Queries, services: Services, account_id: int, now: datetime) -> None:
+    """Unless somebody was faster, or it has paid meanwhile."""
+    facts = await accounts.lock(db, account_id)
+    if facts is None or facts.suspended or facts.canceled:
+        return
+    if not await accounts.is_late(db, account_id, now - DUE):
+        return
+    await accounts.suspend(db, account_id, "debt", DEBT, now)
+    await _write(db, services, account_id, "suspended")
+
+
+async def _warn(db: Queries, services: Services, account_id: int, now: datetime) -> None:
+    facts = await accounts.lock(db, account_id)
+    if facts is None or facts.suspended or facts.warned is not None:
+        return
+    await accounts.set_warned(db, account_id, now)
+    await _write(db, services, account_id, "warned")
+
+
+async def _write(db: Queries, services: Services, account_id: int, occasion: Occasion) -> None:
+    if services.get(SupportRules).mail is not None:
+        args = LetterArgs(account_id=account_id, occasion=occasion)
+        await services.get(JobQueue).enqueue(db, mail_jobs.SEND, args, account_id=account_id)
+
+
+async def settle_all(store: Store, services: Services) -> None:
+    """Start a job for each account of which something is not as the account is."""
+    for suspended in (True, False):
+        after = 0
+        while page := await accounts.by_state(store, suspended=suspended, after=after, limit=_PAGE):
+            for account_id in page:
+                await _settle(store, services, account_id, suspended)
+            after = page[-1]
+
+
+async def _settle(store: Store, services: Services, account_id: int, suspended: bool) -> None:
+    queue, suspensions = services.get(JobQueue), services.get(Suspensions)
+    if not await suspensions.unsettled(store, account_id, suspended=suspended):
+        return
+    if not await queue.busy(store, jobs.resource_of(account_id)):
+        args = jobs.AccountArgs(account_id=account_id)
+        await queue.enqueue(store, jobs.SETTLE, args, account_id=account_id)
