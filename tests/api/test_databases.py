@@ -22,7 +22,7 @@ from tests.support.databases import (
     made_database,
     planned,
 )
-from tests.support.volumes import slow
+from tests.support.volumes import fault_plan, slow
 
 UPDATES = {
     "frequency": "weekly",
@@ -485,3 +485,24 @@ async def _tick(roost: Roost, name: str = watch_jobs.WATCH.name) -> None:
         return job is not None and job.finished is not None
 
     await until(finished, bool)
+
+
+async def test_a_backup_gives_way_to_a_lost_server(client: Client, roost: Roost) -> None:
+    """It can be made again, and clients wait."""
+    row = await made_database(client)
+    engine = database_engine(roost)
+    await fault_plan(roost).set_latency(30, "database_backup")
+    try:
+        await client.post(f"{DATABASES}/{row['id']}/backups", {"label": "now"})
+        await engine.crash(row["id"])
+        await until(
+            lambda: engine.inspect(row["id"]), lambda state: state is not None and state.running
+        )
+        path = f"{DATABASES}/{row['id']}"
+        await until(lambda: client.get(path), lambda found: found["status"] == "active")
+    finally:
+        await fault_plan(roost).set_latency(0, "database_backup")
+    assert (await client.get(f"{path}/backups"))["data"] == []
+    told = await database_events(client, row["id"])
+    assert ("database_degraded", "finished") in told
+    assert ("database_backup_create", "failed") in told

@@ -82,9 +82,8 @@ class Cluster:
     async def rebuild(self, spec: DatabaseSpec) -> None:
         """Both replicas follow; one that cannot becomes a copy of the primary."""
         for number in self._replicas():
-            node = self._folder.node(number)
-            if number in self._roles().lost or not await self._rejoin(node, spec):
-                await self._copy(node, spec)
+            if number in self._roles().lost or not await self._rejoin(number, spec):
+                await self._copy(number, spec)
                 self._change_lost(number, lost=False)
         await self._lead(spec)
 
@@ -92,8 +91,7 @@ class Cluster:
         """One after the other, the primary last."""
         for number in self._replicas():
             await Server(self._folder.node(number)).stop()
-            await self._start(number, spec)
-            await self._rejoin(self._folder.node(number), spec)
+            await self._rejoin(number, spec)
         await Server(self.primary).stop()
         await self._start(self._roles().primary, spec)
         await self.serve(spec)
@@ -200,9 +198,9 @@ class Cluster:
         if found is None or found.port != source.port or not (found.receives and found.applies):
             await replication.follow(Server(node), source)
 
-    async def _rejoin(self, node: Folder, spec: DatabaseSpec) -> bool:
+    async def _rejoin(self, number: int, spec: DatabaseSpec) -> bool:
         """Whether it follows the primary with the data that it has."""
-        number = self._folder.nodes().index(node) + 1
+        node = self._folder.node(number)
         try:
             await self._start(number, spec)
             await self._turn(node, self._source())
@@ -222,9 +220,9 @@ class Cluster:
         except TimeoutError:
             return False
 
-    async def _copy(self, node: Folder, spec: DatabaseSpec) -> None:
+    async def _copy(self, number: int, spec: DatabaseSpec) -> None:
         """A replica from what the primary has, which goes on meanwhile."""
-        number = self._folder.nodes().index(node) + 1
+        node = self._folder.node(number)
         self._change_lost(number, lost=True)
         await Server(node).stop()
         await self._lead(spec)  # Without a replica no commit waits, which the copy would wait for.
