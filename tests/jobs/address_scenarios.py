@@ -12,7 +12,7 @@ from roost.jobs.kinds import JobArgs
 from roost.resources.addresses import share_queries
 from roost.resources.addresses.queries import held_by, release_one
 from roost.resources.addresses.service import allocate
-from roost.resources.compute import filter_watch_jobs, queries
+from roost.resources.compute import address_queries, filter_watch_jobs
 from roost.resources.compute.locks import resource_of
 from roost.resources.networking.jobs import APPLY, start
 from tests.jobs.harness import Scenario
@@ -103,7 +103,7 @@ async def spoil(stage: Stage, compute_id: int) -> None:
 
 async def show(stage: Stage, compute_id: int) -> None:
     rows = await held_by(stage.roost.store, compute_id)
-    await queries.set_ipv4(stage.roost.store, compute_id, [row.address for row in rows])
+    await address_queries.set_ipv4(stage.roost.store, compute_id, [row.address for row in rows])
 
 
 async def begin(environment: Environment, prepare: Prepare) -> AddressCase:

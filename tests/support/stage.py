@@ -9,7 +9,7 @@ from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
 from roost.resources.addresses.service import allocate
-from roost.resources.compute import filter_service, profile_queries, queries, rules
+from roost.resources.compute import address_queries, filter_service, profile_queries, queries, rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.rules import default_helpers
 from roost.resources.compute.disks import queries as disks
@@ -61,7 +61,7 @@ class Stage:
         async with store.transaction() as db:
             await queries.insert(db, new)
             held = await allocate(db, REGION, True, account_id, compute_id)
-            await queries.set_ipv4(db, compute_id, [str(held.interface.ip)])
+            await address_queries.set_ipv4(db, compute_id, [str(held.interface.ip)])
             config_id = await profile_queries.insert(db, self._profile(new))
             if made:
                 await disks.set_made(

@@ -8,7 +8,7 @@ from roost.core.fsck import Finding, Installation
 from roost.core.reconcile import Case, ChangedError, Reconciler
 from roost.resources.addresses.queries import all_held, release, take_back
 from roost.resources.addresses.service import held_by
-from roost.resources.compute import queries
+from roost.resources.compute import address_queries, queries
 from roost.resources.compute.locks import resource_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.store import Queries
@@ -41,7 +41,7 @@ class _Addresses(Reconciler[int, _Rows, None, str]):
     ) -> Mapping[int, bool]:
         """With the addresses of instances between those of the page."""
         store, first = self.installation.store, after or 0
-        shown = await queries.ipv4_by_id(store, first, limit)
+        shown = await address_queries.ipv4_by_id(store, first, limit)
         last = max(shown) if len(shown) == limit else None
         owned = await all_held(store, first, last)
         keys = sorted({*shown, *owned})
@@ -76,7 +76,7 @@ class _Addresses(Reconciler[int, _Rows, None, str]):
             for address in set(row.ipv4) - set(case.rows.held):
                 await take_back(db, address, row.account_id, row.id)
             held = await _held(db, row.id)
-            await queries.set_ipv4(db, row.id, held)
+            await address_queries.set_ipv4(db, row.id, held)
         return f"it shows and holds {_words(held)}"
 
 

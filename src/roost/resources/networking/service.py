@@ -13,7 +13,7 @@ from roost.resources.addresses import share_queries
 from roost.resources.addresses.queries import AddressRow, HeldAddress
 from roost.resources.addresses.range_queries import RangeFacts
 from roost.resources.addresses.service import PoolExhaustedError, allocate
-from roost.resources.compute import queries as compute
+from roost.resources.compute import address_queries
 from roost.resources.compute.locks import check_open, lock_turn
 from roost.resources.compute.neighbours import InstanceVpcs
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
@@ -179,7 +179,7 @@ async def _check(
 
 
 async def _show(context: Context, compute_id: int, rows: Sequence[AddressRow]) -> None:
-    await compute.set_ipv4(context.db, compute_id, [row.address for row in rows])
+    await address_queries.set_ipv4(context.db, compute_id, [row.address for row in rows])
 
 
 def _names(assignments: Sequence[Assignment]) -> set[str]:

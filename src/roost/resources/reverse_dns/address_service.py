@@ -11,7 +11,7 @@ from roost.core.limits.check import AtOnce
 from roost.errors import forbidden, invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.addresses import queries as addresses
-from roost.resources.compute import queries as compute
+from roost.resources.compute import address_queries
 from roost.resources.compute.neighbours import InstanceVpcs, Nat
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.reverse_dns import queries
@@ -132,7 +132,7 @@ def _nat_row(nat: Nat) -> AddressNat:
 
 async def _ipv6(context: Context, address: str) -> AddressRow | None:
     """That which a guest gives itself."""
-    found = await compute.find_by_ipv6(context.db, context.account_id, address)
+    found = await address_queries.find_by_ipv6(context.db, context.account_id, address)
     if found is None:
         return None
     compute_id, region = found

@@ -20,8 +20,8 @@ from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.addresses.queries import release
 from roost.resources.addresses.service import PoolExhaustedError, allocate, held_by
 from roost.resources.addresses.share_queries import has_left, leave
+from roost.resources.compute import address_queries, rules
 from roost.resources.compute import queries as instances
-from roost.resources.compute import rules
 from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.filter_service import bring
@@ -97,7 +97,7 @@ async def _arrive(db: Queries, run: Run[MigrateArgs]) -> None:
     network = run.get(Catalog).ipv6_network(region)
     ipv6 = f"{rules.slaac_address(network, rules.mac_address(facts.id))}/128"
     await migration_queries.set_region(db, facts.id, region, now)
-    await migration_queries.set_addresses(db, facts.id, ipv4, ipv6)
+    await address_queries.set_addresses(db, facts.id, ipv4, ipv6)
     if run.args.specs is None:
         await charge(db, facts.id, now)
     else:

@@ -23,9 +23,3 @@ async def set_region(db: Queries, compute_id: int, region: str, now: datetime) -
     await db.execute(
         "update compute_backup set region = $2 where compute_id = $1", compute_id, region
     )
-
-
-async def set_addresses(db: Queries, compute_id: int, ipv4: list[str], ipv6: str) -> None:
-    await db.execute(
-        "update compute_instance set ipv4 = $2, ipv6 = $3 where id = $1", compute_id, ipv4, ipv6
-    )
