@@ -40,7 +40,7 @@ class Doors:
     def __init__(self) -> None:
         self.place: str | None = "first"
         self.guest = 0
-        self.broken = False
+        self.broken: Exception | None = None
         self.tries = 0
         self.port = free_port()
 
@@ -49,8 +49,8 @@ class Doors:
 
     async def listen(self) -> Sequence[socket.socket]:
         self.tries += 1
-        if self.broken:
-            raise EngineError("No way")
+        if self.broken is not None:
+            raise self.broken
         return (socket.create_server(("127.0.0.1", self.port)),)
 
     def asker(self, connection: Connected) -> int:
@@ -360,15 +360,16 @@ async def test_a_network_made_anew_is_served(
     await until(lambda: answers(session, doors.port), lambda answered: not answered)
 
 
+@pytest.mark.parametrize("fault", [EngineError("No way"), RuntimeError("Never seen")])
 async def test_a_fault_of_the_engine_passes(
-    site: MetadataSite, session: aiohttp.ClientSession
+    site: MetadataSite, session: aiohttp.ClientSession, fault: Exception
 ) -> None:
     doors = Doors()
-    doors.broken = True
+    doors.broken = fault
     async with listening(doors, site, session, at_once=False):
         await until(lambda: tries(doors), lambda seen: seen > 0)
         assert not await answers(session, doors.port)
-        doors.broken = False
+        doors.broken = None
         await until(lambda: answers(session, doors.port), bool)
 
 

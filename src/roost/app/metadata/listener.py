@@ -57,27 +57,27 @@ async def serve_metadata(roost: Roost) -> None:
 
 async def keep_listening(engine: MetadataEngine, site: MetadataSite) -> None:
     """Until it is cancelled. Where another process listens, this one takes over from it."""
-    failed = False
+    failed: str | None = None
     while True:
-        network = engine.network()
         try:
-            listeners = () if network is None else await engine.listen()
-            failed = False
-        except EngineError as error:
-            if not failed:  # Once, until it is well again.
-                _log.warning("metadata_not_served", region=site.region, reason=str(error))
-            listeners, failed = (), True
-        if listeners:
-            await _answer(engine, site, listeners, network)
-        else:
-            await asyncio.sleep(_LOOK_SECONDS)
+            network = engine.network()
+            if network is not None and (listeners := await engine.listen()):
+                await _answer(engine, site, listeners, network)
+            failed = None
+        except Exception as error:
+            if failed != (failed := str(error)):  # Once, until it is well again.
+                known = isinstance(error, EngineError)
+                _log.warning(
+                    "metadata_not_served", region=site.region, reason=failed, exc_info=not known
+                )
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 async def _answer(
     engine: MetadataEngine,
     site: MetadataSite,
     listeners: Sequence[socket.socket],
-    network: str | None,
+    network: str,
 ) -> None:
     """As long as the network is this one."""
     connections = Connections(_MOST, _MOST, Networks(""))
