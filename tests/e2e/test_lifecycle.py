@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from roost.engines.qemu.images.mini import MINI
+from roost.engines.qemu.network.config import METADATA
 from tests.e2e.checks import SETTLE_SECONDS, check_sound
 from tests.e2e.guest import Guest
 from tests.e2e.region import opened_region
@@ -25,12 +26,34 @@ async def test_the_life_of_an_instance(tmp_path: Path) -> None:
         guest = await Guest.of(region, row)
         await until(guest.row, lambda row: row["status"] == "running", SETTLE_SECONDS)
         await guest.says("echo mine >/root/mark && sync")
+        await _ask_about_itself(guest)
         await _rescue(guest)
         await _grow_with_a_password(guest)
         clone = await _clone(guest)
         await _rebuild(guest)
         ids = [(await each.row())["id"] for each in (guest, clone)]
         await check_sound(region.cloud, dict.fromkeys(ids, "running"))
+
+
+async def _ask_about_itself(guest: Guest) -> None:
+    """By HTTP, at both addresses of the metadata service."""
+    row = await guest.row()
+    for address in map(str, METADATA):
+        token = await _asked(guest, address, "PUT /v1/token", "Metadata-Token-Expiry-Seconds: 60")
+        header = f"Metadata-Token: {token}"
+        instance = await _asked(guest, address, "GET /v1/instance", header)
+        assert {f"id: {row['id']}", f"label: {row['label']}"} < set(instance.splitlines())
+    keys = await _asked(guest, address, "GET /v1/ssh-keys", header)
+    assert keys == f"users.root: {guest.region.shell.public_key}"
+
+
+async def _asked(guest: Guest, address: str, what: str, header: str) -> str:
+    """The body of an answer, by what the small image has: `nc`, which must not end first."""
+    request = f"{what} HTTP/1.0\\r\\nHost: metadata\\r\\n{header}\\r\\n\\r\\n"
+    said = await guest.says(f"(printf '{request}'; sleep 1) | nc {address} 80 | tr -d '\\r'")
+    head, _, body = said.partition("\n\n")
+    assert head.startswith("HTTP/1.1 200 "), said
+    return body
 
 
 async def _rescue(guest: Guest) -> None:

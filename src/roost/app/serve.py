@@ -13,6 +13,7 @@ from roost.app.applications import Applications
 from roost.app.fault_watch import listen
 from roost.app.health import Health
 from roost.app.http_server import HttpServer
+from roost.app.metadata.listener import serve_metadata
 from roost.app.monitoring import keep_figures
 from roost.app.object_tls import serve_buckets
 from roost.app.restarting_worker import RestartingWorker
@@ -130,10 +131,11 @@ async def _be_monitored(
 async def _start_work(
     roost: Roost, worker: RestartingWorker, tasks: asyncio.TaskGroup
 ) -> Callable[[], None]:
-    """Run jobs, listen to guests, build images that are missing; returns what ends that."""
+    """Run jobs, listen to guests and answer them, build missing images; returns what ends that."""
     await roost.enqueue_first_jobs()
     tasks.create_task(worker.run())
-    helpers = [tasks.create_task(work) for work in (roost.images.build(), listen(roost))]
+    beside = (roost.images.build(), listen(roost), serve_metadata(roost))
+    helpers = [tasks.create_task(work) for work in beside]
 
     def stop() -> None:
         worker.stop()

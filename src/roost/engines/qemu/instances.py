@@ -33,6 +33,7 @@ from roost.engines.qemu.guests import (
 )
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
+from roost.engines.qemu.metadata import QemuMetadata
 from roost.engines.qemu.moves import move
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
@@ -89,6 +90,7 @@ class QemuInstances:
         self._disks = QemuDisks(self._state_dir, images)
         self._backups = QemuBackups(self._state_dir)
         self._addresses = NftablesAddresses(self._network)
+        self._metadata = QemuMetadata(self._network)
         self._captures = QemuImages(self._state_dir, images)
         self._endings = Endings(self._state_dir)
 
@@ -103,6 +105,10 @@ class QemuInstances:
     @property
     def addresses(self) -> NftablesAddresses:
         return self._addresses
+
+    @property
+    def metadata(self) -> QemuMetadata:
+        return self._metadata
 
     @property
     def images(self) -> QemuImages:

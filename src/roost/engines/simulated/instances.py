@@ -15,6 +15,7 @@ from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
 from roost.engines.simulated.images import SimulatedImages
+from roost.engines.simulated.metadata import SimulatedMetadata
 from roost.engines.simulated.packets import Arrival, arrival
 from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.segments import Port, hearers
@@ -45,6 +46,7 @@ class SimulatedInstances:
         self.disks = SimulatedDisks(self._plane)
         self.backups = SimulatedBackups(self._plane)
         self.addresses = SimulatedAddresses(self._plane)
+        self.metadata = SimulatedMetadata()
         self.images = SimulatedImages(self._plane)
         self._ended: asyncio.Queue[int] | None = None
 

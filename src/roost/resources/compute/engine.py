@@ -21,6 +21,7 @@ from roost.resources.compute.network_engine import (
     GuestAddress,
     GuestAddresses,
     Link,
+    MetadataEngine,
     PublicLink,
     Traffic,
 )
@@ -176,6 +177,9 @@ class InstanceEngine(Protocol):
 
     @property
     def addresses(self) -> AddressEngine: ...
+
+    @property
+    def metadata(self) -> MetadataEngine: ...
 
     @property
     def images(self) -> ImageEngine: ...

@@ -1,6 +1,7 @@
 """What compute needs of a data plane's network: interfaces of guests, addresses and traffic."""
 
-from collections.abc import Mapping
+import socket
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import (
     IPv4Address,
@@ -56,6 +57,32 @@ class AddressEngine(Protocol):
 
     async def list(self) -> Mapping[int, GuestAddresses | None]:
         """Of all running guests by id; None of one whose filter or routes somebody changed."""
+
+
+class Connected(Protocol):
+    """The end of a connection that is ours, of whatever event loop."""
+
+    def getsockopt(self, level: int, name: int, /) -> int: ...
+
+
+class MetadataEngine(Protocol):
+    """Where guests ask about themselves, by HTTP at 169.254.169.254 and fd00:a9fe:a9fe::1."""
+
+    def network(self) -> str | None:
+        """Which network listeners would be of; another one when it was made anew.
+
+        None while no guest has one to ask through.
+        """
+
+    async def listen(self) -> Sequence[socket.socket]:
+        """Listeners that only guests reach, whatever their firewalls say; the caller closes them.
+
+        None while another process listens. Raises EngineError.
+        """
+
+    def asker(self, connection: Connected) -> int:
+        """The guest at the other end of a connection to a listener, by the device that the
+        connection's first packet came from; 0 when it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class _Note:
 
     guest: GuestAddresses
     digest: str
+    wanted: str = ""
+    """The digest of the rules as they were written; of an earlier release they may be others."""
 
 
 class _Neighbour(BaseModel):
@@ -65,7 +67,7 @@ class Addressing:
             await self._settle(guest.mac, _neighbours(guest))
             await self._route(guest.ipv6, guest.ranges)
             text = await self._list("chain", TABLE, chain_of(guest.id))
-            note = _Note(guest, _digests(text)[chain_of(guest.id)])
+            note = _Note(guest, _digests(text)[chain_of(guest.id)], _digest(guest_rules(guest)))
             await DISK.run(_write_note, self._directory / str(guest.id), note)
 
     async def erase(self, compute_id: int) -> None:
@@ -94,7 +96,8 @@ class Addressing:
         for compute_id in taps:
             note, chain = notes.get(compute_id), chain_of(compute_id)
             held = note is not None and (
-                digests.get(chain) == note.digest
+                note.wanted == _digest(guest_rules(note.guest))
+                and digests.get(chain) == note.digest
                 and f'"tap{compute_id}" : jump {chain}' in text
                 and _of(neighbours, note.guest.mac) == _neighbours(note.guest)
                 and _to(routes, note.guest.ipv6) == note.guest.ranges
@@ -165,7 +168,11 @@ def _to(routes: list[_Route], target: IPv6Address | None) -> frozenset[IPv6Netwo
 
 def _digests(text: str) -> dict[str, str]:
     """Of the chains of guests in what nft lists."""
-    return {name: hashlib.sha256(body.encode()).hexdigest() for name, body in _CHAIN.findall(text)}
+    return {name: _digest(body) for name, body in _CHAIN.findall(text)}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _write_note(path: Path, note: _Note) -> None:

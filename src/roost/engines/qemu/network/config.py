@@ -3,7 +3,14 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+)
 from pathlib import Path
 
 NAMESPACES = Path("/run/netns")
@@ -13,6 +20,10 @@ UPLINK = "uplink"
 
 ROUTER = IPv6Interface("fe80::1/64")
 """The gateway of guests, as it advertises itself."""
+
+METADATA = (IPv4Address("169.254.169.254"), IPv6Address("fd00:a9fe:a9fe::1"))
+"""Where guests ask about themselves, at `METADATA_PORT`."""
+METADATA_PORT = 80
 
 _LINK_LOCAL = IPv4Network("169.254.0.0/16")
 _RESERVED = (

@@ -8,6 +8,7 @@ from pathlib import Path
 from roost.core.engine import EngineError
 from roost.engines.qemu.network.config import (
     BRIDGE,
+    METADATA,
     ROUTER,
     UPLINK,
     NetworkConfig,
@@ -21,6 +22,8 @@ from roost.engines.qemu.network.namespace import namespace_path, open_tap, withi
 from roost.engines.qemu.programs import failure, run
 
 _DOING = "The network could not be set up"
+_UNUSED = "valid_lft forever preferred_lft 0"
+"""The gateway itself says nothing from such an address unless it answers from it."""
 
 
 async def ensure_namespace(name: str, set_up: Callable[[], None]) -> None:
@@ -81,6 +84,7 @@ def _inside(state_dir: Path, config: NetworkConfig, cable: IPv4Network, has_brid
         *(f"address replace {gateway} dev {BRIDGE}" for gateway in config.ipv4),
         f"address replace {config.ipv6} dev {BRIDGE} nodad",
         f"address replace {ROUTER} dev {BRIDGE} nodad",
+        *(f"address replace {address} dev lo {_UNUSED}" for address in METADATA),
         *(f"link set {device} up" for device in ("lo", UPLINK, BRIDGE)),
         *(f"route replace {pool} dev {BRIDGE}" for pool in config.private),
         *(f"route replace unreachable {pool} dev lo" for pool in config.ranges),

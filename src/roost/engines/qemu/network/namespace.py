@@ -23,6 +23,7 @@ _SYSCTLS = {
     "ipv6/conf/all/forwarding": "1",
     "ipv6/conf/all/accept_dad": "0",
     "ipv6/conf/default/accept_dad": "0",
+    "ipv4/tcp_fwmark_accept": "1",
     "ipv4/conf/all/send_redirects": "0",
     "ipv4/conf/default/send_redirects": "0",
 }

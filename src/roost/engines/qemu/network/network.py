@@ -5,6 +5,7 @@ It knows nothing that the kernel does not know, so that any process may take ove
 
 import os
 import shutil
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from roost.engines.qemu.network.links import (
     remove_links,
     take_tap,
 )
+from roost.engines.qemu.network.metadata import listen, service_stands
 from roost.engines.qemu.network.namespace import (
     namespace_path,
     read_taps,
@@ -34,7 +36,7 @@ from roost.engines.qemu.network.namespace import (
     set_up_forwarding,
     within,
 )
-from roost.engines.qemu.network.rules import BASE, FIREWALLS
+from roost.engines.qemu.network.rules import BASE, FIREWALLS, SERVICE
 from roost.engines.qemu.network.vlans import VlanSegments
 from roost.engines.qemu.network.vpcs import VpcNetworks
 from roost.engines.qemu.programs import failure, run
@@ -77,7 +79,7 @@ class GuestNetwork:
             await ensure_links(self._state_dir, self._config)
             await within(self.name, set_up_bridge)
             await self._apply(BASE)
-            await self._apply(FIREWALLS)
+            await self._apply(FIREWALLS + SERVICE)
             await self._apply(counting(self._config.private))
             await ensure_advertiser(self._directory, self.name, self._config.ipv6.network)
 
@@ -150,7 +152,23 @@ class GuestNetwork:
         """Of attached guests; None where the kernel has not what was written."""
         if not namespace_path(self.name).exists():
             return {}
-        return await self._addressing.read()
+        found = await self._addressing.read()
+        stands = not found or await within(self.name, service_stands)
+        return found if stands else dict.fromkeys(found)
+
+    def identity(self) -> str | None:
+        """Another one after the network was made anew; None while there is none."""
+        try:
+            return str(namespace_path(self.name).stat().st_ino)
+        except FileNotFoundError:
+            return None
+
+    async def listen(self) -> tuple[socket.socket, ...]:
+        """At the addresses of the metadata service; none while another process does."""
+        try:
+            return await within(self.name, listen)
+        except OSError as error:
+            raise failure("The metadata service could not be started", error) from error
 
     async def traffic(self) -> dict[int, Traffic]:
         """To and from each guest, by id; of none where there is no network."""

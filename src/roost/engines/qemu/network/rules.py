@@ -7,7 +7,13 @@ without rules is dropped.
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
 
-from roost.engines.qemu.network.config import BRIDGE, UPLINK, tap_name
+from roost.engines.qemu.network.config import (
+    BRIDGE,
+    METADATA,
+    METADATA_PORT,
+    UPLINK,
+    tap_name,
+)
 from roost.resources.compute.network_engine import MAIL_PORTS, GuestAddresses
 
 TABLE = "bridge roost"
@@ -71,6 +77,34 @@ guest.
 """
 
 
+METADATA_CHAIN = "metadata"
+
+_MOST_ASKED = 8
+"""Connections of a guest at once; another one waits for the end of one of them."""
+
+METADATA_RULES = (
+    f'iifname != "{BRIDGE}" drop',
+    "meta mark 0 drop",
+    "meta l4proto != tcp drop",
+    f"tcp dport != {METADATA_PORT} drop",
+    f"ct state new add @asking {{ meta mark ct count over {_MOST_ASKED} }} drop",
+)
+"""Who is asked at the addresses of the metadata service, and by whom."""
+
+SERVICE = f"""\
+add set {_INET} asking {{ type mark; size 65536; flags dynamic; }}
+add chain {_INET} {METADATA_CHAIN}
+flush chain {_INET} {METADATA_CHAIN}
+add chain {_INET} arrived {{ type filter hook input priority 0; policy accept; }}
+flush chain {_INET} arrived
+add rule {_INET} arrived ip daddr {METADATA[0]} jump {METADATA_CHAIN}
+add rule {_INET} arrived ip6 daddr {METADATA[1]} jump {METADATA_CHAIN}
+""" + "".join(f"add rule {_INET} {METADATA_CHAIN} {rule}\n" for rule in METADATA_RULES)
+"""Only guests reach the metadata service, whatever their firewalls say, and nothing else there. Can
+be applied again at any time, after `FIREWALLS`.
+"""
+
+
 def guest_rules(guest: GuestAddresses) -> str:
     """The rules of one guest's public interface in place of those that it had."""
     return port_rules(tap_name(guest.id), _rules(guest))
@@ -111,6 +145,7 @@ def link_local(mac: str) -> IPv6Address:
 def _rules(guest: GuestAddresses) -> Iterable[str]:
     ipv4 = sorted(guest.ipv4 | guest.shared)
     ipv6 = _own_ipv6(guest.mac, guest.ipv6)
+    yield f"meta mark set {guest.id}"  # By which the metadata service knows who asks.
     yield f"ether saddr != {guest.mac} drop"
     yield f"arp saddr ether != {guest.mac} drop"
     yield f"arp saddr ip {_set([IPv4Address(0), *ipv4])} accept"
