@@ -82,7 +82,9 @@ def test_a_damaged_file(server: Server, tmp_path: Path) -> None:
 
 def test_a_state_that_is_not_empty(server: Server, tmp_path: Path) -> None:
     backup, state = write(tmp_path / "backup"), tmp_path / "used"
-    assert refused(backup, server.state).startswith(f"{server.state} is not empty: it has ")
+    done = roost("restore", "--state", server.state, backup)  # Its server goes on writing there.
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{server.state} is not empty: it has " in done.stderr
     state.mkdir()
     (state / "notes.txt").write_text("mine")
     assert refused(backup, state) == f"{state} is not empty: it has notes.txt"
