@@ -31,6 +31,8 @@ _PORTS = (
 )
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _START_SECONDS = 60.0
+_WORDS = 4000
+"""Characters of its log that are shown when it does not start."""
 _STOP_SECONDS = 20.0
 _KILL_SECONDS = 5.0
 _POLL_SECONDS = 0.05
@@ -190,9 +192,13 @@ class Server:
             )
             await process.wait()
         if not await self._answers():
+            _log.warning("object_storage_fault", detail=await DISK.run(self._last_words))
             await self._end()
             raise EngineError("The object storage does not start; its log says why")
         _log.info("object_storage_started")
+
+    def _last_words(self) -> str:
+        return (self._folder / "server.log").read_text(errors="replace")[-_WORDS:]
 
     async def _answers(self) -> bool:
         """Whether it refuses strangers before we lose patience, and so knows its identities."""
