@@ -7,15 +7,15 @@ from pathlib import Path
 from bench.database import make_account
 from bench.edge import roost_server
 from bench.load import request
-from bench.machine import free_port
 from bench.results import Result
 from bench.rounds import compare, requests
+from roost.engines.listeners import free_tcp_port
 from roost.store import Store
 
 
 async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     account = await make_account(store, "dialect", 100)
-    listen = free_port()
+    listen = free_tcp_port()
     with roost_server(state, store.dsn, "--dialect", f"linode=127.0.0.1:{listen}") as (pid, port):
         ones = [f"instances/{n}" for n in account.instances]
         for name, paths in (("GET one", ones), ("list of 100", ["instances"])):

@@ -17,6 +17,7 @@ from roost.app.metadata.listener import keep_listening
 from roost.app.metadata.site import RATE, MetadataSite
 from roost.app.roost import Roost
 from roost.core.engine import EngineError
+from roost.engines.listeners import free_tcp_port
 from roost.resources.compute.network_engine import Connected
 from roost.web.rates import RateLimiter
 from tests.support.client import Client, Json, until
@@ -28,12 +29,6 @@ REGION = "us-lake"
 JSON = {"Accept": "application/json"}
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-    return port
-
-
 class Doors:
     """A MetadataEngine at an address of this host, which believes the test who asks."""
 
@@ -42,7 +37,7 @@ class Doors:
         self.guest = 0
         self.broken: Exception | None = None
         self.tries = 0
-        self.port = free_port()
+        self.port = free_tcp_port()
 
     def network(self) -> str | None:
         return self.place
@@ -351,7 +346,7 @@ async def test_a_network_made_anew_is_served(
     doors: Doors, session: aiohttp.ClientSession, guest: Guest
 ) -> None:
     """Not where it was; and for whoever holds a token of the one before."""
-    before, doors.port = doors.port, free_port()
+    before, doors.port = doors.port, free_tcp_port()
     doors.place = "second"
     await until(lambda: answers(session, doors.port), bool)
     assert not await answers(session, before)

@@ -1,7 +1,6 @@
 """Emails about tickets: who gets them, and that a dead mail server loses and delays nothing."""
 
 import asyncio
-import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from roost.app.support import SupportSettingsError, bind_support, support_rules
 from roost.core.planes import Binding, Engine
 from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.attachments.folder import AttachmentFolder
+from roost.engines.listeners import free_tcp_port
 from roost.resources.support import service
 from roost.resources.support.engine import SupportRules
 from roost.settings import Settings
@@ -31,8 +31,7 @@ ADA = "ada@example.com"
 @pytest.fixture
 def port() -> int:
     """Where nobody answers, until a test lets somebody."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+    return free_tcp_port()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import socket
 import ssl
 import subprocess
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from roost.engines.listeners import free_tcp_port
 from tests.cli.process import Json, Server, ran, wait_until
 from tests.support.installation import ROOT
 from tests.support.uploads import disk_bytes
@@ -51,20 +51,14 @@ _CADDY = """\
 """
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-    return port
-
-
 @dataclass(frozen=True)
 class Proxy:
     """Before a server; `folder` has the server's certificate."""
 
     name: str
     folder: Path
-    port: int = field(default_factory=free_port)
-    plain: int = field(default_factory=free_port)
+    port: int = field(default_factory=free_tcp_port)
+    plain: int = field(default_factory=free_tcp_port)
 
     def command(self, server: Server) -> list[str | Path]:
         """What starts it. Writes its files."""

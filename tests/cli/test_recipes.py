@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
+from roost.engines.listeners import free_tcp_port
 from tests.cli.process import ran, roost, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -26,12 +26,6 @@ ADDRESS = re.compile(r"\b(0\.0\.0\.0|127\.0\.0\.1):(\d+)")
 BIN = Path(sys.executable).parent
 
 Job = dict[str, Any]  # As YAML gives it.
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-    return port
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -92,7 +86,7 @@ def test_the_images_command_and_its_health_check(tmp_path: Path) -> None:
     environment["PATH"] = f"{BIN}:{os.environ['PATH']}"
 
     (program,) = json.loads(arguments("ENTRYPOINT"))
-    ports = {port: str(free_port()) for port in arguments("EXPOSE").split()}
+    ports = {port: str(free_tcp_port()) for port in arguments("EXPOSE").split()}
     command = [
         ADDRESS.sub(lambda found: f"127.0.0.1:{ports[found[2]]}", each).replace(
             "/opt/roost", str(ROOT)
@@ -118,7 +112,7 @@ def job(tmp_path: Path) -> Iterator[Job]:
     text = (ROOT / "examples/github-actions/roost.yml").read_text()
     job: Job = yaml.safe_load(text)["jobs"]["tests"]
     job["env"] = {
-        name: ADDRESS.sub(lambda _: f"127.0.0.1:{free_port()}", value).replace(
+        name: ADDRESS.sub(lambda _: f"127.0.0.1:{free_tcp_port()}", value).replace(
             "${{ github.workspace }}", str(tmp_path)
         )
         for name, value in job["env"].items()

@@ -18,7 +18,7 @@ import pytest
 from dns.message import Message
 
 from roost.clock import Clock
-from roost.engines.listeners import Listener
+from roost.engines.listeners import Listener, free_tcp_port
 from roost.engines.powerdns.backends import Backend, PostgresBackend, SqliteBackend
 from roost.engines.powerdns.domains import PowerDns
 from roost.engines.powerdns.folder import Folder
@@ -146,7 +146,7 @@ def refuse_without(backend: Backend) -> None:
 @asynccontextmanager
 async def _database(state_dir: Path) -> AsyncIterator[str]:
     """A PostgreSQL server that can be reached as the network's are."""
-    port = free_port()
+    port = free_tcp_port()
     settings = {**SETTINGS, "listen_addresses": "127.0.0.1", "port": str(port), "fsync": "off"}
     cluster = Cluster(state_dir / "postgres", None, settings)
     try:
@@ -154,12 +154,6 @@ async def _database(state_dir: Path) -> AsyncIterator[str]:
         yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
     finally:
         await cluster.stop()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def own_listener(port: int = 5353) -> Listener:

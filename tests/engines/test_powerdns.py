@@ -19,7 +19,7 @@ import pytest_asyncio
 import structlog
 
 from roost.core.engine import EngineError
-from roost.engines.listeners import Listener, ListenerError, parse_listeners
+from roost.engines.listeners import Listener, ListenerError, free_tcp_port, parse_listeners
 from roost.engines.powerdns import config
 from roost.engines.powerdns.backends import SqliteBackend
 from roost.engines.powerdns.config import ConfigError, postgres_backend, render
@@ -38,7 +38,6 @@ from tests.engines.dns_harness import (
     answered,
     code,
     contents,
-    free_port,
     local_server,
     make_powerdns,
     master_of,
@@ -328,7 +327,7 @@ async def test_an_operators_server_must_be_set_up_for_it(
 
 async def test_nobody_answers_at_the_operators_url(tmp_path: Path) -> None:
     key = tmp_path / "key"
-    own = PowerDns(RemoteServer(f"http://127.0.0.1:{free_port()}", key, ()))
+    own = PowerDns(RemoteServer(f"http://127.0.0.1:{free_tcp_port()}", key, ()))
     with pytest.raises(EngineError, match="cannot be read"):
         await own.zones()
     key.write_text("key")

@@ -1,12 +1,12 @@
 """Emails over SMTP, with a real server."""
 
-import socket
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 
 from roost.core.engine import Health
+from roost.engines.listeners import free_tcp_port
 from roost.engines.smtp.mailer import SmtpMailer
 from roost.resources.support.engine import MailError, MailRefusedError
 from tests.support.certificates import make_certificate
@@ -56,10 +56,8 @@ async def test_refusals(to: str, busy: bool, error: type[Exception], text: str) 
 
 
 async def test_nobody_there() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
     with pytest.raises(MailError, match="SMTPConnectError"):
-        await SmtpMailer.of(f"smtp://127.0.0.1:{port}").send(email())
+        await SmtpMailer.of(f"smtp://127.0.0.1:{free_tcp_port()}").send(email())
 
 
 @pytest.mark.parametrize("scheme", ["smtps", "smtp+starttls"])

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 import aiohttp
 
 from roost.engines.attachments.bucket import AttachmentBucket
+from roost.engines.listeners import free_tcp_port
 from roost.resources.support.engine import AttachmentStoreError
 
 BUCKET, ACCESS_KEY, SECRET_KEY = "roost-tests", "roost", "a-secret-key-of-tests"
@@ -105,8 +105,7 @@ def _failure(log: Path) -> AssertionError:
 
 
 def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [held.getsockname()[1] for held in sockets]
-    for held in sockets:
-        held.close()
-    return ports
+    ports = set[int]()
+    while len(ports) < count:
+        ports.add(free_tcp_port())
+    return list(ports)

@@ -1,6 +1,7 @@
 """Addresses and ports of the loopback network or of the operator's choice."""
 
 import errno
+import random
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ LOOPBACK = "127.0.0.1"
 _USUAL = range(5300, 5400)
 """Where a person may expect a name server that is not on port 53."""
 _OTHER_TRIES = 20
+_QUIET = range(20_000, 32_000)
+"""Below the ports that kernels give to outgoing connections, so that none takes a chosen one."""
 
 
 class ListenerError(Exception):
@@ -53,9 +56,11 @@ def tcp_port_is_free(port: int) -> bool:
 
 
 def free_tcp_port() -> int:
-    with socket.create_server((LOOPBACK, 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+    """For a server that is going to be started. Raises ListenerError when none is free."""
+    for port in random.sample(_QUIET, len(_QUIET)):
+        if tcp_port_is_free(port):
+            return port
+    raise ListenerError(f"no port is free on {LOOPBACK}")
 
 
 def free_listener() -> Listener:
