@@ -26,6 +26,8 @@ from roost.resources.firewalls.engine import FirewallEngine
 from tests.engines.harness import Pools, claim_pools
 from tests.engines.qemu_host import output
 
+CONNECTIONS = 15_000
+"""That are begun until the first is begun anew: fewer than one address may have."""
 _HEADER_BYTES = 10
 """What the kernel puts before each frame of a device with offloads."""
 _PROTOCOL = _HEADER_BYTES + 23
@@ -158,7 +160,7 @@ class NftablesHarness:
 
     async def passes(self, packet: Packet) -> bool:
         await within(self.network.name, forget_connections)
-        return self.gets(packet, 1024 + next(self._numbers) % 60_000)
+        return self.gets(packet, 1024 + next(self._numbers) % CONNECTIONS)
 
     async def answered(self, packet: Packet) -> bool:
         port = 40_000
@@ -185,7 +187,7 @@ class NftablesHarness:
         """Which of the guests gets what one sends: its index; None for nobody."""
         await within(self.network.name, forget_connections)
         tag = b"packet %d." % next(self._numbers)
-        kind, body = ip_packet(packet, tag, 1024 + next(self._numbers) % 60_000)
+        kind, body = ip_packet(packet, tag, 1024 + next(self._numbers) % CONNECTIONS)
         sender = next(spec for spec in self._specs if spec.id == compute_id)
         frame = _mac(bridge_mac(self._state_dir)) + _mac(sender.mac)
         self.write(compute_id, frame + struct.pack("!H", kind) + body)

@@ -19,7 +19,13 @@ from roost.resources.firewalls.engine import (
     RuleSet,
     TransportProtocol,
 )
-from tests.engines.firewall_harness import RANGES, FirewallHarness, NftablesHarness, open_harness
+from tests.engines.firewall_harness import (
+    CONNECTIONS,
+    RANGES,
+    FirewallHarness,
+    NftablesHarness,
+    open_harness,
+)
 
 _REAL = pytest.param("nftables", marks=pytest.mark.qemu)
 ids = itertools.count(100_001)
@@ -383,5 +389,5 @@ async def test_no_packet_meets_half_of_a_change(harness: FirewallHarness) -> Non
 async def _passes(harness: FirewallHarness, packet: Packet, number: int) -> bool:
     """As a connection of its own, with the former ones remembered."""
     if isinstance(harness, NftablesHarness):
-        return harness.gets(packet, 1024 + number % 60_000)
+        return harness.gets(packet, 1024 + number % CONNECTIONS)
     return await harness.passes(packet)

@@ -156,6 +156,43 @@ def test_user_data(small: Catalog) -> None:
     assert not plain.takes_user_data
 
 
+RESOLVED = """\
+# made by hand
+search example.org
+nameserver 10.1.2.3
+nameserver\t2001:db8::53
+nameserver fe80::1%eth0
+nameserver nonsense
+options ndots:2
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "ipv4", "ipv6"),
+    [
+        ((RESOLVED,), ["10.1.2.3"], ["2001:db8::53"]),
+        (("nameserver 127.0.0.53\n", RESOLVED), ["10.1.2.3"], ["2001:db8::53"]),
+        (("nameserver ::1\n", ""), ["9.9.9.9", "149.112.112.112"], ["2620:fe::fe", "2620:fe::9"]),
+        ((), ["9.9.9.9", "149.112.112.112"], ["2620:fe::fe", "2620:fe::9"]),
+    ],
+)
+def test_the_resolvers_of_the_host(
+    files: tuple[str, ...],
+    ipv4: list[str],
+    ipv6: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    paths = tuple(tmp_path / name for name in ("first", "second"))
+    for path, text in zip(paths, files, strict=False):
+        path.write_text(text)
+    monkeypatch.setattr("roost.core.catalog.resolvers.FILES", paths)
+    catalog = parse(SMALL.replace('{ ipv4 = ["9.9.9.9"], ipv6 = [] }', '"host"'), "small")
+    found = catalog.regions[0].resolvers
+    assert [str(each) for each in found.ipv4] == ipv4
+    assert [str(each) for each in found.ipv6] == ipv6
+
+
 BROKEN: list[tuple[str, str, str]] = [
     ('id = "home"', 'id = "Home"', "regions[0].id: String should match pattern"),
     ('id = "home"', 'id = "lab"', "regions[1].id: lab is already regions[0]"),
@@ -165,6 +202,18 @@ BROKEN: list[tuple[str, str, str]] = [
     ('engine = "local"', 'motor = "local"', "regions[0].motor: Extra inputs"),
     ('engine = "local"', 'engine = "local"\nengines = { volumes = 7 }', "regions[0].engines"),
     ('["Computes"]', '["Computers"]', "regions[0].capabilities[0]: Input should be"),
+    ('engine = "local"', 'engine = "local"\nuplink = "wifi"', "regions[0].uplink: Input should be"),
+    *(
+        ('engine = "local"', f'engine = "local"\nhost_ports = ["tcp/1", "{ports}"]', problem)
+        for ports, problem in (
+            ("80", "regions[0].host_ports[1]: String should match pattern"),
+            ("sctp/80", "regions[0].host_ports[1]: String should match pattern"),
+            ("tcp/80 drop", "regions[0].host_ports[1]: String should match pattern"),
+            ("tcp/0", "regions[0].host_ports[1]: Value error, ports are 1 to 65535"),
+            ("udp/65536", "regions[0].host_ports[1]: Value error, ports are 1 to 65535"),
+            ("tcp/81-80", "regions[0].host_ports[1]: Value error, ports are 1 to 65535"),
+        )
+    ),
     ('["9.9.9.9"]', '["9.9.9"]', "regions[0].resolvers.ipv4[0]: Input is not a valid IPv4"),
     ("198.18.0.0/16", "198.18.0.1/16", "regions[1].public_ipv4[0].cidr: Input is not a valid"),
     ("198.18.0.0/16", "198.51.100.128/25", "regions[1].public_ipv4[0].cidr: 198.51.100.128/25 ov"),

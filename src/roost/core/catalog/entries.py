@@ -4,7 +4,9 @@ from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, NaiveDatetime
+
+from roost.core.catalog.resolvers import of_host
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 ImageId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}/[a-z0-9][a-z0-9._-]{0,62}$")]
@@ -19,8 +21,22 @@ V6 = Annotated[IPv6Address, Field(strict=False)]
 V4Network = Annotated[IPv4Network, Field(strict=False)]
 V6Network = Annotated[IPv6Network, Field(strict=False)]
 
+
+def _has_ports(text: str) -> str:
+    first, _, last = text.partition("/")[2].partition("-")
+    if not 0 < int(first) <= int(last or first) < 65_536:
+        raise ValueError("ports are 1 to 65535, and a range begins with the lower one")
+    return text
+
+
+HostPorts = Annotated[
+    str, Field(pattern=r"^(tcp|udp)/[0-9]{1,5}(-[0-9]{1,5})?$"), AfterValidator(_has_ports)
+]
+
 EngineKind = Literal["local", "simulated"]
 """Of all data planes of a region: the real engines of this machine, or none."""
+Uplink = Literal["nat", "routed", "none"]
+"""How guests reach what is outside: by the host's addresses, by their own, or not at all."""
 PlanClass = Literal["nanode", "standard", "dedicated", "premium", "gpu", "highmem"]
 Capability = Literal[
     "Backups",
@@ -95,7 +111,10 @@ class RegionEntry(Entry):
     capabilities: list[Capability]
     status: Literal["ok", "outage"] = "ok"
     site_type: Literal["core", "distributed"] = "core"
-    resolvers: Resolvers
+    resolvers: Annotated[Resolvers, BeforeValidator(of_host)]
+    uplink: Uplink = "nat"
+    host_ports: Annotated[list[HostPorts], Field(max_length=64)] = []
+    """Ports of the region's host that its guests reach, such as `tcp/443`."""
     public_ipv4: Annotated[list[PublicPool], Field(min_length=1)]
     private_ipv4: Annotated[list[V4Network], Field(min_length=1)]
     ipv6: Ipv6Pool

@@ -62,6 +62,9 @@ def _network(region: RegionEntry) -> NetworkConfig:
         ipv6=IPv6Interface((region.ipv6.gateway, region.ipv6.cidr.prefixlen)),
         private=tuple(region.private_ipv4),
         ranges=tuple(region.ipv6_ranges),
+        uplink=region.uplink,
+        host_ports=tuple(region.host_ports),
+        resolvers=(*region.resolvers.ipv4, *region.resolvers.ipv6),
     )
 
 

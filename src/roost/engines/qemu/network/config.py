@@ -13,10 +13,15 @@ from ipaddress import (
 )
 from pathlib import Path
 
+from roost.core.catalog.entries import Uplink
+
 NAMESPACES = Path("/run/netns")
 BRIDGE = "br0"
 UPLINK = "uplink"
 """The namespace's end of the cable to the host; the host's end is named as the namespace."""
+
+CABLES = "roost-"
+"""How the host's ends of all regions' cables begin."""
 
 ROUTER = IPv6Interface("fe80::1/64")
 """The gateway of guests, as it advertises itself."""
@@ -45,6 +50,11 @@ class NetworkConfig:
     """Pools of addresses that only the region's guests reach."""
     ranges: tuple[IPv6Network, ...] = ()
     """Networks of which parts are routed to guests."""
+    uplink: Uplink = "none"
+    host_ports: tuple[str, ...] = ()
+    """Of the host itself, such as `tcp/443` or `udp/5000-5010`, that guests reach."""
+    resolvers: tuple[IPv4Address | IPv6Address, ...] = ()
+    """DNS servers of guests, which may be the host."""
 
     @property
     def pools(self) -> tuple[IPv4Network | IPv6Network, ...]:
@@ -53,7 +63,7 @@ class NetworkConfig:
 
 def network_name(state_dir: Path) -> str:
     """Name of the namespace, and of the host's network device to it."""
-    return f"roost-{_digest(state_dir).hex()[:8]}"
+    return f"{CABLES}{_digest(state_dir).hex()[:8]}"
 
 
 def vlans_name(state_dir: Path) -> str:

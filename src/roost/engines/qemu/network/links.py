@@ -1,8 +1,8 @@
 """The namespace, its bridge, and the cable between it and the host, as `ip -batch` commands."""
 
 import os
-from collections.abc import Callable, Sequence
-from ipaddress import IPv4Network
+from collections.abc import Callable, Iterator, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
 from pathlib import Path
 
 from roost.core.engine import EngineError
@@ -77,10 +77,10 @@ def _cable(state_dir: Path, outside: dict[str, list[Network]]) -> IPv4Network:
 
 
 def _inside(state_dir: Path, config: NetworkConfig, cable: IPv4Network, has_bridge: bool) -> str:
-    ipv6 = ipv6_link(state_dir)[1]
+    near, far = ipv6_link(state_dir)
     lines = [
         f"address replace {cable[2]}/{cable.prefixlen} dev {UPLINK}",
-        f"address replace {ipv6} dev {UPLINK} nodad",
+        f"address replace {far} dev {UPLINK} nodad",
         *(f"address replace {gateway} dev {BRIDGE}" for gateway in config.ipv4),
         f"address replace {config.ipv6} dev {BRIDGE} nodad",
         f"address replace {ROUTER} dev {BRIDGE} nodad",
@@ -88,12 +88,23 @@ def _inside(state_dir: Path, config: NetworkConfig, cable: IPv4Network, has_brid
         *(f"link set {device} up" for device in ("lo", UPLINK, BRIDGE)),
         *(f"route replace {pool} dev {BRIDGE}" for pool in config.private),
         *(f"route replace unreachable {pool} dev lo" for pool in config.ranges),
+        *_way_out(config, (cable[1], near.ip)),
     ]
     if not has_bridge:
         mac = bridge_mac(state_dir)
         lines.insert(0, f"link add {BRIDGE} address {mac} type bridge mcast_snooping 0")
         lines.insert(1, f"link set {BRIDGE} addrgenmode none")
     return "\n".join(lines)
+
+
+def _way_out(config: NetworkConfig, gateways: tuple[IPv4Address, IPv6Address]) -> Iterator[str]:
+    """What is for nobody here goes to the host, or nowhere."""
+    if config.uplink == "none":
+        yield "route replace unreachable 0.0.0.0/0"
+        yield "route replace unreachable ::/0 dev lo"
+        return
+    for network, gateway in zip(("0.0.0.0/0", "::/0"), gateways, strict=True):
+        yield f"route replace {network} via {gateway} dev {UPLINK}"
 
 
 def _outside(state_dir: Path, config: NetworkConfig, cable: IPv4Network) -> str:

@@ -1,4 +1,4 @@
-"""Work inside a network namespace, in a thread of its own that ends with the work."""
+"""Work in a network namespace or on the host, in a thread of its own that ends with the work."""
 
 import asyncio
 import ctypes
@@ -65,18 +65,28 @@ def namespace_path(name: str) -> Path:
 async def within(name: str, work: Callable[[], _Result]) -> _Result:
     """What `work` returns inside the namespace; OSError when the namespace is not there."""
 
-    def enter() -> _Result:
-        descriptor = os.open(namespace_path(name), os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            libc = ctypes.CDLL(None, use_errno=True)
-            if libc.setns(descriptor, _CLONE_NEWNET):
-                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        finally:
-            os.close(descriptor)
+    def work_inside() -> _Result:
+        enter(name)
         return work()
 
+    return await on_host(work_inside)
+
+
+async def on_host(work: Callable[[], _Result]) -> _Result:
+    """The same where this process is, whose namespace a new thread has."""
     with ThreadPoolExecutor(1) as thread:
-        return await asyncio.get_running_loop().run_in_executor(thread, enter)
+        return await asyncio.get_running_loop().run_in_executor(thread, work)
+
+
+def enter(name: str) -> None:
+    """Move the thread that calls into the namespace for good; OSError."""
+    descriptor = os.open(namespace_path(name), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.setns(descriptor, _CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    finally:
+        os.close(descriptor)
 
 
 def set_up_forwarding() -> None:

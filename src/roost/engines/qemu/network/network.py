@@ -36,7 +36,8 @@ from roost.engines.qemu.network.namespace import (
     set_up_forwarding,
     within,
 )
-from roost.engines.qemu.network.rules import BASE, FIREWALLS, SERVICE
+from roost.engines.qemu.network.rules import BASE, FIREWALLS, SERVICE, guard
+from roost.engines.qemu.network.uplink import Uplink
 from roost.engines.qemu.network.vlans import VlanSegments
 from roost.engines.qemu.network.vpcs import VpcNetworks
 from roost.engines.qemu.programs import failure, run
@@ -65,6 +66,7 @@ class GuestNetwork:
         self._addressing = Addressing(self.name, self._directory / "guests")
         self._vlans = VlanSegments(state_dir)
         self._vpcs = VpcNetworks(state_dir)
+        self._uplink = Uplink(self.name, config)
 
     async def ensure(self) -> None:
         """Make or mend everything but the guests' own devices (40 ms)."""
@@ -76,12 +78,14 @@ class GuestNetwork:
                 await ensure_namespace(self.name, set_up_forwarding)
             except OSError as error:
                 raise failure(_DOING, error) from error
+            await self._uplink.guard()
             await ensure_links(self._state_dir, self._config)
             await within(self.name, set_up_bridge)
             await self._apply(BASE)
-            await self._apply(FIREWALLS + SERVICE)
+            await self._apply(FIREWALLS + guard(self._config.private) + SERVICE)
             await self._apply(counting(self._config.private))
             await ensure_advertiser(self._directory, self.name, self._config.ipv6.network)
+            await self._uplink.forward()
 
     async def problem(self) -> str | None:
         """Why the network cannot be set up on this host, or None."""
@@ -153,7 +157,9 @@ class GuestNetwork:
         if not namespace_path(self.name).exists():
             return {}
         found = await self._addressing.read()
-        stands = not found or await within(self.name, service_stands)
+        stands = not found or (
+            await within(self.name, service_stands) and await self._uplink.stands()
+        )
         return found if stands else dict.fromkeys(found)
 
     def identity(self) -> str | None:
@@ -186,6 +192,7 @@ class GuestNetwork:
                 await self._vlans.tear_down()
                 await self._vpcs.tear_down()
                 await remove_links(self.name)
+                await self._uplink.remove()
                 await DISK.run(shutil.rmtree, self._directory)
 
     async def _apply(self, rules: str) -> None:

@@ -5,7 +5,7 @@ without rules is dropped.
 """
 
 from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 from roost.engines.qemu.network.config import (
     BRIDGE,
@@ -75,6 +75,34 @@ any time; firewalls and their addresses stay.
 A guest that was told to go to its peer directly would not find it. Nobody outside speaks for a
 guest.
 """
+
+
+MOST_CONNECTIONS = 20_000
+"""That begin at one address; those of a guest cannot fill the table of all."""
+
+
+def guard(private: Iterable[IPv4Network]) -> str:
+    """What no firewall allows: private addresses outside the region, and too many connections. Can
+    be applied again at any time, after `FIREWALLS`.
+    """
+    chain = f"{_INET} guard"
+    lines = [
+        f"add set {_INET} from4 {{ type ipv4_addr; size 65536; flags dynamic; }}",
+        f"add set {_INET} from6 {{ type ipv6_addr; size 65536; flags dynamic; }}",
+        f"add chain {chain} {{ type filter hook forward priority -10; policy accept; }}",
+        f"flush chain {chain}",
+    ]
+    if networks := _set(private) if (private := list(private)) else "":
+        lines += [
+            f'add rule {chain} oifname "{UPLINK}" ip saddr {networks} drop',
+            f'add rule {chain} oifname "{UPLINK}" ip daddr {networks} drop',
+        ]
+    many = f"ct count over {MOST_CONNECTIONS}"
+    begins = f'add rule {chain} iifname "{BRIDGE}" ct state new'
+    prefix = f"ip6 saddr & {RANGE_MASKS[64]}"
+    lines += [f"{begins} add @from4 {{ ip saddr {many} }} drop"]
+    lines += [f"{begins} add @from6 {{ {prefix} {many} }} drop"]
+    return "".join(f"{line}\n" for line in lines)
 
 
 METADATA_CHAIN = "metadata"

@@ -1,0 +1,211 @@
+"""The way out of a region, on the host: what its guests reach of the host, and beyond it.
+
+A table of the host's packet filter for each region says so. Another one, of all regions, is there
+while the host forwards packets only because of them: it stays no router for its neighbours.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel, TypeAdapter
+
+from roost.engines.qemu.network.config import CABLES, UPLINK, NetworkConfig
+from roost.engines.qemu.network.host import devices
+from roost.engines.qemu.network.namespace import on_host, within
+from roost.engines.qemu.network.netlink import GETRULE, Netlink, text
+from roost.engines.qemu.programs import failure, run
+
+_DOING = "The way out of the region could not be set up"
+
+_SYSCTL = Path("/proc/sys/net")
+_NETWORKS = Path("/proc/thread-self/net")
+_FORWARDING = {4: "ipv4/ip_forward", 6: "ipv6/conf/all/forwarding"}
+_ACCEPT_RA, _ALSO_AS_ROUTER = "ipv6/conf/{}/accept_ra", "2"
+
+_GUARD = "inet roost_forwarding"
+_FAMILIES = {4: "ipv4", 6: "ipv6"}
+
+_NEVER = ("ip daddr 169.254.0.0/16", "ip6 daddr { fe80::/10, fd00:ec2::254 }")
+"""Where hosts that are somebody's guests themselves are told their secrets."""
+
+_OWN_SIGNALS = (
+    "icmp type echo-request accept",
+    "icmpv6 type { echo-request, nd-neighbor-solicit, nd-neighbor-advert } accept",
+)
+
+
+class _Route(BaseModel):
+    dev: str = ""
+
+
+_ROUTES = TypeAdapter(list[_Route])
+
+
+@dataclass(frozen=True, slots=True)
+class Uplink:
+    """Of one region. Methods may be called again at any time."""
+
+    device: str
+    """The host's end of the region's cable."""
+    config: NetworkConfig
+
+    async def guard(self) -> None:
+        """Before there is a cable: what guests are kept from, and what is done to their packets."""
+        await _apply(self._rules())
+
+    async def forward(self) -> None:
+        """Let the host forward, where it does not yet and the region is to have a way out."""
+        if self.config.uplink == "none":
+            return
+        try:
+            for version in await self._versions():
+                if not await on_host(partial(_forwards, version)):
+                    await _apply(_guard(version))
+                    await self._keep_routes(version)
+                    await on_host(partial(_set_forwarding, [version], True))
+        except OSError as error:
+            raise failure(_DOING, error) from error
+
+    async def stands(self) -> bool:
+        """Whether nobody has changed what `guard` and `forward` have made."""
+        wanted = len(self._from_guests())
+        if await on_host(lambda: _count(self._table, "from_guests")) != wanted:
+            return False
+        if self.config.uplink == "none":
+            return True
+        versions = await self._versions()
+        return await within(self.device, _leads_out) and await on_host(
+            lambda: all(map(_forwards, versions))
+        )
+
+    async def remove(self) -> None:
+        """Without the cable, which is gone."""
+        await _apply(f"add table {self._table}\ndelete table {self._table}\n")
+        if not any(name.startswith(CABLES) for name in await devices()):
+            await on_host(lambda: _set_forwarding(_guarded(), False))
+            await _apply(f"add table {_GUARD}\ndelete table {_GUARD}\n")
+
+    @property
+    def _table(self) -> str:
+        return f"inet {self.device.replace('-', '_')}"
+
+    async def _versions(self) -> tuple[int, ...]:
+        """IPv6 only where the host itself has a way out by it."""
+        return (4, 6) if await _default_devices(6) else (4,)
+
+    async def _keep_routes(self, version: int) -> None:
+        """A host that forwards IPv6 no longer learns its own routes, unless it is told to."""
+        if version == 6:
+            learning = await _default_devices(6)
+            await on_host(lambda: _learn_as_router(learning))
+
+    def _rules(self) -> str:
+        table = self._table
+        chains = {
+            "arriving": ("type filter hook input priority -5", self._arriving()),
+            "from_guests": ("", self._from_guests()),
+            "forwarded": ("type filter hook forward priority -5", self._forwarded()),
+            "leaving": ("type nat hook postrouting priority 100", self._leaving()),
+        }
+        lines = [f"add table {table}"]
+        for name, (hook, _) in chains.items():
+            lines.append(
+                f"add chain {table} {name}" + (f" {{ {hook}; policy accept; }}" if hook else "")
+            )
+            lines.append(f"flush chain {table} {name}")
+        for name, (_, rules) in chains.items():
+            lines += [f"add rule {table} {name} {rule}" for rule in rules]
+        return "".join(f"{line}\n" for line in lines)
+
+    def _arriving(self) -> Iterable[str]:
+        yield f'iifname "{self.device}" jump from_guests'
+
+    def _from_guests(self) -> tuple[str, ...]:
+        """What may come to the host itself; nobody waits for an answer to the rest."""
+        names = [
+            f"{'ip' if each.version == 4 else 'ip6'} daddr {each} meta l4proto {{ tcp, udp }}"
+            " th dport 53 accept"
+            for each in self.config.resolvers
+        ]
+        ports = [f"{each.replace('/', ' dport ')} accept" for each in self.config.host_ports]
+        reject = "reject with icmpx type admin-prohibited"
+        return "ct state established,related accept", *_OWN_SIGNALS, *names, *ports, reject
+
+    def _forwarded(self) -> Iterator[str]:
+        for each in _NEVER:
+            yield f'iifname "{self.device}" {each} drop'
+        if self.config.uplink == "none":
+            return
+        for family, version in (("ip", 4), ("ip6", 6)):
+            own = ", ".join(str(each) for each in self.config.pools if each.version == version)
+            yield f'iifname "{self.device}" {family} saddr != {{ {own} }} drop'
+        if self.config.uplink == "nat":
+            yield f'oifname "{self.device}" iifname != "{CABLES}*" ct state new drop'
+
+    def _leaving(self) -> Iterator[str]:
+        if self.config.uplink == "nat":
+            yield f'iifname "{self.device}" oifname != "{CABLES}*" masquerade'
+
+
+def _guard(version: int) -> str:
+    """Packets of neighbours are forwarded to nobody but guests."""
+    chain = f"{_GUARD} {_FAMILIES[version]}"
+    strangers = f'iifname != "{CABLES}*" oifname != "{CABLES}*"'
+    return (
+        f"add table {_GUARD}\n"
+        f"add chain {chain} {{ type filter hook forward priority -5; policy accept; }}\n"
+        f"flush chain {chain}\n"
+        f"add rule {chain} meta nfproto {_FAMILIES[version]} {strangers} drop\n"
+    )
+
+
+def _guarded() -> list[int]:
+    """The families that the host forwards because of guests."""
+    return [version for version, name in _FAMILIES.items() if _count(_GUARD, name)]
+
+
+def _count(table: str, chain: str) -> int:
+    """Rules of a chain, which need not be there."""
+    try:
+        with Netlink() as kernel:
+            return len(kernel.dump(GETRULE, text(1, table.split()[1]), text(2, chain)))
+    except OSError:
+        return 0
+
+
+def _leads_out() -> bool:
+    """Whether a region's namespace has its default routes; inside it."""
+    ipv4, ipv6 = (_NETWORKS.joinpath(name).read_text() for name in ("route", "ipv6_route"))
+    everything = f"{UPLINK}\t00000000\t"
+    return any(line.startswith(everything) for line in ipv4.splitlines()) and any(
+        line.startswith(f"{0:032x} 00 ") and line.split()[-1] == UPLINK
+        for line in ipv6.splitlines()
+    )
+
+
+def _forwards(version: int) -> bool:
+    return _SYSCTL.joinpath(_FORWARDING[version]).read_text().strip() != "0"
+
+
+def _set_forwarding(versions: Iterable[int], on: bool) -> None:
+    for version in versions:
+        _SYSCTL.joinpath(_FORWARDING[version]).write_text("1" if on else "0")
+
+
+def _learn_as_router(names: Iterable[str]) -> None:
+    for name in names:
+        setting = _SYSCTL.joinpath(_ACCEPT_RA.format(name))
+        if setting.exists() and setting.read_text().strip() == "1":
+            setting.write_text(_ALSO_AS_ROUTER)
+
+
+async def _default_devices(version: int) -> list[str]:
+    """Of the host."""
+    shown = await run(_DOING, "ip", f"-{version}", "-json", "route", "show", "default")
+    return [route.dev for route in _ROUTES.validate_json(shown or "[]") if route.dev]
+
+
+async def _apply(rules: str) -> None:
+    await run(_DOING, "nft", "-f", "-", feed=rules)
