@@ -24,6 +24,19 @@ async def holds(db: Queries, held: str, account_id: int) -> bool:
     return found
 
 
+async def of_suspended(db: Queries, held: str, suspended: bool) -> list[int]:
+    """Accounts that are suspended, or that are neither suspended nor canceled, and have any."""
+    rows = await db.fetch(
+        f"""
+        select distinct h.account_id from ({held}) h
+        where h.account_id in (
+            select id from account where (suspended is not null) = $1 and canceled is null)
+        """,
+        suspended,
+    )
+    return [row["account_id"] for row in rows]
+
+
 async def of_canceled(db: Queries, held: str) -> list[tuple[int, int]]:
     """Canceled accounts, and how many each has."""
     rows = await db.fetch(

@@ -53,6 +53,15 @@ class Suspensions:
                 return True
         return False
 
+    async def unsettled_accounts(self, db: Queries) -> list[int]:
+        """Accounts of which something is not as the account is."""
+        found = set[int]()
+        for each in self._all:
+            for suspended in (True, False):
+                others = _others(each, suspended)
+                found.update(await ending_queries.of_suspended(db, others, suspended))
+        return sorted(found)
+
 
 def _others(each: Suspension, suspended: bool) -> str:
     return each.running if suspended else each.resting

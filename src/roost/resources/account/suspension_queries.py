@@ -115,17 +115,3 @@ async def paid(db: Queries, before: datetime) -> list[int]:
         before,
     )
     return [row["id"] for row in rows]
-
-
-async def by_state(db: Queries, *, suspended: bool, after: int, limit: int) -> list[int]:
-    """Accounts that are not canceled, by id."""
-    rows = await db.fetch(
-        """
-        select id from account
-        where id > $1 and (suspended is not null) = $2 and canceled is null order by id limit $3
-        """,
-        after,
-        suspended,
-        limit,
-    )
-    return [row["id"] for row in rows]

@@ -35,7 +35,7 @@ from roost.resources.compute.engine import (
     VolumeDevice,
 )
 from roost.resources.compute.link_rules import WITHOUT_INTERFACES, links_of, public_address
-from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of
+from roost.resources.compute.locks import CreateArgs, InstanceArgs, engine_of, facts_of
 from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes, InstanceVpcs
 from roost.resources.compute.network_engine import GuestAddress, VpcLink
 from roost.resources.compute.queries import InstanceFacts
@@ -240,6 +240,11 @@ async def start(run: Run[InstanceArgs]) -> Verdict:
     config = await _config(run, facts)
     spec = await specify(run.store, run.tools.services, facts, config)
     return await power_on(run, facts, spec)
+
+
+async def start_again(run: Run[CreateArgs]) -> Verdict:
+    """Power a guest on that ran before (`booted`)."""
+    return await start(run) if run.args.booted else next_step()
 
 
 async def power_on(run: Run[InstanceArgs], facts: InstanceFacts, spec: InstanceSpec) -> Verdict:

@@ -12,23 +12,17 @@ from roost.core.suspensions import SUSPENDED, Suspension
 from roost.errors import invalid
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
-from roost.jobs.run import Run
-from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.compute import queries, suspension_queries
 from roost.resources.compute.jobs import BOOT, becomes, start_boot
 from roost.resources.compute.locks import CreateArgs, check_idle, lock, on_instance
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.steps import GRACE, start, stop
+from roost.resources.compute.steps import GRACE, start_again, stop
 from roost.store import Queries
 
 
 class SuspendArgs(CreateArgs):
     """`booted`: whether it ran."""
-
-
-async def start_again(run: Run[SuspendArgs]) -> Verdict:
-    return await start(run) if run.args.booted else next_step()
 
 
 async def _rests(db: Queries, job: Job, args: SuspendArgs) -> None:

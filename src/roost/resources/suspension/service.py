@@ -1,5 +1,6 @@
 """Suspending accounts, and letting them go on."""
 
+from collections.abc import AsyncIterator
 from datetime import datetime
 
 from roost.core.suspensions import Suspensions
@@ -47,19 +48,20 @@ async def look_for_debtors(store: Store, services: Services, now: datetime) -> N
     if grace is None:
         return
     limit = now - DUE - grace
-    for account_id in await _late(store, limit):
+    async for account_id in _late(store, limit):
         async with store.transaction() as db:
             await _suspend(db, services, account_id, now)
-    for account_id in await _late(store, min(now - DUE, limit + WARNED_BEFORE)):
+    async for account_id in _late(store, min(now - DUE, limit + WARNED_BEFORE)):
         async with store.transaction() as db:
             await _warn(db, services, account_id, now)
 
 
-async def _late(store: Store, before: datetime) -> list[int]:
-    found: list[int] = []
-    while page := await accounts.late(store, before, found[-1] if found else 0, _PAGE):
-        found += page
-    return found
+async def _late(store: Store, before: datetime) -> AsyncIterator[int]:
+    after = 0
+    while page := await accounts.late(store, before, after, _PAGE):
+        for account_id in page:
+            yield account_id
+        after = page[-1]
 
 
 async def _forgive(db: Queries, services: Services, account_id: int, now: datetime) -> None:
@@ -100,18 +102,8 @@ async def _write(db: Queries, services: Services, account_id: int, occasion: Occ
 
 async def settle_all(store: Store, services: Services) -> None:
     """Start a job for each account of which something is not as the account is."""
-    for suspended in (True, False):
-        after = 0
-        while page := await accounts.by_state(store, suspended=suspended, after=after, limit=_PAGE):
-            for account_id in page:
-                await _settle(store, services, account_id, suspended)
-            after = page[-1]
-
-
-async def _settle(store: Store, services: Services, account_id: int, suspended: bool) -> None:
-    queue, suspensions = services.get(JobQueue), services.get(Suspensions)
-    if not await suspensions.unsettled(store, account_id, suspended=suspended):
-        return
-    if not await queue.busy(store, jobs.resource_of(account_id)):
-        args = jobs.AccountArgs(account_id=account_id)
-        await queue.enqueue(store, jobs.SETTLE, args, account_id=account_id)
+    queue = services.get(JobQueue)
+    for account_id in await services.get(Suspensions).unsettled_accounts(store):
+        if not await queue.busy(store, jobs.resource_of(account_id)):
+            args = jobs.AccountArgs(account_id=account_id)
+            await queue.enqueue(store, jobs.SETTLE, args, account_id=account_id)

@@ -35,7 +35,7 @@ from roost.resources.compute.steps import (
     make,
     power_on,
     specify_rescue,
-    start,
+    start_again,
     stop,
     undo_make,
 )
@@ -107,11 +107,6 @@ async def start_rescue(run: Run[RescueArgs]) -> Verdict:
     facts = await facts_of(run)
     spec = await specify_rescue(run.store, run.tools.services, facts, run.args.slots)
     return await power_on(run, facts, spec)
-
-
-async def start_again(run: Run[ResizeArgs]) -> Verdict:
-    """Power a guest on that ran before."""
-    return await start(run) if run.args.booted else next_step()
 
 
 async def grow(run: Run[ResizeArgs]) -> Verdict:

@@ -31,7 +31,7 @@ from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.locks import CreateArgs, facts_of, on_instance
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.compute.steps import GRACE, start, stop
+from roost.resources.compute.steps import GRACE, start_again, stop
 from roost.store import Queries
 
 ACTION = "compute_migrate_datacenter"
@@ -108,11 +108,6 @@ async def let_go(run: Run[MigrateArgs]) -> Verdict:
     """The former region filters nothing for the instance any more; its addresses there are free."""
     left = await bring(run.store, run.tools.services, await facts_of(run))
     return next_step(writing(has_left, left))
-
-
-async def start_again(run: Run[MigrateArgs]) -> Verdict:
-    """Power a guest on that ran before."""
-    return await start(run) if run.args.booted else next_step()
 
 
 async def _arrived(db: Queries, job: Job, args: MigrateArgs) -> None:
