@@ -255,6 +255,29 @@ def test_events_are_followed(server: Server, compute_id: int) -> None:
     assert len(found) == len(set(found)), "each status once"
 
 
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [
+        (("account", "list"), {"id", "parent_id", "users", "suspended", "email"}),
+        (("account", "limit", "show", "{account}"), {"limit", "used", "allowed", "set_by"}),
+        (("account", "credit", "list", "{account}"), {"id", "usd", "reason", "created"}),
+        (("account", "canceled"), {"id", "canceled", "balance", "has", "comments"}),
+        (("token", "list"), {"id", "username", "prefix", "scopes", "expiry"}),
+        (("oauth-client", "list"), {"id", "status", "redirect_uri"}),
+        (("maintenance", "list"), {"id", "compute_id", "type", "when", "status"}),
+        (("ticket", "list", "--closed"), {"id", "status", "summary", "assignee"}),
+        (("promo", "list"), {"code", "credit", "monthly_cap", "redeemed"}),
+        (("image", "list"), {"id", "boot", "setup", "virtual_size"}),
+    ],
+)
+def test_lists_for_scripts(server: Server, words: tuple[str, ...], keys: set[str]) -> None:
+    first = rows(server, "account", "list")[0]
+    found = rows(server, *(word.format(account=first["id"]) for word in words))
+    assert isinstance(found, list)
+    assert all(keys <= row.keys() for row in found)
+    assert not any("hash" in key or "secret" in key for row in found for key in row)
+
+
 def test_engines_are_listed(server: Server) -> None:
     listed = rows(server, "engine", "list")
     lake = {row["plane"]: row for row in listed if row["region"] == "us-lake"}

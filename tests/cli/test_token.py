@@ -31,7 +31,7 @@ def test_life_of_a_token(server: Server) -> None:
     assert len(token) == 64
     assert may_list(server, token)
     number, user, label, prefix, scopes, created, expires = listed(server, token)
-    assert (user, label, prefix, scopes, expires) == ("admin", "ci", token[:16], "*", "never")
+    assert (user, label, prefix, scopes, expires) == ("admin", "ci", token[:16], "*", "-")
     assert datetime.fromisoformat(created).microsecond == 0
     ran("token", "revoke", "--state", server.state, number)
     assert not may_list(server, token)

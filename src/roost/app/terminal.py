@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from roost.app.table import format_table, line
@@ -31,7 +32,7 @@ def to_lines(row: Shown) -> str:
 
 
 def to_json(value: object) -> str:
-    """ASCII on one line; times are ISO 8601, in UTC."""
+    """ASCII on one line; times are ISO 8601, in UTC; US dollars are text, to the cent."""
     return json.dumps(value, default=_plain)
 
 
@@ -58,6 +59,8 @@ def _cell(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
+    if isinstance(value, Decimal):
+        return f"{value:.2f}"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_cell, value))
     return line(str(value))
@@ -66,4 +69,6 @@ def _cell(value: object) -> str:
 def _plain(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, Decimal):
+        return f"{value:.2f}"
     raise TypeError(f"{type(value).__name__} has no JSON")

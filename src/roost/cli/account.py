@@ -1,15 +1,15 @@
 """`roost account`: accounts of this cloud."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 from pydantic import ValidationError
 
 from roost.app.state import open_store
-from roost.app.table import format_table
+from roost.app.terminal import fields
 from roost.cli.lazy import Later, LazyGroup
-from roost.cli.options import ID, read_served_settings, run, state_option
+from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
 from roost.clock import Clock
 from roost.resources.account.bodies import UpdateAccount
 from roost.resources.account.queries import ListedAccount, exists, list_accounts
@@ -33,6 +33,9 @@ class _Commands(LazyGroup):
     }
 
 
+_COLUMNS = ("id", "parent_id", "users", "created", "suspended", "email", "company")
+
+
 @click.group(cls=_Commands)
 def account() -> None:
     """Accounts of this cloud."""
@@ -53,9 +56,11 @@ def create(state: Path | None, email: str, company: str, user: str | None) -> No
 
 @account.command("list")
 @state_option
-def list_all(state: Path | None) -> None:
+@json_option
+def list_all(state: Path | None, as_json: bool) -> None:
     """List all accounts."""
-    click.echo(_table(run(_list(read_served_settings(state=state)))))
+    found = run(_list(read_served_settings(state=state)))
+    show_all([fields(row) for row in found], _COLUMNS, as_json)
 
 
 @account.command()
@@ -155,21 +160,3 @@ async def _resume(settings: Settings, account_id: int) -> None:
             await suspension.resume(db, account_id)
     except SuspensionError as error:
         raise click.ClickException(str(error)) from error
-
-
-def _table(rows: Iterable[ListedAccount]) -> str:
-    return format_table(
-        ("ID", "PARENT", "USERS", "CREATED", "SUSPENDED", "EMAIL", "COMPANY"),
-        (
-            (
-                str(row.id),
-                str(row.parent_id or "-"),
-                str(row.users),
-                row.created.isoformat(),
-                row.suspended or "-",
-                row.email or "-",
-                row.company or "-",
-            )
-            for row in rows
-        ),
-    )

@@ -1,57 +1,40 @@
 """`roost account canceled`: accounts that were canceled."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from roost.app.groups import GROUPS
 from roost.app.state import open_store
-from roost.app.table import format_table
-from roost.cli.options import read_served_settings, run, state_option
+from roost.app.terminal import Shown, fields
+from roost.cli.options import json_option, read_served_settings, run, show_all, state_option
 from roost.core.endings import Endings
-from roost.resources.account.cancel_queries import CanceledAccount, all_canceled
+from roost.resources.account.cancel_queries import all_canceled
 from roost.settings import Settings
 
 _MOST = 60
 """Characters of a comment in the table."""
 
 
+_COLUMNS = ("id", "canceled", "closed", "erased", "balance", "has", "comments")
+
+
 @click.command()
 @state_option
-def canceled(state: Path | None) -> None:
+@json_option
+def canceled(state: Path | None, as_json: bool) -> None:
     """List accounts that were canceled.
 
     With what they still have and owe, and why they went.
     """
-    click.echo(run(_list(read_served_settings(state=state))))
+    rows = run(_list(read_served_settings(state=state)))
+    if not as_json:
+        rows = [{**row, "comments": str(row["comments"])[:_MOST]} for row in rows]
+    show_all(rows, _COLUMNS, as_json)
 
 
-async def _list(settings: Settings) -> str:
+async def _list(settings: Settings) -> list[Shown]:
     async with open_store(settings) as store:
         held = await Endings(*GROUPS.endings).of_canceled(store)
-        return _table(await all_canceled(store), held)
-
-
-def _table(rows: list[CanceledAccount], held: Mapping[int, list[str]]) -> str:
-    return format_table(
-        ("ID", "CANCELED", "CLOSED", "ERASED", "BALANCE", "HAS", "COMMENTS"),
-        (
-            (
-                str(row.id),
-                row.canceled.isoformat(),
-                "-" if row.closed is None else row.closed.isoformat(),
-                "-" if row.erased is None else row.erased.isoformat(),
-                f"{row.balance:.2f}",
-                ", ".join(held.get(row.id, ())) or "-",
-                _in_short(row.comments) or "-",
-            )
-            for row in rows
-        ),
-    )
-
-
-def _in_short(comments: str) -> str:
-    """One line without what would steer a terminal."""
-    line = "".join(each if each.isprintable() else " " for each in comments[: 2 * _MOST])
-    return " ".join(line.split())[:_MOST]
+        found = await all_canceled(store)
+        return [{**fields(row), "has": held.get(row.id, [])} for row in found]

@@ -8,8 +8,16 @@ from typing import TypeVar
 import click
 
 from roost.app.state import open_store
-from roost.app.table import format_table
-from roost.cli.options import ID, USD, read_served_settings, run, state_option
+from roost.app.terminal import fields
+from roost.cli.options import (
+    ID,
+    USD,
+    json_option,
+    read_served_settings,
+    run,
+    show_all,
+    state_option,
+)
 from roost.clock import Clock
 from roost.resources.account.queries import exists
 from roost.resources.payments import credit_queries
@@ -67,12 +75,12 @@ def take_one(state: Path | None, account: int, usd: Decimal, reason: str, key: s
 
 @credit.command("list")
 @state_option
+@json_option
 @click.argument("account", type=ID)
-def list_all(state: Path | None, account: int) -> None:
+def list_all(state: Path | None, account: int, as_json: bool) -> None:
     """List what ACCOUNT was given and what was taken, the newest first."""
     found = run(_list(read_served_settings(state=state), account))
-    rows = ((str(c.id), c.created.isoformat(), f"{c.usd:.2f}", c.reason) for c in found)
-    click.echo(format_table(("ID", "CREATED", "USD", "REASON"), rows))
+    show_all([fields(row) for row in found], ("id", "created", "usd", "reason"), as_json)
 
 
 async def _give(

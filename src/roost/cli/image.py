@@ -6,8 +6,14 @@ import click
 
 from roost.app.images import BUILDERS, build_image
 from roost.app.state import open_store
-from roost.app.table import format_table
-from roost.cli.options import read_served_settings, read_settings, run, state_option
+from roost.cli.options import (
+    json_option,
+    read_served_settings,
+    read_settings,
+    run,
+    show_all,
+    state_option,
+)
 from roost.clock import Clock
 from roost.core.catalog import load
 from roost.engines.qemu.images.commands import ImageError
@@ -51,12 +57,12 @@ def import_(state: Path | None, source: str, image_id: str, label: str | None) -
 
 @image.command("list")
 @state_option
-def list_all(state: Path | None) -> None:
-    """List the images on this host."""
+@json_option
+def list_all(state: Path | None, as_json: bool) -> None:
+    """List the images on this host, with the sizes of their disks in MB."""
     images = ImageStore.of(read_settings(state=state)).list()
-    head = ("ID", "BOOTS BY", "SET UP BY", "DISK MB")
-    rows = ((i.info.id, i.info.boot, i.info.setup, str(i.info.virtual_size)) for i in images)
-    click.echo(format_table(head, rows))
+    rows = [image.info.model_dump() for image in images]
+    show_all(rows, ("id", "boot", "setup", "virtual_size"), as_json)
 
 
 async def _import(settings: Settings, source: str, image_id: str, label: str | None) -> None:

@@ -6,8 +6,7 @@ import click
 
 from roost.app.groups import GROUPS
 from roost.app.state import open_store
-from roost.app.table import format_table
-from roost.cli.options import ID, read_served_settings, run, state_option
+from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
 from roost.core.catalog import load
 from roost.core.limits.queries import Usage, read, reset_limit, set_limit
 from roost.resources.account.queries import exists
@@ -33,22 +32,25 @@ def limit() -> None:
 
 @limit.command()
 @state_option
+@json_option
 @click.argument("account", type=ID)
-def show(state: Path | None, account: int) -> None:
+def show(state: Path | None, account: int, as_json: bool) -> None:
     """Show what ACCOUNT has, what it may have, and whose word that is."""
     settings = read_served_settings(state=state)
     limits = load(settings.catalog).entries.limits
     usage = run(_read(settings, account))
-    rows = (
-        (
-            name,
-            str(used),
-            _written(usage.own.get(name, limits.get(name, GROUPS.limit_kinds[name].default))),
-            "account" if name in usage.own else "catalogue",
-        )
+    rows = [
+        {
+            "limit": name,
+            "used": used,
+            "allowed": _written(
+                usage.own.get(name, limits.get(name, GROUPS.limit_kinds[name].default))
+            ),
+            "set_by": "account" if name in usage.own else "catalogue",
+        }
         for name, used in usage.used.items()
-    )
-    click.echo(format_table(("LIMIT", "USED", "ALLOWED", "SET BY"), rows))
+    ]
+    show_all(rows, ("limit", "used", "allowed", "set_by"), as_json)
 
 
 @limit.command("set")
@@ -88,8 +90,8 @@ async def _reset(settings: Settings, account_id: int, name: str | None) -> None:
         _check(await reset_limit(store, account_id, name), account_id)
 
 
-def _written(amount: int | None) -> str:
-    return _UNLIMITED if amount is None else str(amount)
+def _written(amount: int | None) -> int | str:
+    return _UNLIMITED if amount is None else amount
 
 
 def _check(known: bool, account_id: int) -> None:

@@ -1,20 +1,21 @@
 """`roost maintenance`: what is done to instances, and when."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
 import click
 
 from roost.app.state import open_store
-from roost.app.table import format_table
-from roost.cli.options import ID, read_served_settings, run, state_option
+from roost.app.terminal import fields
+from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
 from roost.resources.maintenance.queries import Maintenance, list_all
 from roost.resources.maintenance.records import MaintenanceType
 from roost.resources.maintenance.service import MaintenanceError, cancel, schedule
 from roost.settings import Settings
 
 _TYPES = ("reboot", "cold_migration", "live_migration")
+
+_COLUMNS = ("id", "compute_id", "type", "when", "status", "reason")
 
 
 @click.group()
@@ -45,9 +46,11 @@ def schedule_one(
 
 @maintenance.command("list")
 @state_option
-def list_(state: Path | None) -> None:
+@json_option
+def list_(state: Path | None, as_json: bool) -> None:
     """List all maintenance, the earliest first."""
-    click.echo(_table(run(_list(read_served_settings(state=state)))))
+    found = run(_list(read_served_settings(state=state)))
+    show_all([fields(row) for row in found], _COLUMNS, as_json)
 
 
 @maintenance.command("cancel")
@@ -79,20 +82,3 @@ async def _cancel(settings: Settings, maintenance_id: int) -> None:
             await cancel(db, maintenance_id)
         except MaintenanceError as error:
             raise click.ClickException(str(error)) from error
-
-
-def _table(rows: Iterable[Maintenance]) -> str:
-    return format_table(
-        ("ID", "COMPUTE", "TYPE", "WHEN", "STATUS", "REASON"),
-        (
-            (
-                str(row.id),
-                str(row.compute_id),
-                row.type,
-                row.when.isoformat(),
-                row.status,
-                row.reason,
-            )
-            for row in rows
-        ),
-    )

@@ -1,17 +1,18 @@
 """`roost oauth-client`: what operators do about applications of any account."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from roost.app.state import open_store
-from roost.app.table import format_table
-from roost.cli.options import read_served_settings, run, state_option
+from roost.app.terminal import fields
+from roost.cli.options import json_option, read_served_settings, run, show_all, state_option
 from roost.resources.oauth_clients.queries import ListedClient, list_clients, set_status
 from roost.resources.oauth_clients.records import ClientStatus
 from roost.settings import Settings
 from roost.web.revocation import settle
+
+_COLUMNS = ("id", "account_id", "status", "users", "created", "label", "redirect_uri")
 
 
 @click.group("oauth-client")
@@ -21,9 +22,11 @@ def oauth_client() -> None:
 
 @oauth_client.command("list")
 @state_option
-def list_all(state: Path | None) -> None:
+@json_option
+def list_all(state: Path | None, as_json: bool) -> None:
     """List the OAuth clients of all accounts."""
-    click.echo(_table(run(_list(read_served_settings(state=state)))))
+    found = run(_list(read_served_settings(state=state)))
+    show_all([fields(row) for row in found], _COLUMNS, as_json)
 
 
 @oauth_client.command()
@@ -65,21 +68,3 @@ async def _write(settings: Settings, client_id: str, status: ClientStatus) -> bo
 async def _list(settings: Settings) -> list[ListedClient]:
     async with open_store(settings) as store:
         return await list_clients(store)
-
-
-def _table(rows: Iterable[ListedClient]) -> str:
-    return format_table(
-        ("ID", "ACCOUNT", "STATUS", "USERS", "CREATED", "LABEL", "REDIRECT URI"),
-        (
-            (
-                row.id,
-                str(row.account_id),
-                row.status,
-                str(row.users),
-                row.created.isoformat(),
-                row.label,
-                row.redirect_uri,
-            )
-            for row in rows
-        ),
-    )

@@ -86,10 +86,14 @@ def show_rows(
     rows: Sequence["DataclassInstance"], limit: int, columns: Sequence[str], as_json: bool
 ) -> None:
     """At most `limit` of the rows; says where there are more."""
-    shown = [fields(row) for row in rows[:limit]]
-    click.echo(to_json(shown) if as_json else to_table(shown, columns))
+    show_all([fields(row) for row in rows[:limit]], columns, as_json)
     if len(rows) > limit:
         click.echo(f"There are more than {limit}: raise --limit, or ask for less.", err=True)
+
+
+def show_all(rows: Sequence[Shown], columns: Sequence[str], as_json: bool) -> None:
+    """The columns for people, and all that a row has for scripts."""
+    click.echo(to_json(rows) if as_json else to_table(rows, columns))
 
 
 def show_one(row: Shown, as_json: bool) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from roost.app.state import open_store
-from roost.app.table import format_table
-from roost.cli.options import USD, read_served_settings, run, state_option
+from roost.app.terminal import fields
+from roost.cli.options import USD, json_option, read_served_settings, run, show_all, state_option
 from roost.clock import Clock
 from roost.resources.promotions import queries
 from roost.resources.promotions.queries import ListedCode, PromoCode
@@ -31,6 +31,19 @@ def _text(context: click.Context, parameter: click.Parameter, text: str) -> str:
         reason = f"must be at most {_MOST_TEXT} printable characters"
         raise click.BadParameter(reason, context, parameter)
     return text
+
+
+_COLUMNS = (
+    "code",
+    "credit",
+    "monthly_cap",
+    "service_type",
+    "days",
+    "ends",
+    "uses_left",
+    "redeemed",
+    "summary",
+)
 
 
 @click.group()
@@ -86,11 +99,11 @@ def create(
 
 @promo.command("list")
 @state_option
-def list_all(state: Path | None) -> None:
+@json_option
+def list_all(state: Path | None, as_json: bool) -> None:
     """List all codes, the newest first."""
-    rows = map(_row, run(_list(read_served_settings(state=state))))
-    head = ("CODE", "USD", "MONTHLY", "SERVICE", "DAYS", "UNTIL", "LEFT", "REDEEMED", "SUMMARY")
-    click.echo(format_table(head, rows))
+    found = run(_list(read_served_settings(state=state)))
+    show_all([fields(row) for row in found], _COLUMNS, as_json)
 
 
 @promo.command()
@@ -99,20 +112,6 @@ def list_all(state: Path | None) -> None:
 def delete(state: Path | None, code: str) -> None:
     """Let nobody redeem CODE any more; accounts keep what they were promised."""
     run(_delete(read_served_settings(state=state), code))
-
-
-def _row(code: ListedCode) -> tuple[str, ...]:
-    return (
-        code.code,
-        f"{code.credit:.2f}",
-        f"{code.monthly_cap:.2f}",
-        code.service_type,
-        "-" if code.days is None else str(code.days),
-        "-" if code.ends is None else code.ends.isoformat(),
-        "-" if code.uses_left is None else str(code.uses_left),
-        str(code.redeemed),
-        code.summary,
-    )
 
 
 async def _create(settings: Settings, new: PromoCode) -> None:

@@ -11,8 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 from roost.app.groups import GROUPS
 from roost.app.state import open_store
 from roost.app.support import attachments
+from roost.app.terminal import fields
 from roost.cli import ticket_view
-from roost.cli.options import read_served_settings, run, state_option
+from roost.cli.options import json_option, read_served_settings, run, show_all, state_option
 from roost.clock import Clock
 from roost.core.events.log import EventListener
 from roost.ids import MAX_ID
@@ -33,6 +34,8 @@ _TEXT = click.option("--text", help="Default: standard input.")
 _NUMBER = click.IntRange(1, MAX_ID)
 _ID = click.argument("ticket_id", type=_NUMBER, metavar="ID")
 
+_COLUMNS = ("id", "account_id", "status", "kind", "updated", "assignee", "summary")
+
 
 @click.group()
 def ticket() -> None:
@@ -41,11 +44,12 @@ def ticket() -> None:
 
 @ticket.command("list")
 @state_option
+@json_option
 @click.option("--closed", is_flag=True, help="The closed ones too.")
-def list_(state: Path | None, closed: bool) -> None:
+def list_(state: Path | None, closed: bool, as_json: bool) -> None:
     """List tickets, open ones first."""
     found = _read(state, lambda store: queries.list_all(store, closed))
-    click.echo(ticket_view.table(found))
+    show_all([fields(row) for row in found], _COLUMNS, as_json)
 
 
 @ticket.command()

@@ -1,32 +1,14 @@
 """Tickets for a terminal: what users wrote cannot command it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import orjson
 
-from roost.app.table import escape, format_table, line
+from roost.app.table import escape, line
 from roost.resources.support import queries
 from roost.resources.support.queries import Ticket
 from roost.resources.support.service import TicketError
 from roost.store import Queries
-
-
-def table(tickets: Iterable[Ticket]) -> str:
-    return format_table(
-        ("ID", "ACCOUNT", "STATUS", "KIND", "UPDATED", "ASSIGNEE", "SUMMARY"),
-        (
-            (
-                str(t.id),
-                str(t.account_id),
-                t.status,
-                t.kind,
-                t.updated.isoformat(),
-                t.assignee or "-",
-                t.summary,
-            )
-            for t in tickets
-        ),
-    )
 
 
 async def describe(db: Queries, ticket_id: int) -> str:

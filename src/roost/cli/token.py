@@ -1,14 +1,13 @@
 """`roost token`: personal access tokens of any user."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
 import click
 
 from roost.app.state import open_store
-from roost.app.table import format_table
-from roost.cli.options import ID, read_served_settings, run, state_option
+from roost.app.terminal import fields
+from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
 from roost.clock import Clock
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_operator, find_user
@@ -18,6 +17,8 @@ from roost.settings import Settings
 from roost.web.revocation import settle
 
 _LABEL_LENGTH = 100
+
+_COLUMNS = ("id", "username", "label", "prefix", "scopes", "created", "expiry")
 
 
 @click.group()
@@ -47,9 +48,11 @@ def create(
 
 @token.command("list")
 @state_option
-def list_all(state: Path | None) -> None:
+@json_option
+def list_all(state: Path | None, as_json: bool) -> None:
     """List the tokens of all users that are not revoked."""
-    click.echo(_table(run(_list(read_served_settings(state=state)))))
+    found = run(_list(read_served_settings(state=state)))
+    show_all([fields(row) for row in found], _COLUMNS, as_json)
 
 
 @token.command()
@@ -112,21 +115,3 @@ async def _revoke(settings: Settings, token_id: int) -> bool:
         revoked = await revoke_token(store, token_id, Clock().seconds())
         await settle(store)
         return revoked
-
-
-def _table(rows: Iterable[TokenRow]) -> str:
-    return format_table(
-        ("ID", "USER", "LABEL", "BEGINS WITH", "SCOPES", "CREATED", "EXPIRES"),
-        (
-            (
-                str(row.id),
-                row.username,
-                row.label,
-                row.prefix,
-                row.scopes,
-                row.created.isoformat(),
-                row.expiry.isoformat() if row.expiry else "never",
-            )
-            for row in rows
-        ),
-    )
