@@ -45,9 +45,21 @@ class Settings(BaseSettings):
     )
     engines: Literal["auto", "simulated", "local"] = "auto"
     catalog: Path | None = None
-    payments: Literal["simulated", "manual"] = Field(
+    payments: Literal["simulated", "manual", "stripe"] = Field(
         default="simulated",
-        description="simulated: cards are charged without money; manual: the operator records them",
+        description="simulated: cards are charged without money; manual: the operator records "
+        "payments; stripe: cards are charged there",
+    )
+    stripe_key_file: Path | None = Field(
+        default=None, description="holds the secret key of the account at Stripe"
+    )
+    stripe_webhook_secret_file: Path | None = Field(
+        default=None, description="holds what Stripe signs its messages with; default: none come"
+    )
+    stripe_url: str = Field(
+        default="https://api.stripe.com",
+        pattern=r"^(https://[^/?#]+|http://127\.0\.0\.1:[0-9]{1,5})$",
+        description="where its API is",
     )
     cancel_survey: str = Field(
         default="",

@@ -250,7 +250,7 @@ async def test_users_are_erased_and_books_stay(
     assert tuple(row) == ("", "", "", "")
     assert await paid(roost, account.id) == [("accepted", 30)]
     tokens = "select token from payment_method where account_id = $1"
-    assert await roost.store.fetchval(tokens, account.id) == b""
+    await until(lambda: roost.store.fetchval(tokens, account.id), lambda token: token == b"")
     assert (await new_account()).id != account.id
 
 

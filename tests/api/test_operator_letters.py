@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 
 from roost.app.letters import LetterSettingsError, bind_letters, letters_of
 from roost.app.roost import Roost
+from roost.app.secret_files import SecretFileError
 from roost.core.conditions import Condition, Found
 from roost.core.engine import Folder, Health, Host
 from roost.engines.simulated.domains import SimulatedDomains
@@ -341,6 +342,6 @@ def test_settings_that_do_not_fit(
             **changes(tmp_path),
         },
     )
-    with pytest.raises(LetterSettingsError, match=said) as refused:
+    with pytest.raises((LetterSettingsError, SecretFileError), match=said) as refused:
         assert (bind_letters(settings), letters_of(settings)) is None
     assert "4711" not in str(refused.value)

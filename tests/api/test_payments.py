@@ -430,7 +430,7 @@ async def test_a_charge_that_can_be_taken_back(
 ) -> None:
     cancelled: list[str] = []
 
-    async def cancel(gateway: SimulatedGateway, key: str) -> None:
+    async def cancel(gateway: SimulatedGateway, key: str, token: str) -> None:
         cancelled.append(key)
 
     monkeypatch.setattr(Retry, "delay", lambda self, failures: 0.0)

@@ -8,6 +8,7 @@ from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
 from roost.resources.account.queries import balance, create_account
 from roost.resources.payments import queries
+from roost.resources.payments.card_jobs import FORGET, CardArgs
 from roost.resources.payments.collect_jobs import COLLECT
 from roost.resources.payments.jobs import PAYMENT, PaymentArgs
 from roost.resources.payments.mail_jobs import SEND, DeclinedArgs
@@ -69,6 +70,24 @@ class CollectCase:
         return found
 
 
+@dataclass(frozen=True)
+class CardCase:
+    """A card that was removed."""
+
+    stage: Stage
+    gateway: RecordingGateway
+    method_id: int
+    job_id: int
+
+    async def check_done(self) -> None:
+        assert self.gateway.forgotten[-1:] == ["token"]
+        assert await queries.token_of(self.stage.roost.store, self.method_id) == b""
+
+    async def check_failed(self) -> None:
+        """The gateway can still be told."""
+        assert await queries.token_of(self.stage.roost.store, self.method_id)
+
+
 async def _debtor(environment: Environment) -> tuple[int, int]:
     """An account with a card that owes something for last month."""
     store, now = environment.store, environment.queue.clock.seconds()
@@ -116,6 +135,14 @@ async def begin_collect(environment: Environment) -> CollectCase:
     return CollectCase(environment.services.get(Stage), account_id, job.id)
 
 
+async def begin_forgetting(environment: Environment) -> CardCase:
+    stage, gateway = environment.services.get(Stage), environment.services.get(RecordingGateway)
+    account_id, method_id = await _debtor(environment)
+    args = CardArgs(method_id=method_id, account_id=account_id)
+    job = await environment.queue.enqueue(environment.store, FORGET, args)
+    return CardCase(stage, gateway, method_id, job.id)
+
+
 async def begin_letter(environment: Environment) -> EmailCase:
     account_id, _ = await _debtor(environment)
     address = f"{account_id}@example.com"
@@ -130,5 +157,6 @@ async def begin_letter(environment: Environment) -> EmailCase:
 SCENARIOS = (
     Scenario(SEND, begin_letter, "email"),
     Scenario(PAYMENT, begin_payment, "payment"),
+    Scenario(FORGET, begin_forgetting, "card_forget"),
     Scenario(COLLECT, begin_collect, "payments_collect"),
 )

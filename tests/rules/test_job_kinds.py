@@ -22,6 +22,7 @@ from roost.resources.images.jobs import ImageArgs
 from roost.resources.object_storage import locks as objects
 from roost.resources.object_storage.jobs import AccountArgs
 from roost.resources.object_storage.watch_jobs import COUNT
+from roost.resources.payments.card_jobs import CardArgs
 from roost.resources.payments.jobs import PaymentArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.suspension.jobs import AccountArgs as SuspendedArgs
@@ -42,7 +43,7 @@ _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count"),
-    *("address_apply", "account_close", "account_suspension", "operator_letter"),
+    *("address_apply", "account_close", "account_suspension", "operator_letter", "card_forget"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""
@@ -64,6 +65,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (AccountArgs, objects.resource_of(6)),
         (ImageArgs, images.resource_of(6)),
         (PaymentArgs, "payments:6"),
+        (CardArgs, "payments:6"),
         (CloseArgs, "cancellation:6"),
         (SuspendedArgs, "suspension:6"),
         (LetterArgs, "condition:6:webhook"),

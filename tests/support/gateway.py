@@ -9,6 +9,7 @@ class RecordingGateway:
     def __init__(self) -> None:
         self.held: dict[str, Decimal] = {}
         """By key what was charged and not given back."""
+        self.forgotten: list[str] = []
 
     async def store_card(self, card: Card) -> str:
         return f"card ending in {card.number[-4:]}"
@@ -16,5 +17,8 @@ class RecordingGateway:
     async def charge(self, key: str, token: str, usd: Decimal) -> None:
         self.held[key] = usd
 
-    async def cancel(self, key: str) -> None:
+    async def cancel(self, key: str, token: str) -> None:
         self.held.pop(key, None)
+
+    async def forget_card(self, token: str) -> None:
+        self.forgotten.append(token)

@@ -15,6 +15,7 @@ from roost.app.health import Health
 from roost.app.image_uploads import ImageUploads
 from roost.app.lab.lab import Lab, open_lab
 from roost.app.lab.routes import mount
+from roost.app.payments import StripeMessages
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.core.spool import Spool
@@ -43,7 +44,7 @@ class Applications:
     edge: Edge
     lab: Lab | None
     beside: tuple[BaseRoute, ...]
-    """Logins, OAuth, uploads and the lab."""
+    """Logins, OAuth, uploads, a gateway's messages and the lab."""
 
     @classmethod
     async def open(
@@ -60,7 +61,9 @@ class Applications:
         )
         spool = roost.services.get(Spool)
         uploads = ImageUploads(roost.requests, roost.queue, roost.clock, spool)
-        beside = (*build_routes(oauth), uploads.route(), *(() if lab is None else (mount(lab),)))
+        messages = StripeMessages.of(roost.settings, roost.requests, roost.queue)
+        routes = (*build_routes(oauth), uploads.route(), messages.route())
+        beside = (*routes, *(() if lab is None else (mount(lab),)))
         return cls(roost, await roost.edge(revocations), lab, beside)
 
     def of(self, dialect: Dialect | None) -> ASGIApp:

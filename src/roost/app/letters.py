@@ -2,13 +2,11 @@
 
 from urllib.parse import urlsplit
 
+from roost.app.secret_files import read_secret
 from roost.core.planes import EVERYWHERE, Binding, Engine
 from roost.errors import OperatorError
 from roost.resources.conditions.engine import WEBHOOK_PLANE, Letters
 from roost.settings import Settings
-
-_LEAST_SECRET, _MOST_SECRET = 16, 4096
-"""Bytes"""
 
 
 class LetterSettingsError(OperatorError):
@@ -23,7 +21,7 @@ def letters_of(settings: Settings) -> Letters:
 
 
 def bind_letters(settings: Settings) -> list[Binding[Engine]]:
-    """Raises LetterSettingsError. Nothing is reached for yet."""
+    """Raises LetterSettingsError and SecretFileError. Nothing is reached for yet."""
     if settings.operator_webhook is None:
         return []
     url = settings.operator_webhook.get_secret_value()
@@ -44,15 +42,7 @@ def _is_url(text: str) -> bool:
 
 
 def _secret(settings: Settings) -> bytes:
-    """Without white space around it, as editors end files with a line's end."""
     name, path = "ROOST_OPERATOR_WEBHOOK_SECRET_FILE", settings.operator_webhook_secret_file
     if path is None:
         raise LetterSettingsError(f"ROOST_OPERATOR_WEBHOOK needs {name}: its messages are signed")
-    try:
-        with path.open("rb") as file:
-            secret = file.read(_MOST_SECRET + 1).strip()
-    except OSError as error:
-        raise LetterSettingsError(f"{name} cannot be read: {error.strerror}") from None
-    if not _LEAST_SECRET <= len(secret) <= _MOST_SECRET:
-        raise LetterSettingsError(f"{name} must hold {_LEAST_SECRET} to {_MOST_SECRET} bytes")
-    return secret
+    return read_secret(name, path)

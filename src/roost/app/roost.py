@@ -20,6 +20,7 @@ from roost.app.lab.clock import LabClock
 from roost.app.letters import bind_letters, letters_of
 from roost.app.messages import open_messages
 from roost.app.name_server import NameServer, bind_dns, start_dns, with_addresses
+from roost.app.payments import open_gateway
 from roost.app.state import open_store
 from roost.app.support import bind_support, support_rules
 from roost.app.traces import keeping_traces
@@ -37,7 +38,6 @@ from roost.core.planes import Binding, Engine, Engines
 from roost.core.spool import Spool
 from roost.core.suspensions import Suspensions
 from roost.engines.qemu.images.store import ImageStore
-from roost.engines.simulated.gateway import SimulatedGateway
 from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
@@ -52,7 +52,6 @@ from roost.resources.domains import holder_queries
 from roost.resources.domains.name_rules import public_suffixes
 from roost.resources.images.imported_service import ImportedImages
 from roost.resources.oauth_clients.queries import PublicUrl
-from roost.resources.payments.engine import Gateways
 from roost.resources.regions.rules import served
 from roost.resources.suspension.settings import Grace
 from roost.resources.tokens.service import StoredTokens, TokenUsage
@@ -252,7 +251,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Entities(GROUPS.entities),
                 support_rules(settings),
                 open_messages(settings),
-                Gateways(SimulatedGateway() if settings.payments == "simulated" else None),
+                open_gateway(settings),
                 PublicUrl(settings.public_url),
                 registry,
                 Spool((settings.images or settings.state / "images") / ".uploads"),

@@ -130,6 +130,12 @@ class JobQueue:
         await queries.make_due(conn, job_id)
         return True
 
+    async def hasten_all(self, conn: Queries, resource: str) -> None:
+        """Have the jobs of a resource go on at once that wait for a time."""
+        for job in await queries.lock_resource(conn, resource):
+            if job.status == "waiting":
+                await queries.make_due(conn, job.id)
+
     async def preempt(self, conn: Queries, resource: str, reason: str) -> None:
         """End all jobs of a resource as `cancelled`, without undos and without `on_failed`.
 

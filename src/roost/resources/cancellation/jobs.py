@@ -12,6 +12,7 @@ from roost.core.endings import Ending, Endings
 from roost.core.identity import in_name_of
 from roost.errors import ApiError
 from roost.jobs.kinds import JobArgs, JobKind, Step
+from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, done, next_step, writing
@@ -20,7 +21,8 @@ from roost.resources.account.cancel_queries import CancelFacts
 from roost.resources.billing.service import invoice_last
 from roost.resources.cancellation import rules
 from roost.resources.cancellation.settings import Cancellation
-from roost.resources.payments.queries import forget_methods
+from roost.resources.payments.queries import remove_methods
+from roost.resources.payments.service import forget_cards
 from roost.store import Connection, Queries
 from roost.web.revocation import settle
 
@@ -105,7 +107,8 @@ async def erase(run: Run[JobArgs]) -> Verdict:
     before = now - run.get(Cancellation).kept
     for account_id in await accounts.expired(run.store, before, _BATCH):
         async with run.store.transaction() as db:
-            await forget_methods(db, account_id, now)
+            cards = await remove_methods(db, account_id, now)
+            await forget_cards(db, run.get(JobQueue), account_id, cards)
             await accounts.erase(db, account_id, now)
     left = await accounts.expired(run.store, before, 1)
     return again(0) if left else next_step()

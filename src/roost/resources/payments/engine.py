@@ -15,6 +15,10 @@ class GatewayError(ShownError):
     """The gateway cannot be reached or does not answer: nobody knows whether it has charged."""
 
 
+class UndecidedError(GatewayError):
+    """The gateway has taken the charge on, and does not know yet whether it succeeds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """What a card is charged with. It goes to the gateway, and is kept nowhere else."""
@@ -35,11 +39,16 @@ class Gateway(Protocol):
     async def charge(self, key: str, token: str, usd: Decimal) -> None:
         """Charge a card in US dollars, once for each key however often it is called.
 
-        Raises DeclinedError, and GatewayError when it may have happened.
+        Raises DeclinedError, UndecidedError when it is to be asked again later, and GatewayError
+        when it may have happened.
         """
 
-    async def cancel(self, key: str) -> None:
-        """Give back what was charged with this key, if anything was. Raises GatewayError."""
+    async def cancel(self, key: str, token: str) -> None:
+        """Give back what was charged to a card with this key, if anything was. Raises
+        GatewayError."""
+
+    async def forget_card(self, token: str) -> None:
+        """Keep a card no longer, if it is kept. Raises GatewayError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.payments import (
+    card_jobs,
     collect_jobs,
     conditions,
     endpoints,
@@ -13,7 +14,7 @@ from roost.resources.payments import (
 
 GROUP = Group(
     endpoints=(endpoints,),
-    jobs=(jobs.PAYMENT, collect_jobs.COLLECT, mail_jobs.SEND),
+    jobs=(jobs.PAYMENT, card_jobs.FORGET, collect_jobs.COLLECT, mail_jobs.SEND),
     schedules=(collect_jobs.EVERY_HOUR,),
     checks=(fsck.check_payments,),
     causes=(notices.payment_due,),

@@ -12,12 +12,15 @@ from roost.core.billing.queries import post
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
+from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.payments import queries
-from roost.resources.payments.engine import DeclinedError, Gateway, Gateways
+from roost.resources.payments.engine import DeclinedError, Gateway, Gateways, UndecidedError
 from roost.resources.payments.queries import PaymentFacts
 from roost.secrets import Box
 from roost.store import Queries
+
+UNDECIDED_SECONDS = 60.0
+"""Until a gateway is asked again that has not decided; a message of its own may come before."""
 
 
 class PaymentArgs(JobArgs):
@@ -43,15 +46,22 @@ def _gateway(run: Run[PaymentArgs]) -> Gateway:
 
 async def charge(run: Run[PaymentArgs]) -> Verdict:
     """Let the gateway charge the card, and the account owe less."""
-    payment = await queries.find_payment(run.store, run.args.payment_id)
-    if payment is None or not payment.token:
-        raise Fatal("The payment method is gone.")
-    token = run.get(Box).open(payment.token).decode()
+    payment, token = await _payment(run)
     try:
-        await _gateway(run).charge(_key(payment.id), token, payment.usd)
+        await _gateway(run).charge(key_of(payment.id), token, payment.usd)
+    except UndecidedError:
+        return again(UNDECIDED_SECONDS)
     except DeclinedError as error:
         raise Fatal(str(error)) from error
     return next_step(writing(accept, payment, run.clock.seconds()))
+
+
+async def _payment(run: Run[PaymentArgs]) -> tuple[PaymentFacts, str]:
+    """With the gateway's token of its card."""
+    payment = await queries.find_payment(run.store, run.args.payment_id)
+    if payment is None or not payment.token:
+        raise Fatal("The payment method is gone.")
+    return payment, run.get(Box).open(payment.token).decode()
 
 
 async def accept(db: Queries, payment: PaymentFacts, now: datetime) -> None:
@@ -61,12 +71,23 @@ async def accept(db: Queries, payment: PaymentFacts, now: datetime) -> None:
 
 
 async def give_back(run: Run[PaymentArgs]) -> Verdict:
-    await _gateway(run).cancel(_key(run.args.payment_id))
+    payment, token = await _payment(run)
+    await _gateway(run).cancel(key_of(payment.id), token)
     return next_step()
 
 
-def _key(payment_id: int) -> str:
-    return f"roost-payment-{payment_id}"
+_KEY = "roost-payment-"
+
+
+def key_of(payment_id: int) -> str:
+    """By which the gateway knows a payment."""
+    return f"{_KEY}{payment_id}"
+
+
+def payment_of(key: str) -> int | None:
+    """The payment that a key is of, if it is one."""
+    number = key.removeprefix(_KEY)
+    return int(number) if key.startswith(_KEY) and number.isdecimal() and len(number) < 19 else None
 
 
 async def _decline(db: Queries, job: Job, args: PaymentArgs) -> None:

@@ -130,23 +130,37 @@ async def clear_default(db: Queries, account_id: int) -> None:
     )
 
 
-async def forget_methods(db: Queries, account_id: int, now: datetime) -> None:
-    """All of an account: payments name them, but nobody can charge them any more (UTC)."""
-    await db.execute(
+async def remove_methods(db: Queries, account_id: int, now: datetime) -> list[int]:
+    """All of an account: payments name them, but nobody can charge them any more (UTC). Those of
+    which the gateway's token is still known."""
+    rows = await db.fetch(
         """
-        update payment_method set token = '', removed = coalesce(removed, $2), is_default = false
-        where account_id = $1
+        with removed as (
+            update payment_method set removed = coalesce(removed, $2), is_default = false
+            where account_id = $1 returning id, token)
+        select id from removed where token <> '' order by id
         """,
         account_id,
         now,
     )
+    return [row["id"] for row in rows]
 
 
 async def remove_method(db: Queries, method_id: int, now: datetime) -> None:
-    """It is still known that it was added; the gateway's token is forgotten."""
-    await db.execute(
-        "update payment_method set removed = $2, token = '' where id = $1", method_id, now
+    """It is still known that it was added, and what it is to the gateway (UTC)."""
+    await db.execute("update payment_method set removed = $2 where id = $1", method_id, now)
+
+
+async def token_of(db: Queries, method_id: int) -> bytes:
+    """The gateway's, sealed; empty when it is forgotten."""
+    token: bytes | None = await db.fetchval(
+        "select token from payment_method where id = $1", method_id
     )
+    return token or b""
+
+
+async def forget_token(db: Queries, method_id: int) -> None:
+    await db.execute("update payment_method set token = '' where id = $1", method_id)
 
 
 Status = Literal["pending", "accepted", "declined"]

@@ -1,5 +1,6 @@
 """Use cases of payments: cards on file, and what is charged to them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -11,11 +12,13 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.core.events.log import Starter
 from roost.errors import ApiError, Problem, invalid, not_found, unauthenticated
+from roost.jobs.queue import JobQueue
 from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
 from roost.resources.payments import credit_queries, queries, rules
+from roost.resources.payments.card_jobs import FORGET, CardArgs
 from roost.resources.payments.engine import Card, DeclinedError, GatewayError, Gateways
-from roost.resources.payments.jobs import PAYMENT, PaymentArgs, accept
+from roost.resources.payments.jobs import PAYMENT, PaymentArgs, accept, payment_of, resource_of
 from roost.resources.payments.queries import Counts, NewMethod
 from roost.secrets import Box
 from roost.store import Queries
@@ -116,6 +119,24 @@ async def remove_method(context: Context, method_id: int) -> None:
     if method.is_default:
         raise invalid("The default payment method cannot be deleted; make another one default")
     await queries.remove_method(context.db, method_id, context.clock.seconds())
+    await forget_cards(context.db, context.get(JobQueue), context.account_id, [method_id])
+
+
+async def forget_cards(
+    db: Queries, queue: JobQueue, account_id: int, method_ids: Iterable[int]
+) -> None:
+    """Have the gateway keep cards no longer that were removed."""
+    for method_id in method_ids:
+        args = CardArgs(method_id=method_id, account_id=account_id)
+        await queue.enqueue(db, FORGET, args, account_id=account_id)
+
+
+async def ask_again(db: Queries, queue: JobQueue, key: str) -> None:
+    """The gateway says that it has decided on the charge with this key."""
+    payment_id = payment_of(key)
+    payment = None if payment_id is None else await queries.find_payment(db, payment_id)
+    if payment is not None and payment.status == "pending":
+        await queue.hasten_all(db, resource_of(payment.account_id))
 
 
 async def check_can_pay(context: Context) -> None:

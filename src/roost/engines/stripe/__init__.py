@@ -1,0 +1,1 @@
+"""Payments by a gateway of the field, over its HTTP API."""
