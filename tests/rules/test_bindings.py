@@ -1,7 +1,6 @@
 """The engines that regions are bound to."""
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 
@@ -52,12 +51,13 @@ def capable_host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("capable_host")
 async def test_real_guests_are_told_the_name_servers_of_their_region(tmp_path: Path) -> None:
-    engines = await bind(Settings(state=tmp_path), load(None), Clock())
+    catalog = load(None)
+    engines = await bind(Settings(state=tmp_path), catalog, Clock())
     bindings = engines.bindings_of(INSTANCE_PLANE)
     (real,) = [binding.engine for binding in bindings if binding.real]
     assert isinstance(real, Recorded)
-    servers = ("9.9.9.9", "149.112.112.112", "2620:fe::fe", "2620:fe::9")
-    assert real.arguments[-1] == tuple(map(ip_address, servers))
+    servers = catalog.regions[0].resolvers
+    assert real.arguments[-1] == (*servers.ipv4, *servers.ipv6)
 
 
 def wishing(region: RegionEntry, engine: EngineKind, **engines: str) -> Catalog:
