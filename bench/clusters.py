@@ -43,7 +43,8 @@ async def measure() -> AsyncIterator[Result]:
             click.echo(f"clusters: skipped: {reason}")
             return
         version = await server_version()
-        engine = MariadbDatabases(root, version, Addresses.of(_HOST, None, None, None))
+        addresses = Addresses.of(_HOST, None, None, None)
+        engine = MariadbDatabases(root, version, addresses, root / "secret.key")
         series = version.rpartition(".")[0]
         shape = DatabaseShape("mariadb", series, 3, "semi_synch", False, True)
         allowed = (f"{_HOST}/32", f"{_CLIENT}/32")

@@ -189,6 +189,11 @@ class Settings(BaseSettings):
     )
     simulated_latency: float = Field(default=1.0, ge=0, description="seconds of a transition")
 
+    @property
+    def sealing_key(self) -> Path:
+        """The file with the key that seals what is secret in the database and on disk."""
+        return self.key_file or self.state / "secret.key"
+
     @field_validator("trusted_proxies", "monitors")
     @classmethod
     def _check_networks(cls, value: str | None) -> str | None:

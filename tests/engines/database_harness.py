@@ -105,7 +105,9 @@ class MariadbHarness:
         self.engine = self.reopen()
 
     def reopen(self) -> MariadbDatabases:
-        return MariadbDatabases(self.root, self.version, Addresses.of(HOST, None, None, None))
+        return MariadbDatabases(
+            self.root, self.version, Addresses.of(HOST, None, None, None), self.root / "secret.key"
+        )
 
     def spec(self, database_id: int) -> DatabaseSpec:
         return spec_of(database_id, "mariadb", self.version.rpartition(".")[0], self.nodes)

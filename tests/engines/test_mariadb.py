@@ -107,6 +107,30 @@ async def test_files_of_the_host_are_not_read(mariadb: MariadbHarness, database:
     assert await mariadb.ask(access, spec, "select load_file('/etc/passwd')") == ((None,),)
 
 
+async def test_servers_share_no_temporary_files(
+    mariadb: MariadbHarness, database: Database
+) -> None:
+    """One that starts removes all that it finds of former sessions."""
+    spec, access = database
+    other = mariadb.spec(next(ids))
+
+    def begin() -> "pymysql.Connection[pymysql.cursors.Cursor]":
+        connection = mariadb.connect(access, spec)
+        with connection.cursor() as cursor:
+            cursor.execute("create database if not exists notes")
+            cursor.execute("create temporary table notes.kept (id int) engine=MyISAM")
+            cursor.execute("insert into notes.kept values (7)")
+        return connection
+
+    connection = await asyncio.to_thread(begin)
+    await mariadb.engine.create(other)
+    with connection, connection.cursor() as cursor:
+        cursor.execute("select id from notes.kept")
+        assert cursor.fetchall() == ((7,),)
+        cursor.execute("drop temporary table notes.kept")
+    await mariadb.engine.delete(other.id)
+
+
 async def test_open_connections_end_with_their_permission(mariadb: MariadbHarness) -> None:
     spec = mariadb.spec(next(ids))
     access = await mariadb.engine.create(spec)
@@ -172,7 +196,6 @@ async def test_what_is_not_offered_is_told(mariadb: MariadbHarness) -> None:
     for changed, field in (
         (replace(shape, server="mysql", version="8.0.30"), "engine"),
         (replace(shape, version="10.1"), "engine"),
-        (replace(shape, encrypted=True), "encrypted"),
     ):
         objection = mariadb.engine.objection(changed)
         assert objection is not None
@@ -181,7 +204,9 @@ async def test_what_is_not_offered_is_told(mariadb: MariadbHarness) -> None:
 
 @pytest.mark.parametrize("listen", ["0.0.0.0", "::", "::1"])
 async def test_clusters_need_an_address_to_forward_to(tmp_path: Path, listen: str) -> None:
-    engine = MariadbDatabases(tmp_path, "10.11.6", Addresses.of(listen, None, None, None))
+    engine = MariadbDatabases(
+        tmp_path, "10.11.6", Addresses.of(listen, None, None, None), tmp_path / "secret.key"
+    )
     shape = DatabaseShape("mariadb", "10.11", 3, "semi_synch", False, True)
     objection = engine.objection(shape)
     assert objection is not None

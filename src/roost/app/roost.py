@@ -218,7 +218,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if settings.worker and not beside and any(each.real for each in instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(GROUPS.jobs, clock, EventListener(clock))
-        box = Box.from_file(settings.key_file or settings.state / "secret.key")
+        box = Box.from_file(settings.sealing_key)
         yield Roost(
             settings=settings,
             clock=clock,

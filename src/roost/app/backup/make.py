@@ -168,7 +168,7 @@ def _write_moment(writer: Writer, moment: Moment, drafts: Path) -> None:
 
 def _write_small(writer: Writer, settings: Settings) -> None:
     paths: dict[str, Path | None] = {
-        KEY: settings.key_file or settings.state / KEY,
+        KEY: settings.sealing_key,
         TOKEN: settings.state / TOKEN,
         CATALOG: settings.catalog,
         **{name: settings.state / name for name in TLS},

@@ -5,16 +5,20 @@ import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from roost.core.engine import EngineError
+from roost.engines.mariadb.encryption import plugin_folder, within
 from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.programs import Command, pipe, run
-from roost.engines.mariadb.server import Server
+from roost.engines.mariadb.programs import NOTHING, Command, pipe, run
+from roost.engines.mariadb.server import USER, Server
 from roost.engines.mariadb.template import give
 from roost.threads import DISK
 
 _SAVING, _RESTORING = "The backup could not be made", "The backup could not be restored"
 _CLONING = "A node of the database could not be copied"
 _TOOL = "mariadb-backup"
+_SETTINGS = "backup-my.cnf"
 _POSITION = "xtrabackup_binlog_info"
 
 
@@ -35,15 +39,15 @@ async def save(folder: Folder, server: Server, backup_id: int) -> None:
     await DISK.finish(_keep, partial, whole)
 
 
-async def clone(folder: Folder, server: Server, target: Folder) -> str:
+async def clone(folder: Folder, server: Server, target: Folder, key: SecretStr | None) -> str:
     """Let the target's data be those that are served, as of one moment: its position (GTID).
 
-    The target has no server.
+    The target has no server. `key`: of encrypted data.
     """
     await DISK.finish(_empty, target.new_data)
     writing = ("mbstream", "-x", "-C", target.new_data)
     await pipe(_CLONING, await _copying(folder, server), writing, target.words)
-    await run(_CLONING, (_TOOL, "--no-defaults", "--prepare", f"--target-dir={target.new_data}"))
+    await _prepare(_CLONING, target, key)
     position = await DISK.run(_position, target.new_data)
     await DISK.finish(give, target.new_data)
     await DISK.finish(_replace, target)
@@ -72,8 +76,9 @@ def _replace(folder: Folder) -> None:
     folder.new_data.rename(folder.data)
 
 
-async def unpack(folder: Folder, backup_id: int) -> None:
-    """Put the data of a backup beside those that are served, ready to be served."""
+async def unpack(folder: Folder, backup_id: int, key: SecretStr | None) -> None:
+    """Put the data of a backup beside those that are served, ready to be served. `key`: of
+    encrypted data."""
     packed = folder.backup(backup_id)
     if not packed.exists():
         raise EngineError("The backup is gone from the host")
@@ -81,8 +86,21 @@ async def unpack(folder: Folder, backup_id: int) -> None:
     unpacking = ("zstd", "--quiet", "--decompress", "--stdout", packed)
     writing = ("mbstream", "-x", "-C", folder.new_data)
     await pipe(_RESTORING, unpacking, writing, folder.words)
-    await run(_RESTORING, (_TOOL, "--no-defaults", "--prepare", f"--target-dir={folder.new_data}"))
+    await _prepare(_RESTORING, folder, key)
     await DISK.finish(give, folder.new_data)
+
+
+async def _prepare(doing: str, folder: Folder, key: SecretStr | None) -> None:
+    """Make of a copy what a server can serve. The tool looks for the key where the server did."""
+    target = INSIDE / folder.new_data.name
+    settings = ["--no-defaults"]
+    if key is not None:
+        settings = [
+            f"--defaults-file={target / _SETTINGS}",
+            f"--plugin-dir={await plugin_folder()}",
+        ]
+    command = (_TOOL, *settings, "--prepare", f"--target-dir={target}")
+    await run(doing, within(folder, USER, key, command), feed=key or NOTHING)
 
 
 async def swap(

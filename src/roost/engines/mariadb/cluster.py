@@ -47,6 +47,11 @@ class Cluster:
     def primary(self) -> Folder:
         return self._folder.node(self._roles().primary)
 
+    @property
+    def _key(self) -> SecretStr | None:
+        """Of encrypted data; all nodes have the same."""
+        return self._host.keys.of(self._folder)
+
     def runs(self) -> bool:
         """Whether all nodes do."""
         roles = self._roles()
@@ -64,7 +69,7 @@ class Cluster:
             node = self._folder.node(number)
             node.path.mkdir(mode=0o711, exist_ok=True)
             os.chown(node.path, *owner())
-            await self._host.template.copy(node.data)
+            await self._host.fill(self._folder, node, encrypted=spec.shape.encrypted)
             await self._host.give_port(node)
         self._write(Roles(primary=NUMBERS[0]))
         self._folder.complete()
@@ -121,7 +126,7 @@ class Cluster:
         """The primary is restored; replicas are copied from it."""
         roles, node = self._roles(), self.primary
         await backups.settle(node)
-        await backups.unpack(node, backup_id)
+        await backups.unpack(node, backup_id, self._key)
         await self.stop()
         self._write(Roles(primary=roles.primary, lost=self._replicas()))
 
@@ -226,7 +231,8 @@ class Cluster:
         self._change_lost(number, lost=True)
         await Server(node).stop()
         await self._lead(spec)  # Without a replica no commit waits, which the copy would wait for.
-        position = await backups.clone(self.primary, Server(self.primary), node)
+        server = Server(self.primary)
+        position = await backups.clone(self.primary, server, node, self._key)
         await self._start(number, spec)
         await replication.follow(Server(node), self._source(), position)
         if not await self._follows(node):
@@ -240,7 +246,7 @@ class Cluster:
             return
         await server.kill()
         await self._host.configure(node, spec, port_of(node), number)
-        await server.start()
+        await server.start(self._key)
 
     def _replicas(self) -> list[int]:
         primary = self._roles().primary

@@ -1,5 +1,6 @@
 """The configuration of one server, by its plan."""
 
+from roost.engines.mariadb.encryption import SETTINGS
 from roost.engines.mariadb.folder import INSIDE
 from roost.resources.databases.engine import DatabaseSpec
 
@@ -21,6 +22,7 @@ def render(spec: DatabaseSpec, host: str, port: int, number: int | None = None) 
     pool = max(_LEAST_POOL, spec.memory // 2)
     settings = {
         "datadir": INSIDE / "data",
+        "tmpdir": INSIDE / "tmp",
         "socket": INSIDE / "socket",
         "pid-file": INSIDE / "data" / "server.pid",
         "bind-address": host,
@@ -47,6 +49,7 @@ def render(spec: DatabaseSpec, host: str, port: int, number: int | None = None) 
         "require-secure-transport": "ON" if spec.shape.ssl_connection else "OFF",
     }
     settings |= {} if number is None else _replication(spec, number)
+    settings |= SETTINGS if spec.shape.encrypted else {}
     lines = "".join(f"{name} = {value}\n" for name, value in settings.items())
     return f"[mariadbd]\n{lines}"
 

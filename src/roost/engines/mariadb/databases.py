@@ -30,9 +30,9 @@ class MariadbDatabases:
 
     name = "mariadb"
 
-    def __init__(self, root: Path, version: str, addresses: Addresses) -> None:
-        """`version`: of the programs."""
-        self._host = Host(root, version, addresses)
+    def __init__(self, root: Path, version: str, addresses: Addresses, key_file: Path) -> None:
+        """`version`: of the programs; `key_file`: what seals those of encrypted data."""
+        self._host = Host(root, version, addresses, key_file)
         self._faults = Faults(self._host)
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
@@ -41,8 +41,6 @@ class MariadbDatabases:
             return Objection("engine", f"The region has MariaDB {version} only")
         if shape.cluster_size != 1 and not self._host.addresses.can_forward:
             return Objection("cluster_size", "The region has single nodes only")
-        if shape.encrypted:
-            return Objection("encrypted", "The region has no encryption of data at rest")
         return None
 
     async def create(self, spec: DatabaseSpec) -> Access:

@@ -70,6 +70,11 @@ class Folder:
         return self.path / "files"
 
     @property
+    def temporary(self) -> Path:
+        """Temporary tables; a server that starts removes all that it finds there."""
+        return self.path / "tmp"
+
+    @property
     def pid_file(self) -> Path:
         return self.path / "pid"
 

@@ -1,5 +1,6 @@
 """What the databases of one region share on this host."""
 
+import os
 import random
 from dataclasses import dataclass
 from ipaddress import IPv4Address, ip_address
@@ -10,6 +11,7 @@ from roost.core.engine import EngineError
 from roost.engines.listeners import Listener, is_free
 from roost.engines.locks import locked
 from roost.engines.mariadb.config import render
+from roost.engines.mariadb.encryption import Keys
 from roost.engines.mariadb.firewall import Firewall
 from roost.engines.mariadb.folder import Folder, ids_in
 from roost.engines.mariadb.server import owner
@@ -57,12 +59,13 @@ class Addresses:
 
 
 class Host:
-    def __init__(self, root: Path, version: str, addresses: Addresses) -> None:
-        """`version`: of the programs."""
+    def __init__(self, root: Path, version: str, addresses: Addresses, key_file: Path) -> None:
+        """`version`: of the programs; `key_file`: what seals those of encrypted data."""
         self.root = root.absolute()
         self.version = version
         self.addresses = addresses
         self.firewall = Firewall(self.root)
+        self.keys = Keys(key_file)
         self.template = Template(self.root, version)
         self._authority = Authority(self.root, "Roost Managed Databases")
 
@@ -81,6 +84,16 @@ class Host:
                 folder.set_port(await DISK.run(self._free_port))
         return port_of(folder)
 
+    async def fill(self, database: Folder, node: Folder, *, encrypted: bool) -> None:
+        """Empty data for a node of the database, or for itself."""
+        if encrypted:
+            self.keys.make(database)
+        key = self.keys.of(database)
+        if key is None:
+            await self.template.copy(node.data)
+        else:
+            await self.template.make_encrypted(node, key)
+
     async def configure(
         self, node: Folder, spec: DatabaseSpec, port: int, number: int | None = None
     ) -> None:
@@ -90,6 +103,8 @@ class Host:
         tls, names = node.path / "tls", self.addresses.names
         await COMPUTING.run(self._authority.issue, tls, names, owner())
         node.files.mkdir(mode=0o700, exist_ok=True)
+        node.temporary.mkdir(mode=0o700, exist_ok=True)
+        os.chown(node.temporary, *owner())
         node.configuration.write_text(render(spec, self.addresses.listen, port, number))
         node.set_version(self.version)
 

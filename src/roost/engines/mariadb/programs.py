@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import structlog
@@ -18,24 +18,21 @@ ENVIRONMENT = {"PATH": f"{os.defpath}:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
 _WORDS = 4000
 """Of a program's complaints that are kept."""
 
-_NOTHING = SecretStr("")
+NOTHING = SecretStr("")
 
 Command = Sequence[str | Path]
 
 
 async def run(
-    doing: str, command: Command, *, feed: SecretStr = _NOTHING, cwd: Path | None = None
+    doing: str, command: Command, *, feed: SecretStr = NOTHING, cwd: Path | None = None
 ) -> str:
     """What the program prints. Raises EngineError, which begins with `doing`.
 
     `feed` is its input: secrets go there, as everybody can see arguments.
     """
-    # A file, not a pipe: a program that ends early then cannot fail us in the middle of a write.
-    with os.fdopen(os.memfd_create("feed"), "w+") as source:
-        source.write(feed.get_secret_value())
-        source.seek(0)
+    with feeding(feed) as source:
         both = asyncio.subprocess.PIPE
-        process = await _start(doing, command, source.fileno(), both, both, cwd)
+        process = await _start(doing, command, source, both, both, cwd)
     try:
         out, err = await process.communicate()
     except BaseException:
@@ -44,6 +41,16 @@ async def run(
     if process.returncode != 0:
         raise failure(doing, err.decode(errors="replace"))
     return out.decode(errors="replace")
+
+
+@contextmanager
+def feeding(text: SecretStr | None) -> Iterator[int]:
+    """The input of a program. A file in memory, not a pipe: one that ends early then cannot fail us
+    in the middle of a write."""
+    with os.fdopen(os.memfd_create("feed"), "w+") as source:
+        source.write("" if text is None else text.get_secret_value())
+        source.seek(0)
+        yield source.fileno()
 
 
 async def pipe(doing: str, first: Command, second: Command, words: Path) -> None:

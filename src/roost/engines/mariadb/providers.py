@@ -21,7 +21,7 @@ async def _open(site: Site) -> tuple[DatabaseEngine, str]:
         settings.databases_replicas_listen,
         settings.databases_replicas_host,
     )
-    engine = MariadbDatabases(_directory(site), version, addresses)
+    engine = MariadbDatabases(_directory(site), version, addresses, settings.sealing_key)
     return engine, f"MariaDB {version}"
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
+from roost.engines.mariadb.encryption import within
 from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.programs import ENVIRONMENT, failure, run
+from roost.engines.mariadb.programs import ENVIRONMENT, failure, feeding, run
 from roost.engines.processes import Process, end_process, find_process, search_process
 from roost.threads import DISK
 
@@ -23,7 +24,6 @@ _POLL_SECONDS = 0.02
 _PING = SecretStr("select 1")
 _LAST_WORDS = 4000
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
-_MOUNT = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
 _CLIENT = ("mariadb", "--no-defaults", "--socket=socket", "--batch")
 _ANSWER_SECONDS = 4.0
 
@@ -44,8 +44,9 @@ class Server:
         """The server while it runs."""
         return find_process(self._folder.pid_file, self._folder.marker)
 
-    async def start(self) -> None:
-        """Returns when it serves; one that runs already is kept. Raises EngineError."""
+    async def start(self, key: SecretStr | None) -> None:
+        """Returns when it serves; one that runs already is kept. `key`: of encrypted data. Raises
+        EngineError."""
         found = await self._search()
         if found is not None and await self._serves(found):
             self._folder.pid_file.write_text(str(found.pid))
@@ -53,7 +54,7 @@ class Server:
         await self.stop()
         self._folder.pid_file.unlink(missing_ok=True)
         self._folder.log.unlink(missing_ok=True)
-        await self._launch()
+        await self._launch(key)
         started = await self._spawned()
         if started is None or not await self._serves(started):
             words = await DISK.run(self._last_words)
@@ -104,20 +105,21 @@ class Server:
         """Also one whose starter was killed before it wrote the pid file."""
         return self.process() or await DISK.run(search_process, self._folder.marker)
 
-    async def _launch(self) -> None:
+    async def _launch(self, key: SecretStr | None) -> None:
         """In a mount namespace of its own, in which the folder is somewhere that all can reach."""
+        command = (
+            *("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"),
+            *("--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--", "mariadbd"),
+            *(f"--defaults-file={INSIDE / 'my.cnf'}", self._folder.marker),
+        )
         descriptor = os.open(self._folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as output:
+        with os.fdopen(descriptor, "ab") as output, feeding(key) as source:
             process = await asyncio.create_subprocess_exec(
                 *("setsid", "--fork", "sh", "-c", _WRITE_PID, self._folder.pid_file),
-                *("unshare", "--mount", "--propagation", "private", "--"),
-                *("sh", "-c", _MOUNT, self._folder.path, INSIDE),
-                *("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"),
-                *("--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--", "mariadbd"),
-                *(f"--defaults-file={INSIDE / 'my.cnf'}", self._folder.marker),
+                *within(self._folder, USER, key, command),
                 cwd="/",
                 env=ENVIRONMENT,
-                stdin=asyncio.subprocess.DEVNULL,
+                stdin=source,
                 stdout=output,
                 stderr=output,
             )

@@ -29,7 +29,7 @@ class Single:
         """Empty, without a server."""
         await self._server.stop()
         os.chown(self._folder.path, *owner())
-        await self._host.template.copy(self._folder.data)
+        await self._host.fill(self._folder, self._folder, encrypted=spec.shape.encrypted)
         await self._host.give_port(self._folder)
         self._folder.complete()
 
@@ -39,7 +39,7 @@ class Single:
         await self.allow(spec.id, spec.allow_list)
         if not self.runs():
             await self._host.configure(self._folder, spec, port_of(self._folder))
-        await self._server.start()
+        await self._server.start(self._host.keys.of(self._folder))
         await self.set_password(spec)
 
     async def rebuild(self, spec: DatabaseSpec) -> None:
@@ -64,7 +64,7 @@ class Single:
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         await backups.settle(self._folder)
-        await backups.unpack(self._folder, backup_id)
+        await backups.unpack(self._folder, backup_id, self._host.keys.of(self._folder))
         await self._server.stop()
         await backups.swap(self._folder, lambda: self.serve(spec), self._server.stop)
 

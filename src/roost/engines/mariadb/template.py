@@ -4,12 +4,21 @@ import os
 import shutil
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from roost.engines.locks import locked
+from roost.engines.mariadb.encryption import options, within
+from roost.engines.mariadb.folder import INSIDE, Folder
 from roost.engines.mariadb.programs import run
-from roost.engines.mariadb.server import owner
+from roost.engines.mariadb.server import USER, owner
 from roost.threads import DISK
 
 _DOING = "The database could not be prepared"
+_INSTALL = (
+    *("mariadb-install-db", "--no-defaults", "--user=root"),
+    *("--auth-root-authentication-method=socket", "--auth-root-socket-user=root"),
+    *("--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=16M"),
+)
 
 
 class Template:
@@ -25,6 +34,14 @@ class Template:
         await DISK.run(lambda: shutil.rmtree(target, ignore_errors=True))
         await run(_DOING, ("cp", "-a", "--reflink=auto", "--", self._path, target))
 
+    async def make_encrypted(self, folder: Folder, key: SecretStr) -> None:
+        """A data folder that never was in the clear."""
+        await DISK.run(lambda: shutil.rmtree(folder.data, ignore_errors=True))
+        places = (f"--datadir={INSIDE / folder.data.name}", f"--tmpdir={INSIDE}")
+        command = (*_INSTALL, *options(), *places)
+        await run(_DOING, within(folder, USER, key, command), feed=key)
+        await DISK.run(give, folder.data)
+
     async def _ensure(self) -> None:
         if self._path.is_dir():
             return
@@ -33,15 +50,7 @@ class Template:
                 return
             draft = self._path.with_suffix(".part")
             await DISK.run(lambda: shutil.rmtree(draft, ignore_errors=True))
-            await run(
-                _DOING,
-                (
-                    *("mariadb-install-db", "--no-defaults", f"--datadir={draft}"),
-                    *("--auth-root-authentication-method=socket", "--auth-root-socket-user=root"),
-                    *("--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=16M"),
-                    "--user=root",
-                ),
-            )
+            await run(_DOING, (*_INSTALL, f"--datadir={draft}", f"--tmpdir={self._root}"))
             await DISK.run(give, draft)
             draft.rename(self._path)
 
