@@ -362,6 +362,7 @@ RIGHTS: dict[str, tuple[tuple[str, ...], bool, Grant]] = {
     "POST /volumes/{volumeId:int}/clone": COPY_VOLUME,
     "POST /volumes/{volumeId:int}/resize": VOLUME_WRITE,
     "GET /compute/instances/{computeId:int}/console": COMPUTE_READ,
+    "POST /compute/instances/{computeId:int}/console": COMPUTE_WRITE,
     "GET /compute/instances/{computeId:int}/stats": COMPUTE_READ,
     "GET /compute/instances/{computeId:int}/stats/{year:int}/{month:int}": COMPUTE_READ,
     "GET /compute/instances/{computeId:int}/transfer": COMPUTE_READ,

@@ -10,6 +10,7 @@ from functools import partial
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
+from roost.app.consoles import Consoles
 from roost.app.groups import GROUPS
 from roost.app.health import Health
 from roost.app.image_uploads import ImageUploads
@@ -18,6 +19,7 @@ from roost.app.lab.routes import mount
 from roost.app.payments import StripeMessages
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
+from roost.core.planes import Engines
 from roost.core.spool import Spool
 from roost.dialect.documents import translate_document
 from roost.dialect.later.lists import later_endpoints
@@ -44,7 +46,7 @@ class Applications:
     edge: Edge
     lab: Lab | None
     beside: tuple[BaseRoute, ...]
-    """Logins, OAuth, uploads, a gateway's messages and the lab."""
+    """Logins, OAuth, uploads, consoles, a gateway's messages and the lab."""
 
     @classmethod
     async def open(
@@ -62,7 +64,8 @@ class Applications:
         spool = roost.services.get(Spool)
         uploads = ImageUploads(roost.requests, roost.queue, roost.clock, spool)
         messages = StripeMessages.of(roost.settings, roost.requests, roost.queue)
-        routes = (*build_routes(oauth), uploads.route(), messages.route())
+        consoles = Consoles(roost.requests, roost.clock, roost.services.get(Engines))
+        routes = (*build_routes(oauth), uploads.route(), messages.route(), consoles.route())
         beside = (*routes, *(() if lab is None else (mount(lab),)))
         return cls(roost, await roost.edge(revocations), lab, beside)
 

@@ -29,6 +29,8 @@ from roost.web.tls import Handshakes
 
 _KEEP_ALIVE = 75
 """Seconds of an idle connection; longer than clients keep theirs, so that they close first."""
+_MESSAGE = 64 * 1024
+"""Bytes of what a client of a WebSocket says at once."""
 _GRACE = 4
 """Seconds that requests have to end in."""
 _MOST_FILES = 65536
@@ -166,6 +168,8 @@ def _configure(
         access_log=False,
         lifespan="off",
         ws="none",
+        ws_max_size=_MESSAGE,
+        ws_per_message_deflate=False,
         server_header=False,
         proxy_headers=settings.trusted_proxies is not None,
         forwarded_allow_ips=settings.trusted_proxies,

@@ -5,6 +5,7 @@ Uvicorn's protocol knows none of them, and answers what it cannot read with plai
 
 import asyncio
 from asyncio.events import TimerHandle
+from functools import partial
 from typing import ClassVar, cast
 
 import httptools
@@ -20,6 +21,8 @@ MAX_HEAD = 32 * 1024
 """Bytes of a request's line and headers together; of a chunked body's framing and trailers."""
 MAX_LINES = 100
 MAX_URL = 8 * 1024
+UPGRADED = b"/consoles/"
+"""Below which requests may become WebSockets."""
 HEAD_SECONDS = 20.0
 """From a connection's beginning, or from the first byte of a later request, to its headers' end."""
 _LINGER_SECONDS = 1.0
@@ -81,7 +84,10 @@ class BoundedProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # No other protocol is spoken here: the request is answered like any other.
+            if self._should_upgrade():
+                self.handle_websocket_upgrade()
+                return
+            # No other protocol is spoken here: the request is answered like any other.
         except httptools.HttpParserError as error:
             self._refuse(_explain(error))
             return
@@ -89,6 +95,19 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(_RefusalError(431, _TOO_LARGE))
         elif self._deadline is None and not self._is_busy():
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._expire)
+
+    def _should_upgrade(self) -> bool:
+        return self.url.startswith(UPGRADED)
+
+    def handle_websocket_upgrade(self) -> None:
+        """It stays a connection on which something is being answered, until it ends."""
+        from roost.web.websockets import BoundedSocket  # 4 MB of memory.
+
+        self.ws_protocol_class = BoundedSocket
+        super().handle_websocket_upgrade()
+        upgraded = self.transport.get_protocol()
+        assert isinstance(upgraded, BoundedSocket)
+        upgraded.on_lost = partial(self._bounds.leave, self)
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)

@@ -21,6 +21,7 @@ from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.segments import Port, hearers
 from roost.engines.simulated.shelves import DISKS, GUESTS, Guest
 from roost.engines.simulated.state import Documents
+from roost.engines.simulated.terminal import open_terminal
 from roost.resources.compute.engine import (
     Counters,
     InstanceEngine,
@@ -111,7 +112,10 @@ class SimulatedInstances:
         return text[max(0, len(text) - limit) :]
 
     async def terminal(self, compute_id: int) -> socket.socket:
-        raise EngineError("Simulated guests have no terminal")
+        guest = await self._find(compute_id)
+        if guest is None or guest.started is None:
+            raise EngineError("Its terminal does not answer: the guest is off")
+        return await open_terminal(f"guest-{compute_id}")
 
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")

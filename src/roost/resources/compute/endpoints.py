@@ -4,7 +4,7 @@ from asyncpg import UniqueViolationError
 
 from roost.core.events import log
 from roost.errors import invalid
-from roost.resources.compute import deletion_service, jobs, queries, service
+from roost.resources.compute import console_service, deletion_service, jobs, queries, service
 from roost.resources.compute.backups import service as backups
 from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateInstance
 from roost.resources.compute.configs.queries import ConfigName
@@ -12,7 +12,13 @@ from roost.resources.compute.configs.service import choose_config, find_default_
 from roost.resources.compute.jobs import start_power
 from roost.resources.compute.locks import Turn, lock, lock_turn
 from roost.resources.compute.queries import COMPUTE, INSTANCES, InstanceFacts
-from roost.resources.compute.records import ConsoleRow, InstanceRow, InstanceStatus
+from roost.resources.compute.records import (
+    ConsoleRow,
+    ConsoleTicketRow,
+    InstanceRow,
+    InstanceStatus,
+)
+from roost.resources.oauth_clients.queries import PublicUrl
 from roost.resources.tags.service import change_tags
 from roost.store.paging import fetch_record
 from roost.web.call import Call
@@ -86,7 +92,30 @@ async def view_console(call: Call) -> ConsoleRow:
 
     The last 64 KiB, also of former boots. An extension of the API.
     """
-    return await service.read_console(call, call.number("computeId"))
+    return await console_service.read(call, call.number("computeId"))
+
+
+@endpoint(
+    "POST",
+    f"{_ONE}/console",
+    scopes=_WRITE,
+    grant=Write("compute"),
+    returns=ConsoleTicketRow,
+    rate=Rate(30, 60),
+)
+async def open_console(call: Call) -> ConsoleTicketRow:
+    """Open the serial console of a compute instance that runs.
+
+    Answers the URL of a WebSocket that takes one connection within a minute, without a token: what
+    the guest writes comes in binary messages, what is sent is typed. An extension of the API.
+    """
+    identity, compute_id = call.identity, call.number("computeId")
+    path, expires = await console_service.offer(call, identity.token_id, compute_id)
+    base = call.get(PublicUrl).base or call.base
+    return {
+        "url": f"ws{base.removeprefix('http')}{path}",
+        "expires": expires.isoformat(timespec="seconds"),
+    }
 
 
 @endpoint(

@@ -181,6 +181,21 @@ class ConsoleRow(TypedDict):
 
 @example(
     {
+        "url": "wss://cloud.example.com/consoles/kQ3y0pWvJm2cF1s8uTz6xB4nR7eL9dHaG5oYiVbC",
+        "expires": "2026-05-17T10:31:42",
+    }
+)
+class ConsoleTicketRow(TypedDict):
+    """Where somebody can type in a guest's serial console."""
+
+    url: str
+    """Of a WebSocket, for one connection. It is as good as a password until it is used."""
+    expires: Timestamp
+    """Until when a connection can begin."""
+
+
+@example(
+    {
         "address": "10.0.1.2",
         "address_range": None,
         "active": True,

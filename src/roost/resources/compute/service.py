@@ -9,10 +9,9 @@ from roost.core.access import give_to_creator
 from roost.core.billing.ledger import begin
 from roost.core.catalog import Catalog
 from roost.core.context import Context
-from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.planes import Engines
-from roost.errors import ApiError, Problem, invalid, not_found
+from roost.errors import invalid
 from roost.ids import new_uuid
 from roost.resources.account.queries import network_helper
 from roost.resources.addresses.service import PoolExhaustedError, allocate
@@ -33,7 +32,7 @@ from roost.resources.compute.locks import CreateArgs
 from roost.resources.compute.neighbours import Host, InstanceFirewalls, Place
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
-from roost.resources.compute.records import Alerts, ConsoleRow
+from roost.resources.compute.records import Alerts
 from roost.resources.compute.references import find_image, image_entity
 from roost.resources.compute.script_service import deploy
 from roost.resources.ssh_keys.references import stored_keys
@@ -41,9 +40,7 @@ from roost.resources.tags.service import use_tags
 from roost.secrets import Box
 
 LABEL_TAKEN = "Label must be unique among your computes"
-_CONSOLE = 64 * 1024
 """Bytes, the last."""
-_SILENT = "The console cannot be read now. Please try again later."
 
 
 async def create(context: Context, body: CreateInstance) -> str:
@@ -221,16 +218,3 @@ async def give_profile(context: Context, compute_id: int, wanted: Wanted) -> int
         interfaces=interface_rows(wanted.interfaces, wanted.places),
     )
     return await profile_queries.insert(context.db, profile)
-
-
-async def read_console(context: Context, compute_id: int) -> ConsoleRow:
-    """What its guest wrote last, also of former boots. Raises 503 where its engine is down."""
-    facts = await queries.find(context.db, compute_id)
-    if facts is None or facts.account_id != context.account_id:
-        raise not_found()
-    try:
-        engine = context.get(Engines).holding(INSTANCE_PLANE, facts)
-        output = await engine.console(compute_id, _CONSOLE)
-    except EngineError as error:
-        raise ApiError(503, [Problem(_SILENT)]) from error
-    return {"output": output.decode(errors="replace")}

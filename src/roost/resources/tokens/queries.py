@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from asyncpg import Record
+
 from roost.core.entities.kind import EntityKind
 from roost.core.identity import Identity, TokenKind
 from roost.core.revocation_queries import CHANNEL
@@ -36,20 +38,29 @@ class TokenRow:
     expiry: datetime | None
 
 
-async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
-    row = await db.fetchrow(
-        """
+_IDENTITY = """
         select a.id as account_id, a.euuid::text as euuid, u.id as user_id, u.username,
             u.restricted, u.user_type, u.rights, u.account_access, t.id as token_id,
             t.kind as token_kind, t.scopes, t.expiry
         from token t join api_user u on u.id = t.user_id join account a on a.id = u.account_id
-        where t.hash = $1 and t.revoked is null and a.canceled is null
+        where t.revoked is null and a.canceled is null
             and (t.app_id is null or exists (
             select from authorized_app p join oauth_client c on c.id = p.client_id
             where p.id = t.app_id and p.revoked is null and c.status = 'active'))
-        """,
-        hashed,
-    )
+    """
+
+
+async def find_identity(db: Queries, hashed: bytes) -> Identity | None:
+    """Of a token that is good, by its hash; it may have expired."""
+    return _identity(await db.fetchrow(f"{_IDENTITY} and t.hash = $1", hashed))
+
+
+async def identity_of(db: Queries, token_id: int) -> Identity | None:
+    """The same by its id."""
+    return _identity(await db.fetchrow(f"{_IDENTITY} and t.id = $1", token_id))
+
+
+def _identity(row: Record | None) -> Identity | None:
     if row is None:
         return None
     return Identity(

@@ -1,0 +1,164 @@
+"""Consoles of guests as WebSockets, for whoever has a ticket (`POST …/console`)."""
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from roost.clock import Clock
+from roost.core.engine import EngineError
+from roost.core.planes import Engines
+from roost.errors import ApiError
+from roost.resources.compute import console_queries, queries
+from roost.resources.compute.console_queries import Ticket
+from roost.resources.compute.console_service import PATH
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.tokens.queries import identity_of
+from roost.secrets import hash_token
+from roost.store import FAULTS, Store
+from roost.web.grants import Write, require
+
+MOST = 200
+"""At once in a process."""
+MOST_EACH = 10
+"""Of one account."""
+IDLE_SECONDS = 30 * 60.0
+"""Without anything typed."""
+LOOK_SECONDS = 5.0
+"""Between two looks whether who types still may."""
+_STUCK_SECONDS = 30.0
+"""That either end may not take what the other one says."""
+_CHUNK = 16 * 1024
+
+_SCOPES = ("computes:read_write",)
+_GRANT = Write("compute")
+
+# How a connection ends (RFC 6455, 7.4.1).
+_ENDED, _FORBIDDEN, _FAULT, _LATER = 1000, 1008, 1011, 1013
+
+
+@dataclass(frozen=True, slots=True)
+class Consoles:
+    """Carries bytes between clients and guests, in this process."""
+
+    store: Store
+    clock: Clock
+    engines: Engines
+    _running: Counter[int] = field(default_factory=Counter)
+
+    def route(self) -> WebSocketRoute:
+        return WebSocketRoute(PATH + "{secret}", self.answer)
+
+    async def answer(self, client: WebSocket) -> None:
+        """A ticket that is not known, or was used, gets 403."""
+        secret = hash_token(client.path_params["secret"])
+        ticket = await console_queries.take(self.store, secret, self.clock.now())
+        facts = None if ticket is None else await self._look(ticket)
+        if ticket is None or facts is None:
+            await client.close()
+            return
+        await client.accept()
+        with self._place(facts.account_id) as place:
+            code, reason = (
+                (_LATER, "Too many consoles")
+                if not place
+                else await self._join(client, ticket, facts)
+            )
+        try:
+            await client.close(code, reason)
+        except (RuntimeError, WebSocketDisconnect):
+            return  # The client was faster.
+
+    @contextmanager
+    def _place(self, account_id: int) -> Iterator[bool]:
+        place = self._running.total() < MOST and self._running[account_id] < MOST_EACH
+        self._running[account_id] += place
+        try:
+            yield place
+        finally:
+            self._running[account_id] -= place
+
+    async def _look(self, ticket: Ticket) -> InstanceFacts | None:
+        """The instance, while the ticket's token may do with it what the ticket is for."""
+        identity = await identity_of(self.store, ticket.token_id)
+        facts = await queries.find(self.store, ticket.compute_id)
+        if identity is None or facts is None or facts.account_id != identity.account_id:
+            return None
+        if identity.expiry is not None and identity.expiry <= self.clock.now():
+            return None
+        if not identity.scopes.allow(_SCOPES):
+            return None
+        try:
+            await require(_GRANT, identity, {"computeId": str(facts.id)}, self.store)
+        except ApiError:
+            return None
+        return facts
+
+    async def _join(
+        self, client: WebSocket, ticket: Ticket, facts: InstanceFacts
+    ) -> tuple[int, str]:
+        """How it ended."""
+        try:
+            engine = self.engines.holding(INSTANCE_PLANE, facts)
+            terminal = await engine.terminal(facts.id)
+        except EngineError as error:
+            return _FAULT, str(error)[:100]
+        with terminal:
+            tasks = [
+                asyncio.create_task(_written(terminal, client)),
+                asyncio.create_task(_typed(client, terminal)),
+                asyncio.create_task(self._watch(ticket)),
+            ]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                return done.pop().result()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self, ticket: Ticket) -> tuple[int, str]:
+        """Until who types may not any more."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                if await self._look(ticket) is None:
+                    return _FORBIDDEN, "The token or the grant has ended"
+            except FAULTS:
+                continue  # The database comes back, or the server ends.
+
+
+async def _written(terminal: socket.socket, client: WebSocket) -> tuple[int, str]:
+    """By the guest."""
+    loop = asyncio.get_running_loop()
+    try:
+        while data := await loop.sock_recv(terminal, _CHUNK):
+            async with asyncio.timeout(_STUCK_SECONDS):
+                await client.send_bytes(data)
+    except (OSError, TimeoutError, RuntimeError, WebSocketDisconnect):
+        pass
+    return _ENDED, "The console has ended"
+
+
+async def _typed(client: WebSocket, terminal: socket.socket) -> tuple[int, str]:
+    """By the client."""
+    loop = asyncio.get_running_loop()
+    try:
+        while True:
+            async with asyncio.timeout(IDLE_SECONDS):
+                message = await client.receive()
+            if message["type"] == "websocket.disconnect":
+                return _ENDED, ""
+            data = message.get("bytes") or (message.get("text") or "").encode()
+            async with asyncio.timeout(_STUCK_SECONDS):
+                await loop.sock_sendall(terminal, data)
+    except TimeoutError:
+        return _ENDED, "Nothing was typed for long"
+    except OSError:
+        return _ENDED, "The console has ended"

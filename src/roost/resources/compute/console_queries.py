@@ -1,0 +1,41 @@
+"""SQL of tickets to consoles."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """Whose console it opens, and the token that asked for it."""
+
+    compute_id: int
+    token_id: int
+
+
+async def insert(
+    db: Queries, hashed: bytes, ticket: Ticket, now: datetime, expires: datetime
+) -> None:
+    """What has expired goes (UTC)."""
+    await db.execute("delete from console_ticket where expires <= $1", now)
+    await db.execute(
+        "insert into console_ticket (hash, compute_id, token_id, expires) values ($1, $2, $3, $4)",
+        hashed,
+        ticket.compute_id,
+        ticket.token_id,
+        expires,
+    )
+
+
+async def take(db: Queries, hashed: bytes, now: datetime) -> Ticket | None:
+    """It is of no use any more then (UTC)."""
+    row = await db.fetchrow(
+        """
+        delete from console_ticket where hash = $1 and expires > $2
+        returning compute_id, token_id
+        """,
+        hashed,
+        now,
+    )
+    return None if row is None else Ticket(**row)
