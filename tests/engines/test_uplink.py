@@ -326,7 +326,7 @@ def test_a_host_that_is_a_router_stays_one(tmp_path: Path) -> None:
     [
         "echo 0 > /proc/sys/net/ipv4/ip_forward",
         "nft flush ruleset",
-        "nft flush chain inet {table} from_guests",
+        "nft flush chain inet {table} from_guests; nft flush chain inet {table} leaving",
         "ip netns exec {network} ip route delete default",
     ],
 )

@@ -41,6 +41,7 @@ _GRANT = Write("compute")
 
 # How a connection ends (RFC 6455, 7.4.1).
 _ENDED, _FORBIDDEN, _FAULT, _LATER = 1000, 1008, 1011, 1013
+_TOO_MANY = _LATER, "Too many consoles"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,10 @@ class Consoles:
             await client.close()
             return
         await client.accept()
-        with self._place(facts.account_id) as place:
-            code, reason = (
-                (_LATER, "Too many consoles")
-                if not place
-                else await self._join(client, ticket, facts)
-            )
+        with self._place(facts.account_id) as has_place:
+            ended = await self._join(client, ticket, facts) if has_place else _TOO_MANY
         try:
-            await client.close(code, reason)
+            await client.close(*ended)
         except (RuntimeError, WebSocketDisconnect):
             return  # The client was faster.
 

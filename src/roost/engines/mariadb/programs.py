@@ -24,11 +24,17 @@ Command = Sequence[str | Path]
 
 
 async def run(
-    doing: str, command: Command, *, feed: SecretStr = NOTHING, cwd: Path | None = None
+    doing: str,
+    command: Command,
+    *,
+    feed: SecretStr = NOTHING,
+    cwd: Path | None = None,
+    quiet: bool = False,
 ) -> str:
     """What the program prints. Raises EngineError, which begins with `doing`.
 
-    `feed` is its input: secrets go there, as everybody can see arguments.
+    `feed` is its input: secrets go there, as everybody can see arguments. `quiet`: that it may fail
+    is expected, and not for the log.
     """
     with feeding(feed) as source:
         both = asyncio.subprocess.PIPE
@@ -39,7 +45,7 @@ async def run(
         await _kill(process)
         raise
     if process.returncode != 0:
-        raise failure(doing, err.decode(errors="replace"))
+        raise EngineError(doing) if quiet else failure(doing, err.decode(errors="replace"))
     return out.decode(errors="replace")
 
 

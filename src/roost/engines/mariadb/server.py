@@ -82,7 +82,8 @@ class Server:
             return False
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                await self.execute("The database server does not answer", _PING)
+                doing = "The database server does not answer"
+                await run(doing, _CLIENT, feed=_PING, cwd=self._folder.path, quiet=True)
         except (EngineError, TimeoutError):
             return False
         return True

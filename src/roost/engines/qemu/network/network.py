@@ -37,7 +37,7 @@ from roost.engines.qemu.network.namespace import (
     within,
 )
 from roost.engines.qemu.network.rules import BASE, FIREWALLS, SERVICE, guard
-from roost.engines.qemu.network.uplink import Uplink
+from roost.engines.qemu.network.uplink import HostUplink
 from roost.engines.qemu.network.vlans import VlanSegments
 from roost.engines.qemu.network.vpcs import VpcNetworks
 from roost.engines.qemu.programs import failure, run
@@ -66,7 +66,7 @@ class GuestNetwork:
         self._addressing = Addressing(self.name, self._directory / "guests")
         self._vlans = VlanSegments(state_dir)
         self._vpcs = VpcNetworks(state_dir)
-        self._uplink = Uplink(self.name, config)
+        self._uplink = HostUplink(self.name, config)
 
     async def ensure(self) -> None:
         """Make or mend everything but the guests' own devices (40 ms)."""

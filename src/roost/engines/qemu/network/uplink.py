@@ -4,7 +4,7 @@ A table of the host's packet filter for each region says so. Another one, of all
 while the host forwards packets only because of them: it stays no router for its neighbours.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,7 +44,7 @@ _ROUTES = TypeAdapter(list[_Route])
 
 
 @dataclass(frozen=True, slots=True)
-class Uplink:
+class HostUplink:
     """Of one region. Methods may be called again at any time."""
 
     device: str
@@ -70,8 +70,8 @@ class Uplink:
 
     async def stands(self) -> bool:
         """Whether nobody has changed what `guard` and `forward` have made."""
-        wanted = len(self._from_guests())
-        if await on_host(lambda: _count(self._table, "from_guests")) != wanted:
+        wanted = {name: len(rules) for name, (_, rules) in self._chains().items()}
+        if await on_host(lambda: {name: _count(self._table, name) for name in wanted}) != wanted:
             return False
         if self.config.uplink == "none":
             return True
@@ -102,25 +102,24 @@ class Uplink:
             await on_host(lambda: _learn_as_router(learning))
 
     def _rules(self) -> str:
-        table = self._table
-        chains = {
-            "arriving": ("type filter hook input priority -5", self._arriving()),
-            "from_guests": ("", self._from_guests()),
-            "forwarded": ("type filter hook forward priority -5", self._forwarded()),
-            "leaving": ("type nat hook postrouting priority 100", self._leaving()),
-        }
+        table, chains = self._table, self._chains()
         lines = [f"add table {table}"]
         for name, (hook, _) in chains.items():
-            lines.append(
-                f"add chain {table} {name}" + (f" {{ {hook}; policy accept; }}" if hook else "")
-            )
+            lines.append(f"add chain {table} {name}" + (hook and f" {{ {hook}; policy accept; }}"))
             lines.append(f"flush chain {table} {name}")
         for name, (_, rules) in chains.items():
             lines += [f"add rule {table} {name} {rule}" for rule in rules]
         return "".join(f"{line}\n" for line in lines)
 
-    def _arriving(self) -> Iterable[str]:
-        yield f'iifname "{self.device}" jump from_guests'
+    def _chains(self) -> Mapping[str, tuple[str, Sequence[str]]]:
+        """Where each is hooked, and its rules."""
+        arriving = (f'iifname "{self.device}" jump from_guests',)
+        return {
+            "arriving": ("type filter hook input priority -5", arriving),
+            "from_guests": ("", self._from_guests()),
+            "forwarded": ("type filter hook forward priority -5", tuple(self._forwarded())),
+            "leaving": ("type nat hook postrouting priority 100", tuple(self._leaving())),
+        }
 
     def _from_guests(self) -> tuple[str, ...]:
         """What may come to the host itself; nobody waits for an answer to the rest."""
