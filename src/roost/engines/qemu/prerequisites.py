@@ -19,6 +19,7 @@ _PACKAGES = {
     PROGRAM: "qemu-system-x86",
     "qemu-img": "qemu-utils",
     "ip": "iproute2",
+    "tc": "iproute2",
     "nft": "nftables",
     "dnsmasq": "dnsmasq-base",
     "e2fsck": "e2fsprogs",

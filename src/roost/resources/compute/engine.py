@@ -108,9 +108,11 @@ class InstanceSpec:
     mail_restricted: bool = False
     """Whether the guest may not connect to the ports of mail (spec B compute 4)."""
     links: tuple[Link, ...] = (PublicLink(),)
+    """Its network interfaces as the guest finds them, eth0 first; one is public at most."""
     ranges: frozenset[IPv6Network] = frozenset()
     shared_ranges: frozenset[IPv6Network] = frozenset()
-    """Its network interfaces as the guest finds them, eth0 first; one is public at most."""
+    network_out: int | None = None
+    """Mbit/s that it may send by each interface that leads out; None: as fast as it can."""
 
     @property
     def name(self) -> str:

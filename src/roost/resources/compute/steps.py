@@ -70,6 +70,8 @@ async def specify(
     shared = (await shared_with(db, [facts.id])).get(facts.id, []) if public else []
     address = (facts.ipv6 or "").partition("/")[0] if public else ""
     ranges = await range_queries.used_by(db, [facts.id] if public else [])
+    catalog = services.get(Catalog)
+    plan = catalog.find_type(facts.type)
     opened = (await accounts.created(db, [facts.account_id]))[facts.account_id]
     return InstanceSpec(
         id=facts.id,
@@ -84,10 +86,11 @@ async def specify(
         devices=devices_of(config, attached, slotted),
         root=root,
         shared=tuple(map(IPv4Address, shared)),
-        mail_restricted=services.get(Catalog).restricts_mail(opened),
+        mail_restricted=catalog.restricts_mail(opened),
         links=links,
         ranges=ranges.own(facts.id),
         shared_ranges=ranges.shared(facts.id),
+        network_out=None if plan is None else plan.network_out,
     )
 
 

@@ -1,7 +1,7 @@
 """The namespace, its bridge, and the cable between it and the host, as `ip -batch` commands."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from roost.engines.qemu.network.config import (
 )
 from roost.engines.qemu.network.host import Network, devices
 from roost.engines.qemu.network.namespace import namespace_path, open_tap, within
+from roost.engines.qemu.network.shaping import shape
 from roost.engines.qemu.programs import failure, run
 
 _DOING = "The network could not be set up"
@@ -129,8 +130,9 @@ async def bring_to(name: str, device: str, mac: str) -> None:
     await run(_DOING, "bridge", "-n", name, *entry)
 
 
-async def take_tap(name: str, device: str, settings: Sequence[str]) -> int:
+async def take_tap(name: str, device: str, settings: Sequence[str], rate: int | None = None) -> int:
     """The descriptor of a guest's device, which ends with it, with these settings before it is up.
+    `rate`: Mbit/s that the guest may send.
 
     Rules that hold the guest to its addresses must be there before.
     """
@@ -139,6 +141,8 @@ async def take_tap(name: str, device: str, settings: Sequence[str]) -> int:
     except OSError as error:
         raise failure("The network attachment could not be made", error) from error
     try:
+        if rate is not None:
+            await shape(name, device, rate)
         lines = (f"link set {device} {setting}" for setting in (*settings, "up"))
         await batch("\n".join(lines), name)
     except BaseException:
@@ -151,3 +155,9 @@ async def batch(commands: str, name: str | None = None) -> None:
     """Commands of `ip`, in a namespace or on the host."""
     inside = () if name is None else ("-n", name)
     await run(_DOING, "ip", *inside, "-batch", "-", feed=commands + "\n")
+
+
+async def remove_if_there(commands: Iterable[str], name: str) -> None:
+    """Commands of `ip` in a namespace, of which those fail that find nothing."""
+    text = "\n".join(commands) + "\n"
+    await run(_DOING, "ip", "-n", name, "-force", "-batch", "-", feed=text, ok=(0, 1))

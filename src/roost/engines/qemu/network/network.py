@@ -25,6 +25,7 @@ from roost.engines.qemu.network.links import (
     bring_to,
     ensure_links,
     ensure_namespace,
+    remove_if_there,
     remove_links,
     take_tap,
 )
@@ -37,6 +38,7 @@ from roost.engines.qemu.network.namespace import (
     within,
 )
 from roost.engines.qemu.network.rules import BASE, FIREWALLS, SERVICE, guard
+from roost.engines.qemu.network.shaping import queue_of
 from roost.engines.qemu.network.uplink import HostUplink
 from roost.engines.qemu.network.vlans import VlanSegments
 from roost.engines.qemu.network.vpcs import VpcNetworks
@@ -126,7 +128,7 @@ class GuestNetwork:
         await self._apply(guest_counters(spec.id))
         device = tap_name(spec.id)
         settings = (f"master {BRIDGE}", "type bridge_slave isolated on flood off")
-        descriptor = await take_tap(self.name, device, settings)
+        descriptor = await take_tap(self.name, device, settings, spec.network_out)
         try:
             await bring_to(self.name, device, spec.mac)
         except BaseException:
@@ -139,6 +141,7 @@ class GuestNetwork:
         if namespace_path(self.name).exists():
             await self._addressing.erase(compute_id)
             await self._apply(counting(self._config.private) + no_guest_counters(compute_id))
+            await remove_if_there([f"link delete {queue_of(tap_name(compute_id))}"], self.name)
         if self._directory.exists():
             async with locked(self._directory):
                 await self._vlans.release(compute_id)

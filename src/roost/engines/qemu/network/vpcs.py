@@ -6,7 +6,6 @@ another. Out of it goes only what has a public address by 1:1 NAT. What was set 
 noted in a file, by which it is undone before its next start; a VPC goes with its last guest.
 """
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from roost.engines.qemu.network.config import (
     vpc_names,
 )
 from roost.engines.qemu.network.host import devices, masters
-from roost.engines.qemu.network.links import batch, ensure_namespace, take_tap
+from roost.engines.qemu.network.links import batch, ensure_namespace, remove_if_there, take_tap
 from roost.engines.qemu.network.namespace import (
     namespace_path,
     set_up_router,
@@ -27,6 +26,7 @@ from roost.engines.qemu.network.namespace import (
     within,
 )
 from roost.engines.qemu.network.rules import BASE, no_port_rules, port_rules
+from roost.engines.qemu.network.shaping import queue_of
 from roost.engines.qemu.network.vpc_ports import (
     VpcPort,
     forget_port,
@@ -77,7 +77,7 @@ class VpcNetworks:
             f"master {subnet_name(port.subnet_id)}",
             "type bridge_slave isolated on flood off",
         )
-        descriptor = await take_tap(name, tap, settings)
+        descriptor = await take_tap(name, tap, settings, spec.network_out)
         await self._admit(name, port)
         return descriptor
 
@@ -159,16 +159,11 @@ class VpcNetworks:
             await _apply(name, no_nat_rules(port.address, port.public))
             cable = vpc_cable_name(port.vpc_id)
             if cable in await devices(self._region):
-                await _forgiving([f"route delete {port.public}/32 dev {cable}"], self._region)
+                await remove_if_there([f"route delete {port.public}/32 dev {cable}"], self._region)
         bridge = subnet_name(port.subnet_id)
         lines = [f"route delete {each} via {port.address}" for each in port.ranges]
-        await _forgiving([*lines, f"neigh delete {port.address} dev {bridge}"], name)
-
-
-async def _forgiving(commands: Iterable[str], name: str) -> None:
-    """What is gone already is no fault."""
-    text = "\n".join(commands) + "\n"
-    await run(_DOING, "ip", "-n", name, "-force", "-batch", "-", feed=text, ok=(0, 1))
+        lines.append(f"link delete {queue_of(port.tap)}")
+        await remove_if_there([*lines, f"neigh delete {port.address} dev {bridge}"], name)
 
 
 async def _apply(name: str, rules: str) -> None:
