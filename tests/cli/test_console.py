@@ -3,6 +3,8 @@
 import asyncio
 import os
 import socket
+import subprocess
+from typing import IO
 
 import pytest
 
@@ -60,8 +62,30 @@ def test_what_is_no_instance(server: Server, compute_id: str) -> None:
     assert invoke(server, "console", compute_id).exit_code == 2
 
 
-def test_one_without_a_terminal(server: Server) -> None:
+def test_one_that_is_not_there(server: Server) -> None:
     done = invoke(server, "console", "99999999")
     assert (done.exit_code, done.stderr) == (1, "Error: there is no instance 99999999\n")
-    done = invoke(server, "console", str(server.instance()))
-    assert (done.exit_code, done.stderr) == (1, "Error: Simulated guests have no terminal\n")
+
+
+def test_a_login(server: Server) -> None:
+    compute_id = str(server.instance())
+    command = [str(server.program), "console", compute_id, "--state", str(server.state)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0) as done:
+        assert done.stdin is not None
+        assert done.stdout is not None
+        said = read_until(done.stdout, b"login: ")
+        assert f"guest-{compute_id} login: ".encode() in said
+        done.stdin.write(b"root\r")
+        assert read_until(done.stdout, b"Login incorrect").startswith(b"root")
+        done.stdin.write(b"\x1d")
+        assert done.wait(10) == 0
+
+
+def read_until(output: IO[bytes], words: bytes) -> bytes:
+    text = b""
+    while words not in text:
+        data = output.read(1000)
+        assert data, text
+        text += data
+    return text

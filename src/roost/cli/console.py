@@ -31,15 +31,16 @@ def console(state: Path | None, engines: str | None, catalog: Path | None, compu
     One at a time; `roost instance console` shows what was written before.
     """
     settings = read_served_settings(state=state, engines=engines, catalog=catalog)
-    with run(_connect(settings, compute_id)) as connection:
+    run(_type(settings, compute_id))
+
+
+async def _type(settings: Settings, compute_id: int) -> None:
+    async with open_store(settings) as store:
+        connection = await instances.terminal(store, settings, compute_id)
+    with connection:
         click.echo("Connected; Ctrl-] ends.", err=True)
         with _raw(sys.stdin.fileno()):
-            run(join(connection, sys.stdin.fileno(), sys.stdout.fileno()))
-
-
-async def _connect(settings: Settings, compute_id: int) -> socket.socket:
-    async with open_store(settings) as store:
-        return await instances.terminal(store, settings, compute_id)
+            await join(connection, sys.stdin.fileno(), sys.stdout.fileno())
 
 
 async def join(connection: socket.socket, keyboard: int, screen: int) -> None:
