@@ -41,7 +41,7 @@ def client(server: Server) -> Json:
 
 def line(server: Server, client: Json) -> list[str]:
     lines = ran("oauth-client", "list", "--state", server.state).splitlines()
-    assert lines[0].split()[:4] == ["ID", "ACCOUNT", "STATUS", "USERS"]
+    assert lines[0].split()[:5] == ["ID", "ACCOUNT", "ID", "STATUS", "USERS"]
     return next(line.split() for line in lines if line.startswith(client["id"]))
 
 
