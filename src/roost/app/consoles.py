@@ -80,6 +80,8 @@ class Consoles:
             yield place
         finally:
             self._running[account_id] -= place
+            if not self._running[account_id]:
+                del self._running[account_id]
 
     async def _look(self, ticket: Ticket) -> InstanceFacts | None:
         """The instance, while the ticket's token may do with it what the ticket is for."""

@@ -18,6 +18,9 @@ _BYTES = 32
 _NAME = "sealed-key"
 _MEMORY = INSIDE / "keys"
 
+_ONLY_INNODB = "enforce-storage-engine"
+"""Not while the server's own tables are made."""
+
 SETTINGS: dict[str, object] = {
     "plugin-load-add": "file_key_management",
     "file-key-management-filename": _MEMORY / "key",
@@ -30,7 +33,7 @@ SETTINGS: dict[str, object] = {
     "encrypt-tmp-files": "ON",
     "encrypt-binlog": "ON",
     "aria-encrypt-tables": "ON",
-    "enforce-storage-engine": "InnoDB",
+    _ONLY_INNODB: "InnoDB",
 }
 """Of a server. Other storage engines would write what they hold in the clear."""
 
@@ -39,7 +42,8 @@ _UNLOCK = (
     'mount -t ramfs -o mode=0711 keys "$1/keys" && cat > "$1/keys/key"'
     ' && chown "$2" "$1/keys/key" && chmod 0400 "$1/keys/key"'
 )
-_GO_ON = 'shift 2 && exec "$@"'
+_GO_ON = 'shift 2 && exec "$@" < /dev/null'
+"""What the input was stays in no descriptor of the program."""
 
 
 class Keys:
@@ -67,7 +71,8 @@ class Keys:
 
 def options() -> tuple[str, ...]:
     """The settings, for the program that prepares an empty data folder."""
-    return tuple(f"--{name}={value}" for name, value in SETTINGS.items() if name[:7] != "enforce")
+    used = {name: value for name, value in SETTINGS.items() if name != _ONLY_INNODB}
+    return tuple(f"--{name}={value}" for name, value in used.items())
 
 
 async def plugin_folder() -> str:
