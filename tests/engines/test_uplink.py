@@ -326,6 +326,7 @@ def test_a_host_that_is_a_router_stays_one(tmp_path: Path) -> None:
     [
         "echo 0 > /proc/sys/net/ipv4/ip_forward",
         "nft flush ruleset",
+        "nft delete table inet roost_forwarding",
         "nft flush chain inet {table} from_guests; nft flush chain inet {table} leaving",
         "ip netns exec {network} ip route delete default",
     ],
@@ -339,9 +340,12 @@ def test_the_way_out_is_mended(tmp_path: Path, harm: str) -> None:
         place.host.run(place.network.readdress(place.guest.spec.addresses))
         place.host.run(place.network.readdress(place.other.spec.addresses))
         assert None not in place.host.run(place.network.addresses()).values()
-        with serve(place.near, 80), serve(place.host, 8080):
+        with serve(place.near, 80), serve(place.far, 80), serve(place.host, 8080):
             assert reaches(place, place.guest, NEIGHBOUR, 80)
             assert not reaches(place, place.guest, HOST, 8080)
+            assert not place.near.run(_dial(FAR, 80))
+        place.tear_down()
+        assert not place.forwards()
 
 
 def test_one_guest_does_not_take_all_connections(

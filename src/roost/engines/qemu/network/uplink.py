@@ -21,6 +21,7 @@ _DOING = "The way out of the region could not be set up"
 
 _SYSCTL = Path("/proc/sys/net")
 _NETWORKS = Path("/proc/thread-self/net")
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _FORWARDING = {4: "ipv4/ip_forward", 6: "ipv6/conf/all/forwarding"}
 _ACCEPT_RA, _ALSO_AS_ROUTER = "ipv6/conf/{}/accept_ra", "2"
 
@@ -61,10 +62,11 @@ class HostUplink:
             return
         try:
             for version in await self._versions():
-                if not await on_host(partial(_forwards, version)):
-                    await _apply(_guard(version))
-                    await self._keep_routes(version)
-                    await on_host(partial(_set_forwarding, [version], True))
+                if await on_host(partial(_is_kept, version)):
+                    continue
+                await _apply(_guard(version))
+                await self._keep_routes(version)
+                await on_host(partial(_start_forwarding, version))
         except OSError as error:
             raise failure(_DOING, error) from error
 
@@ -77,14 +79,14 @@ class HostUplink:
             return True
         versions = await self._versions()
         return await within(self.device, _leads_out) and await on_host(
-            lambda: all(map(_forwards, versions))
+            lambda: all(map(_is_kept, versions))
         )
 
     async def remove(self) -> None:
         """Without the cable, which is gone."""
         await _apply(f"add table {self._table}\ndelete table {self._table}\n")
         if not any(name.startswith(CABLES) for name in await devices()):
-            await on_host(lambda: _set_forwarding(_guarded(), False))
+            await on_host(_stop_forwarding)
             await _apply(f"add table {_GUARD}\ndelete table {_GUARD}\n")
 
     @property
@@ -160,11 +162,6 @@ def _guard(version: int) -> str:
     )
 
 
-def _guarded() -> list[int]:
-    """The families that the host forwards because of guests."""
-    return [version for version, name in _FAMILIES.items() if _count(_GUARD, name)]
-
-
 def _count(table: str, chain: str) -> int:
     """Rules of a chain, which need not be there."""
     try:
@@ -188,9 +185,36 @@ def _forwards(version: int) -> bool:
     return _SYSCTL.joinpath(_FORWARDING[version]).read_text().strip() != "0"
 
 
-def _set_forwarding(versions: Iterable[int], on: bool) -> None:
-    for version in versions:
-        _SYSCTL.joinpath(_FORWARDING[version]).write_text("1" if on else "0")
+def _is_kept(version: int) -> bool:
+    """Whether the host forwards: for others, too, or kept from doing so for strangers."""
+    guarded = not _was_started(version) or _count(_GUARD, _FAMILIES[version]) > 0
+    return _forwards(version) and guarded
+
+
+def _start_forwarding(version: int) -> None:
+    """Remembered where no flush of the packet filter loses it, for as long as the kernel runs."""
+    _mark(version).write_text(_BOOT_ID.read_text())
+    _SYSCTL.joinpath(_FORWARDING[version]).write_text("1")
+
+
+def _stop_forwarding() -> None:
+    for version in filter(_was_started, _FAMILIES):
+        _SYSCTL.joinpath(_FORWARDING[version]).write_text("0")
+        _mark(version).unlink()
+
+
+def _was_started(version: int) -> bool:
+    """By us, since the host was booted."""
+    try:
+        return _mark(version).read_text() == _BOOT_ID.read_text()
+    except FileNotFoundError:
+        return False
+
+
+def _mark(version: int) -> Path:
+    """Of the network namespace that is the host to us."""
+    inode = Path("/proc/thread-self/ns/net").stat().st_ino
+    return Path(f"/run/roost-forwarding-{inode}-{_FAMILIES[version]}")
 
 
 def _learn_as_router(names: Iterable[str]) -> None:
