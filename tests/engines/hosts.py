@@ -18,6 +18,8 @@ class NamedHost:
     def __init__(self, name: str) -> None:
         self.name = name
         output("ip", "netns", "add", name)
+        for every in ("all", "default"):  # Else two seconds pass until an address is used.
+            self.program("sh", "-c", f"echo 0 > /proc/sys/net/ipv6/conf/{every}/accept_dad")
         self.ip("link", "set", "lo", "up")
         self._runner = asyncio.Runner()
         self._thread = ThreadPoolExecutor(1, initializer=partial(enter, name))
