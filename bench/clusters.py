@@ -43,7 +43,7 @@ async def measure() -> AsyncIterator[Result]:
             click.echo(f"clusters: skipped: {reason}")
             return
         version = await server_version()
-        addresses = Addresses.of(_HOST, None, None, None)
+        addresses = Addresses.of(_HOST, None, None, None, "local.db.roost.internal")
         engine = MariadbDatabases(root, version, addresses, root / "secret.key")
         series = version.rpartition(".")[0]
         shape = DatabaseShape("mariadb", series, 3, "semi_synch", False, True)

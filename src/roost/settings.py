@@ -142,10 +142,16 @@ class Settings(BaseSettings):
         pattern=r"^[0-9A-Fa-f:.]{2,45}$",
         description="address that managed databases listen on",
     )
+    databases_domain: str = Field(
+        default="db.roost.internal",
+        pattern=r"^[a-z0-9]([a-z0-9-]{0,62}\.)+[a-z0-9-]{1,62}$",
+        max_length=150,
+        description="the zone of the names of managed databases",
+    )
     databases_host: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$",
-        description="name or address that clients call them by; default: where they listen",
+        description="name or address that clients call them by; default: one of the own zone each",
     )
     databases_replicas_listen: str | None = Field(
         default=None,
@@ -155,7 +161,7 @@ class Settings(BaseSettings):
     databases_replicas_host: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$",
-        description="name or address that clients call replicas by; default: where they are",
+        description="name or address that clients call replicas by; default: likewise",
     )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True

@@ -19,10 +19,11 @@ from roost.engines.mariadb.databases import MariadbDatabases
 from roost.engines.mariadb.folder import Folder
 from roost.resources.databases.engine import DATABASE_PLANE
 from roost.settings import Settings
-from tests.engines.database_harness import kill
+from tests.engines.database_harness import connect_to, kill
 from tests.support.client import Client, Contract, Json, until
 from tests.support.database import DatabaseServer
 from tests.support.databases import DATABASES, at_rest, database_body, made_backup, made_database
+from tests.support.resolving import answers, where
 from tests.support.server import running_roost, simulated
 
 CATALOG = Path(__file__).parents[2] / "src/roost/core/catalog/default.toml"
@@ -41,30 +42,29 @@ async def opened(settings: Settings, token: str = "") -> AsyncIterator[tuple[Roo
 
 
 async def ask(
-    client: Client, row: Json, folder: Path, source: str, *statements: str
+    roost: Roost, client: Client, row: Json, folder: Path, source: str, *statements: str
 ) -> tuple[tuple[object, ...], ...]:
-    """What the last statement answers. Raises pymysql.Error."""
+    """What the last statement answers by the name of the primary. Raises pymysql.Error."""
     path = f"{DATABASES}/{row['id']}"
     login = await client.get(f"{path}/credentials")
     authority = folder / "ca.pem"
     certificate = (await client.get(f"{path}/ssl"))["ca_certificate"]
     authority.write_bytes(base64.b64decode(certificate))
 
+    (address,) = await answers(where(roost), row["hosts"]["primary"], "A")
+    connection = pymysql.connect(
+        host=row["hosts"]["primary"],
+        user=login["username"],
+        password=login["password"],
+        ssl_ca=str(authority),
+        ssl_verify_identity=True,
+        autocommit=True,
+        defer_connect=True,
+    )
+
     def work() -> tuple[tuple[object, ...], ...]:
-        with (
-            pymysql.connect(
-                host=row["hosts"]["primary"],
-                port=row["port"],
-                user=login["username"],
-                password=login["password"],
-                bind_address=source,
-                ssl_ca=str(authority),
-                ssl_verify_identity=True,
-                connect_timeout=5,
-                autocommit=True,
-            ) as connection,
-            connection.cursor() as cursor,
-        ):
+        connect_to(connection, address, row["port"], source)
+        with connection, connection.cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement)
             return tuple(cursor.fetchall())
@@ -101,14 +101,16 @@ async def test_from_the_api_to_the_server_and_back(settings: Settings, tmp_path:
                 "create table shop.orders (id int primary key)",
                 "insert into shop.orders values (1)",
             )
-            await ask(client, row, tmp_path, "127.0.0.2", *statements)
+            await ask(roost, client, row, tmp_path, "127.0.0.2", *statements)
             backup = await made_backup(client, row["id"])
             with pytest.raises(pymysql.Error):
-                await ask(client, row, tmp_path, "127.0.0.3", "select 1")
+                await ask(roost, client, row, tmp_path, "127.0.0.3", "select 1")
             path = f"{DATABASES}/{row['id']}"
             await client.put(path, {"allow_list": ["127.0.0.3/32"]})
             await at_rest(client, row["id"])
-            await ask(client, row, tmp_path, "127.0.0.3", "insert into shop.orders values (2)")
+            await ask(
+                roost, client, row, tmp_path, "127.0.0.3", "insert into shop.orders values (2)"
+            )
         except BaseException:
             await engine.shut_down()
             raise
@@ -116,12 +118,12 @@ async def test_from_the_api_to_the_server_and_back(settings: Settings, tmp_path:
         engine = roost.services.get(Engines).of(DATABASE_PLANE, REGION)
         try:
             select = "select id from shop.orders"
-            assert await ask(client, row, tmp_path, "127.0.0.3", select) == ((1,), (2,))
+            assert await ask(roost, client, row, tmp_path, "127.0.0.3", select) == ((1,), (2,))
             await client.post(f"{path}/credentials/reset")
             await at_rest(client, row["id"])
             await client.post(f"{path}/backups/{backup['id']}/restore")
             await at_rest(client, row["id"])
-            assert await ask(client, row, tmp_path, "127.0.0.3", select) == ((1,),)
+            assert await ask(roost, client, row, tmp_path, "127.0.0.3", select) == ((1,),)
             lines: list[str] = []
             await check_all(roost, False, lines.append)
             assert [line for line in lines if "database " in line] == []
@@ -147,13 +149,15 @@ async def test_a_cluster_fails_over_by_itself(settings: Settings, tmp_path: Path
                 replication_type="semi_synch",
                 allow_list=["127.0.0.2"],
             )
-            assert row["hosts"] == {"primary": "127.0.0.1", "secondary": "127.0.0.2"}
+            names = row["hosts"]
+            for host, address in (("primary", "127.0.0.1"), ("secondary", "127.0.0.2")):
+                assert await answers(where(roost), names[host], "A") == [address]
             statements = (
                 "create database shop",
                 "create table shop.orders (id int primary key)",
                 "insert into shop.orders values (1)",
             )
-            await ask(client, row, tmp_path, "127.0.0.2", *statements)
+            await ask(roost, client, row, tmp_path, "127.0.0.2", *statements)
             folder = Folder.of(settings.state / "mariadb" / REGION, row["id"])
             former = Cluster(engine._host, folder).primary
             await kill(former)
@@ -161,7 +165,7 @@ async def test_a_cluster_fails_over_by_itself(settings: Settings, tmp_path: Path
             await at_rest(client, row["id"])
             assert Cluster(engine._host, folder).primary != former
             select = "select id from shop.orders"
-            assert await ask(client, row, tmp_path, "127.0.0.2", select) == ((1,),)
+            assert await ask(roost, client, row, tmp_path, "127.0.0.2", select) == ((1,),)
             state = await engine.inspect(row["id"])
             assert state is not None
             assert state.running

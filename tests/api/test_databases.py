@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
 
@@ -10,6 +11,7 @@ import pytest
 from roost.app.roost import Roost
 from roost.core.limits.queries import set_limit
 from roost.resources.databases import queries, watch_jobs
+from roost.resources.databases.name_jobs import RESOURCE, SYNC, NamesArgs
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
 from tests.support.databases import (
@@ -22,6 +24,7 @@ from tests.support.databases import (
     made_database,
     planned,
 )
+from tests.support.resolving import answers, where
 from tests.support.volumes import fault_plan, slow
 
 UPDATES = {
@@ -82,7 +85,7 @@ async def test_a_database_is_made(client: Client, roost: Roost) -> None:
     assert done == {
         **row,
         "status": "active",
-        "hosts": {"primary": f"database-{row['id']}.us-lake.roost.internal", "secondary": None},
+        "hosts": {"primary": f"database-{row['id']}.us-lake.db.roost.internal", "secondary": None},
         "updated": done["updated"],
         "used_disk_size_gb": done["used_disk_size_gb"],
     }
@@ -116,6 +119,48 @@ async def test_a_cluster_has_replicas(client: Client) -> None:
     row = await made_database(client, cluster_size=3)
     assert (row["cluster_size"], row["replication_type"]) == (3, "semi_synch")
     assert row["hosts"]["secondary"].startswith(f"database-{row['id']}-secondary.")
+
+
+@pytest.mark.spec("A database hosts")
+async def test_hosts_are_names_that_resolve_while_the_database_is_there(
+    client: Client, roost: Roost
+) -> None:
+    """Also those of one that could not be made are gone."""
+
+    def resolved(name: str) -> Callable[[], Awaitable[list[str]]]:
+        return lambda: answers(where(roost), name, "A")
+
+    row = await made_database(client, cluster_size=3)
+    names = [row["hosts"]["primary"], row["hosts"]["secondary"]]
+    for name in names:
+        await until(resolved(name), lambda found: found == ["192.0.2.1"])
+    await client.delete(f"{DATABASES}/{row['id']}")
+    for name in names:
+        await until(resolved(name), lambda found: found == [])
+    async with planned(roost, "database_create"):
+        row = await made_database(client, label="unlucky")
+    assert row["status"] == "failed"
+    name = f"database-{row['id']}.us-lake.db.roost.internal"
+    await until(resolved(name), lambda found: found == [])
+
+
+async def test_nobody_has_the_zone_of_databases(client: Client) -> None:
+    for zone in ("db.roost.internal", "us-lake.db.roost.internal"):
+        body = {"domain": zone, "type": "master", "soa_email": "me@example.com"}
+        assert (await client.send("POST", "/domains", body)).status == 400
+
+
+async def test_a_patch_names_what_had_no_name_before(client: Client, roost: Roost) -> None:
+    """As databases of former releases, whose certificates show no name."""
+    row = await made_database(client)
+    name = row["hosts"]["primary"]
+    former = "update managed_database set host_primary = '127.0.0.1' where id = $1"
+    await roost.store.execute(former, row["id"])
+    await roost.queue.enqueue(roost.store, SYNC, NamesArgs(), resource=RESOURCE)
+    await until(lambda: answers(where(roost), name, "A"), lambda found: found == [])
+    await client.post(f"{DATABASES}/{row['id']}/patch")
+    assert (await at_rest(client, row["id"]))["hosts"]["primary"] == name
+    await until(lambda: answers(where(roost), name, "A"), lambda found: found == ["192.0.2.1"])
 
 
 @pytest.mark.spec(

@@ -6,8 +6,15 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import Roost, open_roost
+from roost.resources.databases import name_queries
+from roost.resources.databases.name_queries import ZoneRow
+from roost.resources.databases.name_service import OWNER, find_names, make_zone
+from roost.resources.domains.engine import RRset
+from roost.resources.domains.settings import Dns
+from roost.resources.domains.zone_service import digest, platform_zone
 from tests.support.database import DatabaseServer
 from tests.support.database_stage import DatabaseStage
+from tests.support.resolving import answers, where
 from tests.support.server import simulated
 from tests.support.stage import Stage
 
@@ -81,3 +88,36 @@ async def test_servers_and_backups_that_do_not_fit(databases: DatabaseStage) -> 
     await findings(roost, gone, repair=True)
     left = [each for each in (down, extra, lost, gone) if await findings(roost, each)]
     assert left == [gone]
+
+
+async def tell_names(roost: Roost) -> None:
+    """The name server knows all databases."""
+    zone = make_zone(roost.services, await find_names(roost.store, roost.services), 7)
+    await roost.services.get(Dns).engine.put_zone(zone)
+    await name_queries.keep_zone(roost.store, ZoneRow("db.roost.internal", digest(zone), 7))
+
+
+async def test_names_that_do_not_fit(databases: DatabaseStage) -> None:
+    """One that leads elsewhere, and a zone that was the databases' once."""
+    database_id, roost = await databases.database(), databases.stage.roost
+    name = f"database-{database_id}.us-lake.db.roost.internal"
+    dns = roost.services.get(Dns)
+    await tell_names(roost)
+    assert await answers(where(roost), name, "A") == ["192.0.2.1"]
+    assert await named_wrongly(roost) == []
+    wrong = RRset(f"{name}.", "A", 300, frozenset(["192.0.2.66"]))
+    altered = platform_zone("db.roost.internal", OWNER, [wrong], "x", dns.nameservers, 7)
+    await dns.engine.put_zone(altered)
+    former = platform_zone("former.internal", OWNER, [], "x", dns.nameservers, 7)
+    await dns.engine.put_zone(former)
+    found = await named_wrongly(roost, repair=True)
+    assert [line for line in found if "zone db.roost.internal of databases: " in line]
+    assert [line for line in found if "zone former.internal of databases is nobody's" in line]
+    assert await named_wrongly(roost) == []
+    assert await answers(where(roost), name, "A") == ["192.0.2.1"]
+
+
+async def named_wrongly(roost: Roost, repair: bool = False) -> list[str]:
+    lines: list[str] = []
+    await check_all(roost, repair, lines.append)
+    return [line for line in lines if "of databases" in line]

@@ -5,6 +5,7 @@ import os
 import signal
 from dataclasses import dataclass
 from pathlib import Path
+from socket import create_connection
 from typing import Protocol
 
 import pymysql
@@ -27,6 +28,7 @@ HOST = "127.0.0.1"
 FRIEND, STRANGER = "127.0.0.2", "127.0.0.3"
 """Addresses from which clients come."""
 ADMIN = "roostadmin"
+ZONE = "local.db.roost.internal"
 
 
 def spec_of(database_id: int, server: str, version: str, nodes: int = 1) -> DatabaseSpec:
@@ -70,7 +72,7 @@ class SimulatedDatabaseHarness:
         self.engine = self.reopen()
 
     def reopen(self) -> SimulatedDatabases:
-        return SimulatedDatabases(self._state_dir, 0.03, "local")
+        return SimulatedDatabases(self._state_dir, 0.03, ZONE)
 
     def spec(self, database_id: int) -> DatabaseSpec:
         return spec_of(database_id, "mysql", "8.0.30", self._nodes)
@@ -105,9 +107,8 @@ class MariadbHarness:
         self.engine = self.reopen()
 
     def reopen(self) -> MariadbDatabases:
-        return MariadbDatabases(
-            self.root, self.version, Addresses.of(HOST, None, None, None), self.root / "secret.key"
-        )
+        addresses = Addresses.of(HOST, None, None, None, ZONE)
+        return MariadbDatabases(self.root, self.version, addresses, self.root / "secret.key")
 
     def spec(self, database_id: int) -> DatabaseSpec:
         return spec_of(database_id, "mariadb", self.version.rpartition(".")[0], self.nodes)
@@ -115,22 +116,24 @@ class MariadbHarness:
     def connect(
         self, access: Access, spec: DatabaseSpec, source: str = FRIEND, *, tls: bool = True
     ) -> "pymysql.Connection[pymysql.cursors.Cursor]":
-        """Raises pymysql.Error when the client is not let in."""
+        """Raises pymysql.Error when the client is not let in; it verifies the name."""
         authority = self.root / "seen-by-clients.pem"
         authority.write_text(access.ca_certificate)
-        return pymysql.connect(
-            host=access.primary,
-            port=access.port,
+        host = access.hosts.primary
+        assert host.address is not None
+        client = pymysql.connect(
+            host=host.name,
             user=spec.username,
             password=spec.password,
-            bind_address=source,
-            connect_timeout=5,
             read_timeout=20,
             autocommit=True,
             ssl_ca=str(authority) if tls else None,
             ssl_verify_identity=tls or None,
             ssl_disabled=not tls,
+            defer_connect=True,
         )
+        connect_to(client, host.address, access.port, source)
+        return client
 
     async def admits(self, access: Access, spec: DatabaseSpec, source: str = FRIEND) -> bool:
         def attempt() -> bool:
@@ -176,6 +179,17 @@ class MariadbHarness:
 
     async def close(self) -> None:
         await self.engine.shut_down()
+
+
+def connect_to(
+    client: "pymysql.Connection[pymysql.cursors.Cursor]", address: str, port: int, source: str
+) -> None:
+    """Where its host's name leads, which this machine cannot resolve. Raises pymysql.Error."""
+    try:
+        socket = create_connection((address, port), 5, (source, 0))
+    except OSError as error:
+        raise pymysql.OperationalError(str(error)) from error
+    client.connect(socket)
 
 
 async def kill(node: Folder) -> None:

@@ -15,7 +15,7 @@ import pytest_asyncio
 from roost.engines.mariadb.cluster import Cluster
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.server import Server
-from roost.resources.databases.engine import Access, DatabaseSpec
+from roost.resources.databases.engine import Access, DatabaseSpec, Hosts
 from tests.engines.conftest import ids
 from tests.engines.database_harness import MariadbHarness, kill, open_mariadb
 
@@ -232,8 +232,8 @@ async def test_what_a_former_primary_has_beside_the_others_is_dropped(database: 
 
 
 async def test_replicas_are_read_only_and_follow(database: Database) -> None:
-    assert database.access.secondary is not None
-    replica = replace(database.access, primary=database.access.secondary)
+    assert database.access.hosts.secondary is not None
+    replica = replace(database.access, hosts=Hosts(database.access.hosts.secondary, None))
     await database.ask("insert into notes.rows values (-2)")
     async with asyncio.timeout(10):
         while not await database.mariadb.ask(

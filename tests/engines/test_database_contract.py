@@ -14,6 +14,7 @@ from tests.engines.conftest import ids
 from tests.engines.database_harness import (
     FRIEND,
     STRANGER,
+    ZONE,
     DatabaseHarness,
     SimulatedDatabaseHarness,
     open_mariadb,
@@ -252,3 +253,15 @@ async def test_a_lost_server_is_told_of(
         await asyncio.sleep(0)
         await databases.crash(spec.id)
         assert await first == spec.id
+
+
+async def test_hosts_are_names_of_the_platforms_zone(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    """Clients are told what was known before there was a server."""
+    hosts = databases.engine.hosts(spec.id, spec.shape.cluster_size)
+    assert access.hosts == hosts
+    assert (hosts.secondary is not None) == (spec.shape.cluster_size > 1)
+    assert hosts.primary.name == f"database-{spec.id}.{ZONE}"
+    assert all(host.name.endswith(f".{ZONE}") for host in hosts.named)
+    assert hosts.named == hosts.all

@@ -16,7 +16,7 @@ from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseShape, DatabaseSpec
 from tests.engines.conftest import ids
-from tests.engines.database_harness import FRIEND, MariadbHarness, open_mariadb
+from tests.engines.database_harness import FRIEND, ZONE, MariadbHarness, open_mariadb
 
 Database = tuple[DatabaseSpec, Access]
 
@@ -205,7 +205,7 @@ async def test_what_is_not_offered_is_told(mariadb: MariadbHarness) -> None:
 @pytest.mark.parametrize("listen", ["0.0.0.0", "::", "::1"])
 async def test_clusters_need_an_address_to_forward_to(tmp_path: Path, listen: str) -> None:
     engine = MariadbDatabases(
-        tmp_path, "10.11.6", Addresses.of(listen, None, None, None), tmp_path / "secret.key"
+        tmp_path, "10.11.6", Addresses.of(listen, None, None, None, ZONE), tmp_path / "secret.key"
     )
     shape = DatabaseShape("mariadb", "10.11", 3, "semi_synch", False, True)
     objection = engine.objection(shape)

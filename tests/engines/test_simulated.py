@@ -130,7 +130,7 @@ def open_region(state_dir: Path) -> Region:
         instances,
         SimulatedVolumes(state_dir, latency=0),
         SimulatedFirewalls(state_dir, latency=0),
-        SimulatedDatabases(state_dir, latency=0, region="us-lake"),
+        SimulatedDatabases(state_dir, latency=0, zone="us-lake"),
         SimulatedObjects(state_dir, latency=0),
     )
 

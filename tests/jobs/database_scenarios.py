@@ -9,7 +9,8 @@ from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
-from roost.resources.databases import jobs, state_queries, watch_jobs
+from roost.resources.databases import jobs, name_jobs, state_queries, watch_jobs
+from roost.resources.databases.name_service import OWNER
 from roost.resources.databases.queries import DATABASE, resource_of
 from roost.resources.databases.records import DatabaseStatus
 from roost.resources.databases.steps import (
@@ -20,8 +21,10 @@ from roost.resources.databases.steps import (
     SaveArgs,
     UpdateArgs,
 )
+from roost.resources.domains.settings import Dns
 from tests.jobs.harness import Scenario
 from tests.support.database_stage import PASSWORD, DatabaseStage
+from tests.support.resolving import answers, where
 from tests.support.stage import Stage
 
 Args = TypeVar("Args", bound=DatabaseArgs)
@@ -94,6 +97,30 @@ class TickCase:
 
     async def check_failed(self) -> None:
         """The next tick does the same."""
+
+
+@dataclass(frozen=True)
+class NamesCase:
+    """The zone of the names, after another one."""
+
+    databases: DatabaseStage
+    database_id: int
+    job_id: int
+
+    async def check_done(self) -> None:
+        roost = self.databases.stage.roost
+        name = f"database-{self.database_id}.us-lake.db.roost.internal"
+        assert await answers(where(roost), name, "A") == ["192.0.2.1"]
+        held = await roost.services.get(Dns).engine.zones()
+        assert [each.name for each in held if each.owner == OWNER] == ["db.roost.internal."]
+        await self.check_failed()
+
+    async def check_failed(self) -> None:
+        """The next minute's job does what this one could not."""
+        lines: list[str] = []
+        await check_all(self.databases.stage.roost, True, lambda _line: None)
+        await check_all(self.databases.stage.roost, False, lines.append)
+        assert [line for line in lines if "of databases" in line] == []
 
 
 Prepare = Callable[[DatabaseStage, Environment], Awaitable[tuple[int, int]]]
@@ -190,6 +217,16 @@ async def tick(environment: Environment, kind: JobKind[watch_jobs.AllArgs]) -> T
     return TickCase(job.id)
 
 
+async def begin_names(environment: Environment) -> NamesCase:
+    databases = DatabaseStage(environment.services.get(Stage))
+    database_id, store = await databases.database(), environment.store
+    await store.execute("delete from database_zone")
+    await store.execute("insert into database_zone values ('former.internal', '', 1)")
+    args, resource = name_jobs.NamesArgs(), name_jobs.RESOURCE
+    job = await environment.queue.enqueue(store, name_jobs.SYNC, args, resource=resource)
+    return NamesCase(databases, database_id, job.id)
+
+
 def _scenario(
     kind: JobKind[Args], prepare: Prepare, done: Outcome | None, *failed: Outcome | None
 ) -> Scenario:
@@ -222,4 +259,5 @@ SCENARIOS = (
     _scenario(jobs.DELETE, delete, None, Outcome("failed", backups=1), None),
     Scenario(watch_jobs.BACKUPS_DUE, partial(tick, kind=watch_jobs.BACKUPS_DUE)),
     Scenario(watch_jobs.WATCH, partial(tick, kind=watch_jobs.WATCH)),
+    Scenario(name_jobs.SYNC, begin_names),
 )

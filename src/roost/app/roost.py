@@ -48,6 +48,7 @@ from roost.resources.cancellation.settings import Cancellation
 from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.power_service import ComputeMetrics
+from roost.resources.databases.settings import DatabaseZone
 from roost.resources.domains import holder_queries
 from roost.resources.domains.name_rules import public_suffixes
 from roost.resources.images.imported_service import ImportedImages
@@ -233,6 +234,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 engines,
                 dns,
                 reverse_dns,
+                DatabaseZone(settings.databases_domain),
                 Neighbours(GROUPS.neighbours),
                 *GROUPS.neighbours,
                 ComputeMetrics(metrics, [region.id for region in catalog.regions]),

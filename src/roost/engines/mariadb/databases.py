@@ -18,6 +18,7 @@ from roost.resources.databases.engine import (
     DatabaseShape,
     DatabaseSpec,
     DatabaseState,
+    Hosts,
     Objection,
 )
 from roost.threads import DISK
@@ -43,6 +44,9 @@ class MariadbDatabases:
             return Objection("cluster_size", "The region has single nodes only")
         return None
 
+    def hosts(self, database_id: int, cluster_size: int) -> Hosts:
+        return self._host.addresses.hosts(database_id, cluster_size)
+
     async def create(self, spec: DatabaseSpec) -> Access:
         folder = self._host.folder(spec.id)
         folder.path.mkdir(mode=0o711, parents=True, exist_ok=True)
@@ -53,7 +57,8 @@ class MariadbDatabases:
                 await nodes.make(spec)
             await nodes.serve(spec)
             await nodes.rebuild(spec)
-            return self._access(folder)
+            hosts = self.hosts(spec.id, spec.shape.cluster_size)
+            return Access(hosts, port_of(folder), self._host.certificate)
 
     async def ensure(self, spec: DatabaseSpec) -> None:
         async with self._holding(spec.id) as nodes:
@@ -156,11 +161,6 @@ class MariadbDatabases:
             outdated=nodes.primary.version not in ("", self._host.version),
             backups=await DISK.run(folder.backup_ids),
         )
-
-    def _access(self, folder: Folder) -> Access:
-        addresses = self._host.addresses
-        replicas = addresses.replicas_name if folder.clustered else None
-        return Access(addresses.name, replicas, port_of(folder), self._host.certificate)
 
 
 def _begins(version: str, wanted: str) -> bool:

@@ -16,7 +16,7 @@ from roost.engines.mariadb.firewall import Firewall
 from roost.engines.mariadb.folder import Folder, ids_in
 from roost.engines.mariadb.server import owner
 from roost.engines.mariadb.template import Template
-from roost.resources.databases.engine import DatabaseSpec
+from roost.resources.databases.engine import DatabaseSpec, HostName, Hosts, host_name
 from roost.threads import COMPUTING, DISK
 
 _PORTS = range(20_000, 32_000)
@@ -31,19 +31,26 @@ class Addresses:
     """Where servers listen, and what clients call them."""
 
     listen: str
-    name: str
+    name: str | None
+    """What all are called alike; None: each has a name of its own."""
     replicas_listen: str | None
     """Where the replicas of clusters are reached; None: nowhere."""
     replicas_name: str | None
+    zone: str
+    """Of names of their own."""
 
     @classmethod
     def of(
-        cls, listen: str, name: str | None, replicas: str | None, replicas_name: str | None
+        cls,
+        listen: str,
+        name: str | None,
+        replicas: str | None,
+        replicas_name: str | None,
+        zone: str,
     ) -> "Addresses":
         """On the loopback interface there is always an address for the replicas too."""
         beside = _BESIDE if listen == _LOOPBACK else None
-        found = replicas or beside
-        return cls(listen, name or listen, found, replicas_name or found)
+        return cls(listen, name, replicas or beside, replicas_name, zone)
 
     @property
     def can_forward(self) -> bool:
@@ -51,11 +58,26 @@ class Addresses:
         address = ip_address(self.listen)
         return isinstance(address, IPv4Address) and not address.is_unspecified
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of certificates."""
-        found = (self.name, self.listen, self.replicas_name, self.replicas_listen)
-        return tuple(dict.fromkeys(name for name in found if name is not None))
+    def hosts(self, database_id: int, cluster_size: int) -> Hosts:
+        """A name leads to where they listen, if that is one address."""
+        own, replicas = (host_name(database_id, self.zone, replicas=each) for each in (False, True))
+        primary = _host(self.name, own, self.listen)
+        if cluster_size == 1 or self.replicas_listen is None:
+            return Hosts(primary, None)
+        return Hosts(primary, _host(self.replicas_name, replicas, self.replicas_listen))
+
+    def certified(self, database_id: int, cluster_size: int) -> tuple[str, ...]:
+        """Names and addresses of its certificates."""
+        names = (host.name for host in self.hosts(database_id, cluster_size).all)
+        addresses = (self.listen, self.replicas_listen)
+        found = (*names, *(each for each in addresses if each is not None))
+        return tuple(dict.fromkeys(found))
+
+
+def _host(common: str | None, own: str, listen: str) -> HostName:
+    if common is not None or ip_address(listen).is_unspecified:
+        return HostName(common or listen, None)
+    return HostName(own, listen)
 
 
 class Host:
@@ -100,7 +122,8 @@ class Host:
         """What a server reads when it starts; with its `number` in a cluster."""
         async with locked(self.root):
             await COMPUTING.run(self._authority.ensure)
-        tls, names = node.path / "tls", self.addresses.names
+        tls = node.path / "tls"
+        names = self.addresses.certified(spec.id, spec.shape.cluster_size)
         await COMPUTING.run(self._authority.issue, tls, names, owner())
         node.files.mkdir(mode=0o700, exist_ok=True)
         node.temporary.mkdir(mode=0o700, exist_ok=True)

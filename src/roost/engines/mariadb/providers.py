@@ -20,6 +20,7 @@ async def _open(site: Site) -> tuple[DatabaseEngine, str]:
         settings.databases_host,
         settings.databases_replicas_listen,
         settings.databases_replicas_host,
+        f"{site.region.id}.{settings.databases_domain}",
     )
     engine = MariadbDatabases(_directory(site), version, addresses, settings.sealing_key)
     return engine, f"MariaDB {version}"

@@ -15,12 +15,17 @@ from roost.resources.databases.engine import (
     DatabaseShape,
     DatabaseSpec,
     DatabaseState,
+    HostName,
+    Hosts,
     Objection,
+    host_name,
 )
 from roost.secrets import hash_token
 
 _PORT = 3306
 _USED_MB = 120
+_NOBODY = "192.0.2.1"
+"""An address of documentation (RFC 5737): who resolves a name reaches no server by mistake."""
 _CERTIFICATE = "-----BEGIN CERTIFICATE-----\nsimulated\n-----END CERTIFICATE-----\n"
 
 
@@ -29,14 +34,21 @@ class SimulatedDatabases:
 
     name = "simulated"
 
-    def __init__(self, state_dir: Path, latency: float, region: str) -> None:
-        """`latency`: seconds that each operation takes."""
+    def __init__(self, state_dir: Path, latency: float, zone: str) -> None:
+        """`latency`: seconds that each operation takes; `zone`: of the databases' names."""
         self._plane = Plane(state_dir, latency)
-        self._region = region
+        self._zone = zone
         self._found: asyncio.Queue[int] | None = None
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
         return None
+
+    def hosts(self, database_id: int, cluster_size: int) -> Hosts:
+        primary, replicas = (
+            HostName(host_name(database_id, self._zone, replicas=each), _NOBODY)
+            for each in (False, True)
+        )
+        return Hosts(primary, replicas if cluster_size > 1 else None)
 
     async def create(self, spec: DatabaseSpec) -> Access:
         def begin(documents: Documents) -> bool:
@@ -48,10 +60,7 @@ class SimulatedDatabases:
         if not await self._plane.begin("database_create", begin):
             await self._plane.plan.wait("database_create", str(spec.id))
             await self._plane.transact(lambda documents: _finish(documents, spec))
-        name = f"{spec.name}.{self._region}.roost.internal"
-        replicas = f"{spec.name}-secondary.{self._region}.roost.internal"
-        secondary = replicas if spec.shape.cluster_size > 1 else None
-        return Access(name, secondary, _PORT, _CERTIFICATE)
+        return Access(self.hosts(spec.id, spec.shape.cluster_size), _PORT, _CERTIFICATE)
 
     async def ensure(self, spec: DatabaseSpec) -> None:
         await self._plane.begin("database_ensure", lambda docs: _whole(docs, spec.id))

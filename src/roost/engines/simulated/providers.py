@@ -37,7 +37,8 @@ async def _open_volumes(site: Site) -> tuple[VolumeEngine, str]:
 
 async def _open_databases(site: Site) -> tuple[DatabaseEngine, str]:
     latency = site.settings.simulated_latency
-    return SimulatedDatabases(_directory(site), latency, site.region.id), "simulated"
+    zone = f"{site.region.id}.{site.settings.databases_domain}"
+    return SimulatedDatabases(_directory(site), latency, zone), "simulated"
 
 
 async def _check_firewalls(site: Site) -> str | None:

@@ -49,13 +49,39 @@ class DatabaseSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class HostName:
+    """What clients connect to."""
+
+    name: str
+    """A host name or an address"""
+    address: str | None
+    """Where the platform's name server leads the name; None of one that is not in its zone"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Those of one database; both have the same port."""
+
+    primary: HostName
+    """It takes writes, whichever node that is"""
+    secondary: HostName | None
+    """That of replicas"""
+
+    @property
+    def all(self) -> "list[HostName]":
+        return [host for host in (self.primary, self.secondary) if host is not None]
+
+    @property
+    def named(self) -> "list[HostName]":
+        """Those of the platform's zone."""
+        return [host for host in self.all if host.address is not None]
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """How clients reach a database."""
 
-    primary: str
-    """A host name or an address"""
-    secondary: str | None
-    """The same of replicas"""
+    hosts: Hosts
     port: int
     ca_certificate: str
     """PEM"""
@@ -86,6 +112,11 @@ class Objection:
     reason: str
 
 
+def host_name(database_id: int, zone: str, *, replicas: bool = False) -> str:
+    """That of a database in the region's part of the platform's zone."""
+    return f"database-{database_id}{'-secondary' if replicas else ''}.{zone}"
+
+
 class DatabaseEngine(Protocol):
     """One data plane for the databases of a region."""
 
@@ -95,6 +126,9 @@ class DatabaseEngine(Protocol):
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
         """What of it this engine does not offer. At once, without asking anybody."""
+
+    def hosts(self, database_id: int, cluster_size: int) -> Hosts:
+        """How clients call it, whether it is there or not. At once, without asking anybody."""
 
     async def create(self, spec: DatabaseSpec) -> Access:
         """Make an empty database that serves; what is there already is kept."""
@@ -114,7 +148,8 @@ class DatabaseEngine(Protocol):
         """None of its servers runs, until `ensure`; all else stays."""
 
     async def restart(self, spec: DatabaseSpec) -> None:
-        """The same, anew: with the memory of the plan and the server that is installed now."""
+        """The same, anew: with what the plan has, the names that `hosts` tells, and the server that
+        is installed now."""
 
     async def set_allow_list(self, database_id: int, networks: tuple[str, ...]) -> None:
         """Only these can connect from now on, and open connections of all others end."""

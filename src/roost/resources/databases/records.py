@@ -188,7 +188,7 @@ class DatabaseRow(TypedDict):
         "encrypted": False,
         "allow_list": ["192.0.2.1/32"],
         "cluster_size": 1,
-        "hosts": {"primary": "database-100001.us-lake.roost.internal", "secondary": None},
+        "hosts": {"primary": "database-100001.us-lake.db.roost.internal", "secondary": None},
         "created": "2030-01-31T12:00:00",
         "updated": "2030-01-31T12:00:05",
         "updates": {
@@ -220,7 +220,7 @@ class AnyDatabaseRow(DatabaseRow):
         "encrypted": False,
         "allow_list": ["192.0.2.1/32"],
         "cluster_size": 1,
-        "hosts": {"primary": "database-100001.us-lake.roost.internal", "secondary": None},
+        "hosts": {"primary": "database-100001.us-lake.db.roost.internal", "secondary": None},
         "created": "2030-01-31T12:00:00",
         "updated": "2030-01-31T12:00:05",
         "updates": {

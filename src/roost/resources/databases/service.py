@@ -13,9 +13,11 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.core.planes import Engines
 from roost.errors import invalid, not_found
+from roost.jobs.queue import JobQueue
 from roost.resources.databases import jobs, limits, queries, state_queries
 from roost.resources.databases.bodies import CreateDatabase, UpdateDatabase, Updates
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseShape
+from roost.resources.databases.name_jobs import name_soon
 from roost.resources.databases.queries import DATABASE, DatabaseFacts, NewDatabase
 from roost.resources.databases.records import DatabaseStatus
 from roost.resources.databases.steps import DatabaseArgs, Plan, UpdateArgs
@@ -81,6 +83,7 @@ async def create(context: Context, body: CreateDatabase) -> str:
     await give_to_creator(context, DATABASE.name, database_id)
     entity = DATABASE.entity(database_id, body.label)
     await log.start(context, jobs.CREATE, DatabaseArgs(database_id=database_id), entity)
+    await name_soon(context.db, context.get(JobQueue))
     await limits.check_new(context, body.region)
     return record
 
@@ -182,5 +185,6 @@ async def delete(context: Context, database_id: int) -> None:
     database = await lock(context, database_id, "active", "failed", "degraded")
     await state_queries.set_deleting(context.db, database.id)
     await record(context.db, queries.CHARGED, database.id, context.clock.now())
+    await name_soon(context.db, context.get(JobQueue))
     args = DatabaseArgs(database_id=database.id)
     await log.start(context, jobs.DELETE, args, DATABASE.of(database))

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from roost.resources.databases.engine import Access
+from roost.resources.databases.engine import Access, Hosts
 from roost.resources.databases.records import DatabaseStatus
 from roost.store import Queries
 
@@ -26,11 +26,23 @@ async def set_access(db: Queries, database_id: int, access: Access) -> None:
         where id = $1
         """,
         database_id,
-        access.primary,
-        access.secondary,
+        *_names(access.hosts),
         access.port,
         access.ca_certificate,
     )
+
+
+async def set_hosts(db: Queries, database_id: int, hosts: Hosts) -> None:
+    """Clients are to connect there from now on."""
+    await db.execute(
+        "update managed_database set host_primary = $2, host_secondary = $3 where id = $1",
+        database_id,
+        *_names(hosts),
+    )
+
+
+def _names(hosts: Hosts) -> tuple[str, str | None]:
+    return hosts.primary.name, None if hosts.secondary is None else hosts.secondary.name
 
 
 async def set_unmade(db: Queries, database_id: int) -> None:

@@ -8,10 +8,12 @@ from roost.core.billing.ledger import record
 from roost.core.planes import Engines
 from roost.jobs.kinds import Effect, JobArgs
 from roost.jobs.model import Job
+from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
+from roost.jobs.verdicts import Fatal, Verdict, Write, next_step, writing
 from roost.resources.databases import backup_queries, queries, state_queries
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine, DatabaseSpec
+from roost.resources.databases.name_jobs import name_soon
 from roost.resources.databases.queries import DatabaseFacts, resource_of
 from roost.resources.databases.records import DatabaseStatus
 from roost.secrets import Box
@@ -157,10 +159,15 @@ async def provision(run: Run[DatabaseArgs]) -> Verdict:
 
 
 async def unmake(run: Run[DatabaseArgs]) -> Verdict:
-    """Remove what was made, wholly or in part."""
+    """Remove what was made, wholly or in part; with the name."""
     facts = await _facts(run)
     await _engine(run, facts).delete(facts.id)
-    return next_step()
+
+    async def write(db: Queries) -> None:
+        await state_queries.set_status(db, facts.id, "failed", run.clock.now())
+        await name_soon(db, run.get(JobQueue))
+
+    return next_step(write)
 
 
 async def admit(run: Run[UpdateArgs]) -> Verdict:
@@ -184,6 +191,7 @@ async def resize(run: Run[UpdateArgs]) -> Verdict:
     facts = await _facts(run)
     if run.args.former_plan is not None:
         await _engine(run, facts).restart(_spec(run, facts))
+        return next_step(_named(run, facts))
     return next_step()
 
 
@@ -201,7 +209,19 @@ async def patch(run: Run[DatabaseArgs]) -> Verdict:
     """Run on the software that is installed now."""
     facts = await _facts(run)
     await _engine(run, facts).restart(_spec(run, facts))
-    return next_step()
+    return next_step(_named(run, facts))
+
+
+def _named(run: Run[DatabaseArgs], facts: DatabaseFacts) -> Write:
+    """A server that was started anew shows the names of now, which one of an earlier release, or
+    with other settings, did not."""
+    hosts = _engine(run, facts).hosts(facts.id, facts.cluster_size)
+
+    async def write(db: Queries) -> None:
+        await state_queries.set_hosts(db, facts.id, hosts)
+        await name_soon(db, run.get(JobQueue))
+
+    return write
 
 
 async def ensure(run: Run[DatabaseArgs]) -> Verdict:

@@ -1,5 +1,6 @@
 """Zones as the name server is to hold them, and as text, made of rows."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
 
@@ -16,6 +17,9 @@ from roost.resources.domains.queries import DomainFacts
 from roost.resources.domains.records import RecordType
 from roost.resources.domains.settings import Dns
 from roost.store import Queries
+
+PLATFORM_TTL = 300
+"""Seconds, of records in the platform's own zones."""
 
 
 def owner_of(domain_id: int) -> str:
@@ -65,6 +69,39 @@ async def zone_of(db: Queries, facts: DomainFacts, dns: Dns) -> Zone:
         axfr_ips=_addresses(facts.axfr_ips),
         active=facts.status == "active",
     )
+
+
+def platform_zone(
+    name: str,
+    owner: str,
+    rrsets: Iterable[RRset],
+    mail_domain: str,
+    nameservers: Sequence[str],
+    serial: int,
+) -> Zone:
+    """A zone of the platform's own, without the final period; its mailbox is hostmaster's."""
+    soa = Soa(
+        primary=f"{nameservers[0]}.",
+        mailbox=f"hostmaster.{mail_domain}.",
+        serial=serial,
+        refresh=rules.DEFAULT_REFRESH,
+        retry=rules.DEFAULT_RETRY,
+        expire=rules.DEFAULT_EXPIRE,
+        minimum=PLATFORM_TTL,
+        ttl=PLATFORM_TTL,
+    )
+    content = Master(soa, tuple(with_nameservers(rrsets, name, nameservers, PLATFORM_TTL)))
+    return Zone(f"{name}.", owner, content)
+
+
+def digest(zone: Zone) -> str:
+    """Of a platform's zone: differs when anything but the serial does."""
+    content = zone.content
+    assert isinstance(content, Master)
+    rows = sorted((*rrset.key, rrset.ttl, *sorted(rrset.contents)) for rrset in content.rrsets)
+    return hashlib.sha256(
+        repr((content.soa.primary, content.soa.mailbox, rows)).encode()
+    ).hexdigest()
 
 
 def _addresses(texts: Iterable[str]) -> tuple[str, ...]:

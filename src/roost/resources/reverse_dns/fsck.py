@@ -10,10 +10,11 @@ from roost.jobs.queue import JobQueue
 from roost.resources.domains import rules
 from roost.resources.domains.fsck import differences
 from roost.resources.domains.settings import Dns
+from roost.resources.domains.zone_service import digest
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.jobs import RESOURCE
 from roost.resources.reverse_dns.queries import ZoneRow
-from roost.resources.reverse_dns.service import OWNER, Desired, digest, find_desired, make_zone
+from roost.resources.reverse_dns.service import OWNER, Desired, find_desired, make_zone
 from roost.resources.reverse_dns.settings import ReverseDns
 
 _LISTED = 10

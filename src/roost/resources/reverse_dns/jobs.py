@@ -10,9 +10,10 @@ from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.domains import rules
 from roost.resources.domains.engine import Zone
 from roost.resources.domains.settings import Dns
+from roost.resources.domains.zone_service import digest
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.queries import ZoneRow
-from roost.resources.reverse_dns.service import OWNER, Desired, digest, find_desired, make_zone
+from roost.resources.reverse_dns.service import OWNER, Desired, find_desired, make_zone
 from roost.resources.reverse_dns.settings import ReverseDns
 from roost.store import Queries
 from roost.threads import COMPUTING

@@ -4,7 +4,6 @@ Addresses get their default names before instances get the addresses: those that
 a margin beyond them, so that making an instance need not wait for DNS.
 """
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,14 +11,8 @@ from ipaddress import IPv4Address, IPv4Network, ip_address
 
 from roost.resources.addresses import queries as addresses
 from roost.resources.compute import queries as compute
-from roost.resources.domains import rules
-from roost.resources.domains.engine import (
-    Master,
-    RRset,
-    Soa,
-    Zone,
-)
-from roost.resources.domains.zone_service import with_nameservers
+from roost.resources.domains.engine import RRset, Zone
+from roost.resources.domains.zone_service import PLATFORM_TTL, platform_zone
 from roost.resources.reverse_dns import queries
 from roost.resources.reverse_dns.queries import NameRow
 from roost.resources.reverse_dns.rules import (
@@ -36,7 +29,6 @@ from roost.store import Queries
 OWNER = "reverse-dns"
 MARGIN = 256
 """Addresses."""
-TTL = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,31 +108,15 @@ def make_zone(
 ) -> Zone:
     """One zone with its records."""
     if name == platform.suffix:
-        rrsets = [RRset(f"{n}.", "A", TTL, frozenset([a])) for a, n in names.items()]
+        rrsets = [RRset(f"{n}.", "A", PLATFORM_TTL, frozenset([a])) for a, n in names.items()]
     else:
         rrsets = [
-            RRset(f"{pointer(a)}.", "PTR", TTL, frozenset([f"{n.removesuffix('.').lower()}."]))
+            RRset(
+                f"{pointer(a)}.",
+                "PTR",
+                PLATFORM_TTL,
+                frozenset([f"{n.removesuffix('.').lower()}."]),
+            )
             for a, n in names.items()
         ]
-    soa = Soa(
-        primary=f"{nameservers[0]}.",
-        mailbox=f"hostmaster.{platform.suffix}.",
-        serial=serial,
-        refresh=rules.DEFAULT_REFRESH,
-        retry=rules.DEFAULT_RETRY,
-        expire=rules.DEFAULT_EXPIRE,
-        minimum=TTL,
-        ttl=TTL,
-    )
-    content = Master(soa, tuple(with_nameservers(rrsets, name, nameservers, TTL)))
-    return Zone(f"{name}.", OWNER, content)
-
-
-def digest(zone: Zone) -> str:
-    """Differs when anything but the serial does."""
-    content = zone.content
-    assert isinstance(content, Master)
-    rows = sorted((*rrset.key, rrset.ttl, *sorted(rrset.contents)) for rrset in content.rrsets)
-    return hashlib.sha256(
-        repr((content.soa.primary, content.soa.mailbox, rows)).encode()
-    ).hexdigest()
+    return platform_zone(name, OWNER, rrsets, platform.suffix, nameservers, serial)
