@@ -11,6 +11,7 @@ from roost.app.figures import Figures
 from roost.app.health import check_health
 from roost.app.roost import open_roost
 from roost.core.engine import Folder, Health, Host, room_of
+from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.engines.simulated.instances import SimulatedInstances
 from tests.support.client import until
@@ -53,6 +54,10 @@ async def test_a_host_that_is_nearly_full_is_degraded(
     async def fail(engine: SimulatedDomains) -> Health:
         return Health(False, "The name server does not answer")
 
+    async def dropped(engine: SimulatedAddresses) -> dict[str, int]:
+        return {"arp": 3}
+
+    monkeypatch.setattr(SimulatedAddresses, "dropped", dropped)
     monkeypatch.setattr(SimulatedInstances, "host", host)
     monkeypatch.setattr(SimulatedDomains, "health", fail)
     async with running_roost(simulated(tmp_path, database_url)) as running:
@@ -70,6 +75,7 @@ async def test_a_host_that_is_nearly_full_is_degraded(
         )
     assert 'roost_host_disk_free_bytes{folder="/srv/qemu",region="local"} 7.1303168e+07' in text
     assert 'roost_host_memory_free_bytes{region="local"} 1.073741824e+09' in text
+    assert 'roost_guest_frames_dropped{reason="arp",region="local"} 3.0' in text
 
 
 async def test_without_its_database_it_is_broken(

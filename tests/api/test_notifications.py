@@ -170,6 +170,9 @@ async def test_what_exceeds_an_alert(client: Client, stranger: Client, roost: Ro
     assert await alerts(stranger) == []
     assert await told(roost, row) == {f"{row['id']} CPU usage"}
     assert await told(roost, row) == {f"{row['id']} CPU usage"}
+    [event] = await alert_events(client, row)
+    assert (event["message"], event["status"]) == (found["message"], "notification")
+    assert await alert_events(client, other) == []
     await client.put(path, {"alerts": {"cpu": 0}})
     assert await alerts(client) == []
     assert await told(roost, row) == set()
@@ -182,6 +185,12 @@ async def told(roost: Roost, instance: Json) -> set[str]:
     await until(lambda: roost.store.fetchval(ended, job.id), bool)
     sql = "select compute_id || ' ' || alert as told from alert_told where compute_id = $1"
     return {row["told"] for row in await roost.store.fetch(sql, instance["id"])}
+
+
+async def alert_events(client: Client, instance: Json) -> list[Json]:
+    events = (await client.get("/account/events?page_size=100"))["data"]
+    of = [each for each in events if (each["entity"] or {}).get("id") == instance["id"]]
+    return [each for each in of if each["action"] == "compute_alert"]
 
 
 async def alerts(client: Client) -> list[Json]:

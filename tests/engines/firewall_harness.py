@@ -8,7 +8,7 @@ import itertools
 import os
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Interface, IPv6Network
@@ -33,6 +33,7 @@ _HEADER_BYTES = 10
 _PROTOCOL = _HEADER_BYTES + 23
 """Where a frame of IPv4 says what it carries: not an error about what was sent."""
 _NUMBERS = {"TCP": 6, "UDP": 17, "IPENCAP": 4, "ICMP": 1, None: 112}
+_WITHOUT_PORTS = ("IPENCAP", None)
 _ICMPV6, _ECHO, _ECHO6 = 58, 8, 128
 _IPV4, _IPV6 = 0x0800, 0x86DD
 
@@ -53,6 +54,9 @@ class FirewallHarness(Protocol):
 
     async def passes(self, packet: Packet) -> bool:
         """Whether the guest that the packet is for gets it, as the first of a connection."""
+
+    async def passing(self, packets: Sequence[Packet]) -> list[bool]:
+        """The same of many, each of which is the first of a connection of its own."""
 
     async def answered(self, packet: Packet) -> bool:
         """Whether a packet that passed can be answered; the same connection each time."""
@@ -98,6 +102,9 @@ class SimulatedFirewallHarness:
 
     async def passes(self, packet: Packet) -> bool:
         return await self.engine.passes(packet)
+
+    async def passing(self, packets: Sequence[Packet]) -> list[bool]:
+        return [await self.engine.passes(packet) for packet in packets]
 
     async def answered(self, packet: Packet) -> bool:
         return await self.engine.passes(packet)
@@ -161,6 +168,15 @@ class NftablesHarness:
     async def passes(self, packet: Packet) -> bool:
         await within(self.network.name, forget_connections)
         return self.gets(packet, 1024 + next(self._numbers) % CONNECTIONS)
+
+    async def passing(self, packets: Sequence[Packet]) -> list[bool]:
+        await within(self.network.name, forget_connections)
+        found = list[bool]()
+        for port, packet in enumerate(packets, 1024):
+            if packet.protocol in _WITHOUT_PORTS:  # One the other way would be its answer.
+                await within(self.network.name, forget_connections)
+            found.append(self.gets(packet, port))
+        return found
 
     async def answered(self, packet: Packet) -> bool:
         port = 40_000

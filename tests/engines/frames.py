@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
 _BROADCAST = b"\xff" * 6
-_ARP, _IPV4, _IPV6, _VLAN = 0x0806, 0x0800, 0x86DD, 0x8100
-_TCP, _UDP, _ICMPV6 = 6, 17, 58
-_NEIGHBOUR_ADVERTISEMENT, _ROUTER_ADVERTISEMENT, _REDIRECT = 136, 134, 137
+_ARP, _IPV4, _IPV6, _VLAN, _QINQ = 0x0806, 0x0800, 0x86DD, 0x8100, 0x88A8
+_TCP, _UDP, _FRAGMENT, _ICMPV6 = 6, 17, 44, 58
+_NEIGHBOUR_SOLICITATION, _NEIGHBOUR_ADVERTISEMENT = 135, 136
+_ROUTER_ADVERTISEMENT, _REDIRECT = 134, 137
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,11 @@ class Sender:
     def arp_request(self, target: IPv4Address) -> bytes:
         body = struct.pack("!HHBBH", 1, _IPV4, 6, 4, 1) + _mac(self.mac) + self.ipv4.packed
         return self._frame(_ARP, body + bytes(6) + target.packed)
+
+    def arp_probe(self, tag: bytes, target: IPv4Address) -> bytes:
+        """Whether somebody has the address (RFC 5227): from nobody."""
+        body = struct.pack("!HHBBH", 1, _IPV4, 6, 4, 1) + _mac(self.mac) + bytes(4)
+        return self._frame(_ARP, body + bytes(6) + target.packed + tag)
 
     def udp(self, tag: bytes, source_port: int = 5000) -> bytes:
         body = struct.pack("!HHHH", source_port, 9, 8 + len(tag), 0) + tag
@@ -50,6 +56,21 @@ class Sender:
     def neighbour_advertisement(self, tag: bytes, target: IPv6Address) -> bytes:
         return self._icmpv6(_NEIGHBOUR_ADVERTISEMENT, bytes(4) + target.packed + tag)
 
+    def linked_advertisement(self, tag: bytes, mac: str) -> bytes:
+        """Of its own address, at a link-layer address."""
+        option = bytes([2, 1]) + _mac(mac)
+        return self._icmpv6(_NEIGHBOUR_ADVERTISEMENT, bytes(4) + self.ipv6.packed + option + tag)
+
+    def neighbour_probe(self, tag: bytes, target: IPv6Address) -> bytes:
+        """Whether somebody has the address (RFC 4862): from nobody."""
+        body = struct.pack("!BBHI", _NEIGHBOUR_SOLICITATION, 0, 0, 0) + target.packed + tag
+        return self._frame(_IPV6, _ipv6_header(bytes(16), _ICMPV6, len(body)) + body)
+
+    def fragmented_advertisement(self, tag: bytes) -> bytes:
+        """The second fragment of a router advertisement, whose kind only the first one says."""
+        body = struct.pack("!BBHI", _ICMPV6, 0, 8, 7) + struct.pack("!BBHII", 64, 0, 9, 0, 0) + tag
+        return self._frame(_IPV6, self._ipv6(_FRAGMENT, body))
+
     def router_advertisement(self, tag: bytes) -> bytes:
         return self._icmpv6(_ROUTER_ADVERTISEMENT, struct.pack("!BBHII", 64, 0, 1800, 0, 0) + tag)
 
@@ -60,15 +81,26 @@ class Sender:
         """In a VLAN of the sender's choice."""
         return self._frame(_VLAN, struct.pack("!HH", 7, _IPV4) + tag)
 
+    def tagged_twice(self, tag: bytes) -> bytes:
+        return self._frame(_QINQ, struct.pack("!HHHH", 7, _VLAN, 8, _IPV4) + tag)
+
+    def to(self, mac: str, frame: bytes) -> bytes:
+        """A frame to one receiver instead of all."""
+        return _mac(mac) + frame[6:]
+
     def _icmpv6(self, kind: int, body: bytes) -> bytes:
         return self._frame(_IPV6, self._ipv6(_ICMPV6, struct.pack("!BBH", kind, 0, 0) + body))
 
     def _ipv6(self, protocol: int, body: bytes) -> bytes:
-        header = struct.pack("!IHBB", 6 << 28, len(body), protocol, 255)
-        return header + self.ipv6.packed + IPv6Address("ff02::1").packed + body
+        return _ipv6_header(self.ipv6.packed, protocol, len(body)) + body
 
     def _frame(self, kind: int, body: bytes) -> bytes:
         return _BROADCAST + _mac(self.mac) + struct.pack("!H", kind) + body
+
+
+def _ipv6_header(source: bytes, protocol: int, length: int) -> bytes:
+    header = struct.pack("!IHBB", 6 << 28, length, protocol, 255)
+    return header + source + IPv6Address("ff02::1").packed
 
 
 def _ipv4_header(source: bytes, target: bytes, length: int, protocol: int = _UDP) -> bytes:

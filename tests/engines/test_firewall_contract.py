@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import os
 from collections.abc import AsyncIterator
 from ipaddress import ip_address, ip_network
 
@@ -307,6 +308,11 @@ _rules = st.lists(
     max_size=6,
 ).map(tuple)
 _rule_sets = st.builds(RuleSet, _rules, _actions, _rules, _actions)
+_PACKETS = 40
+"""Of each example."""
+_ALL_PACKETS = int(os.environ.get("ROOST_TEST_PACKETS", "2400"))
+_REPLACEMENTS = int(os.environ.get("ROOST_TEST_REPLACEMENTS", "100"))
+
 _packets = st.lists(
     st.tuples(
         st.booleans(),
@@ -316,8 +322,8 @@ _packets = st.lists(
         st.sampled_from(PROTOCOLS),
         st.sampled_from(PORTS),
     ),
-    min_size=10,
-    max_size=10,
+    min_size=_PACKETS,
+    max_size=_PACKETS,
 )
 
 
@@ -333,7 +339,7 @@ def _placed(rules: RuleSet, addresses: tuple[str, ...]) -> RuleSet:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=_ALL_PACKETS // _PACKETS, deadline=None)
 @given(first=_rule_sets, second=_rule_sets, drawn=_packets)
 async def test_engines_agree_with_the_model(
     harness: FirewallHarness,
@@ -348,11 +354,13 @@ async def test_engines_agree_with_the_model(
     ]
     for firewall in firewalls:
         await harness.engine.apply(firewall)
+    sent = list[Packet]()
     for turned, source, target, is_v6, protocol, port in drawn:
         ends = (harness.others[-1 if is_v6 else source], harness.own[-1 if is_v6 else target])
         ends = (ends[1], ends[0]) if turned else ends
-        packet = Packet(*ends, protocol, port if protocol in ("TCP", "UDP") else None)
-        assert await harness.passes(packet) is model(firewalls, packet), packet
+        sent.append(Packet(*ends, protocol, port if protocol in ("TCP", "UDP") else None))
+    for packet, passed in zip(sent, await harness.passing(sent), strict=True):
+        assert passed is model(firewalls, packet), packet
     await clear(harness)
 
 
@@ -368,7 +376,7 @@ async def test_no_packet_meets_half_of_a_change(harness: FirewallHarness) -> Non
     await harness.engine.apply(firewall)
 
     async def replace() -> None:
-        for rules in (two, one) * 50:
+        for rules in (two, one) * (_REPLACEMENTS // 2):
             await harness.engine.apply(FirewallSpec(firewall.id, rules, firewall.addresses))
 
     task = asyncio.create_task(replace())

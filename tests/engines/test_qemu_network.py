@@ -6,7 +6,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Interface, IPv6Address
 from pathlib import Path
 
 import pytest
@@ -181,46 +181,117 @@ async def test_the_gateway_answers_for_other_guests(ports: tuple[Port, Port]) ->
             lambda own, _: own.neighbour_advertisement(b"the frame", own.ipv6),
             id="neighbour advertisement",
         ),
+        pytest.param(
+            lambda own, _: own.linked_advertisement(b"the frame", own.mac),
+            id="neighbour with its link",
+        ),
+        pytest.param(lambda own, _: own.arp_probe(b"the frame", own.ipv4), id="arp probe"),
+        pytest.param(
+            lambda own, _: own.neighbour_probe(b"the frame", own.ipv6), id="neighbour probe"
+        ),
     ],
 )
 async def test_a_guest_speaks_for_itself(ports: tuple[Port, Port], forge: Forge) -> None:
     assert await passes(ports, forge)
 
 
-@pytest.mark.parametrize(
-    "forge",
-    [
-        pytest.param(lambda own, other: replace(own, mac=other.mac).udp(b"the frame"), id="mac"),
-        pytest.param(lambda own, other: replace(own, ipv4=other.ipv4).udp(b"the frame"), id="ipv4"),
-        pytest.param(
-            lambda own, other: replace(own, ipv6=other.ipv6).udp6(b"the frame"), id="ipv6"
-        ),
-        pytest.param(lambda own, other: replace(own, ipv4=other.ipv4).arp(b"the frame"), id="arp"),
-        pytest.param(
-            lambda own, other: replace(own, ipv6=link_local(other.mac)).udp6(b"the frame"),
-            id="link-local",
-        ),
-        pytest.param(
-            lambda own, other: own.neighbour_advertisement(b"the frame", other.ipv6),
-            id="neighbour advertisement",
-        ),
-        pytest.param(
-            lambda own, _: replace(own, ipv6=link_local(own.mac)).router_advertisement(
-                b"the frame"
-            ),
-            id="router advertisement",
-        ),
-        pytest.param(
-            lambda own, _: replace(own, ipv6=link_local(own.mac)).redirect(b"the frame"),
-            id="redirect",
-        ),
-        pytest.param(lambda own, _: own.udp(b"the frame", source_port=67), id="dhcp server"),
-        pytest.param(lambda own, _: own.udp6(b"the frame", source_port=547), id="dhcpv6 server"),
-        pytest.param(lambda own, _: own.tagged(b"the frame"), id="vlan"),
-    ],
-)
-async def test_a_guest_never_speaks_for_another(ports: tuple[Port, Port], forge: Forge) -> None:
+SPOOFS: dict[str, tuple[str, Forge]] = {
+    "mac": ("mac", lambda own, other: replace(own, mac=other.mac).udp(b"the frame")),
+    "ipv4": ("source", lambda own, other: replace(own, ipv4=other.ipv4).udp(b"the frame")),
+    "ipv6": ("source", lambda own, other: replace(own, ipv6=other.ipv6).udp6(b"the frame")),
+    "link-local": (
+        "source",
+        lambda own, other: replace(own, ipv6=link_local(other.mac)).udp6(b"the frame"),
+    ),
+    "no ipv6 source": (
+        "source",
+        lambda own, _: replace(own, ipv6=IPv6Address("::")).udp6(b"the frame"),
+    ),
+    "arp": ("arp", lambda own, other: replace(own, ipv4=other.ipv4).arp(b"the frame")),
+    "arp probe": ("arp", lambda own, other: own.arp_probe(b"the frame", other.ipv4)),
+    "neighbour advertisement": (
+        "neighbour",
+        lambda own, other: own.neighbour_advertisement(b"the frame", other.ipv6),
+    ),
+    "neighbour at another": (
+        "neighbour",
+        lambda own, other: own.linked_advertisement(b"the frame", other.mac),
+    ),
+    "neighbour probe": (
+        "neighbour",
+        lambda own, other: own.neighbour_probe(b"the frame", other.ipv6),
+    ),
+    "router advertisement": (
+        "router",
+        lambda own, _: at_link(own).router_advertisement(b"the frame"),
+    ),
+    "fragment of one": (
+        "fragment",
+        lambda own, _: at_link(own).fragmented_advertisement(b"the frame"),
+    ),
+    "redirect": ("router", lambda own, _: at_link(own).redirect(b"the frame")),
+    "dhcp server": ("dhcp", lambda own, _: own.udp(b"the frame", source_port=67)),
+    "dhcpv6 server": ("dhcp", lambda own, _: own.udp6(b"the frame", source_port=547)),
+    "vlan": ("source", lambda own, _: own.tagged(b"the frame")),
+    "vlan in a vlan": ("source", lambda own, _: own.tagged_twice(b"the frame")),
+}
+"""What they are counted as, and how they are made."""
+
+
+def at_link(sender: Sender) -> Sender:
+    return replace(sender, ipv6=link_local(sender.mac))
+
+
+@pytest.mark.parametrize(("reason", "forge"), SPOOFS.values(), ids=SPOOFS)
+async def test_a_guest_never_speaks_for_another(
+    setting: Setting, ports: tuple[Port, Port], reason: str, forge: Forge
+) -> None:
+    """Nobody gets it, and it is counted: of the region by reason, and of the device."""
+    own, other = (f"guest_{port.spec.id}" for port in ports)
+    before = await setting.network.dropped()
     assert not await passes(ports, forge)
+    assert await setting.network.dropped() - before == {reason: 1}
+    assert (counted(setting, own), counted(setting, other)) == (1, 0)
+    assert b"the frame" not in ports[1].received()
+
+
+def counted(setting: Setting, device: str) -> int:
+    """Frames of a device that were dropped."""
+    inside = ("nsenter", f"--net=/run/netns/{setting.network.name}")
+    shown = output(*inside, "nft", "list", "counter", "bridge", "roost", device)
+    return int(shown.partition("packets ")[2].split()[0])
+
+
+async def test_what_was_counted_outlives_a_change(
+    setting: Setting, ports: tuple[Port, Port]
+) -> None:
+    first, second = ports
+    assert not await passes(ports, SPOOFS["arp"][1])
+    less = replace(first.spec.addresses, ipv6=None)
+    await setting.network.readdress(less)
+    assert (await setting.network.dropped())["arp"] == 1
+    assert counted(setting, f"guest_{first.spec.id}") == 1
+    await setting.network.release(second.spec.id)
+    await setting.network.release(second.spec.id)
+
+
+async def test_a_frame_for_an_unknown_address_is_shown_to_nobody(
+    ports: tuple[Port, Port],
+) -> None:
+    """Neither from a guest nor from the gateway."""
+    first, second = ports
+    stranger = "02:00:00:00:00:77"
+    for frame in (first.own.udp(b"the frame"), first.own.udp6(b"the frame")):
+        first.send(first.own.to(stranger, frame))
+        first.bridge.send(first.own.to(stranger, frame))
+    first.bridge.send(second.own.to(second.spec.mac, first.own.udp(b"the last one")))
+
+    async def received() -> bytes:
+        return second.received()
+
+    seen = await until(received, lambda data: b"the last one" in data)
+    assert b"the frame" not in seen
+    assert b"the frame" not in first.received()
 
 
 @pytest.mark.spec("B compute 4")

@@ -75,14 +75,21 @@ class Alerted:
     job_id: int
 
     async def check_done(self) -> None:
-        assert await self._told() == 1
+        assert (await self._told(), await self._events()) == (1, 1)
 
     async def check_failed(self) -> None:
-        assert await self._told() <= 1
+        told = await self._told()
+        assert told <= 1
+        assert await self._events() == told
 
     async def _told(self) -> int:
         sql = "select count(*) from alert_told where compute_id = $1"
         count: int = await self.stage.roost.store.fetchval(sql, self.compute_id)
+        return count
+
+    async def _events(self) -> int:
+        sql = "select count(*) from event where entity_id = $1 and action = 'compute_alert'"
+        count: int = await self.stage.roost.store.fetchval(sql, str(self.compute_id))
         return count
 
 

@@ -1,5 +1,7 @@
 """What hosts have left and what has been promised of it: for Prometheus, and a log that warns."""
 
+from collections.abc import Mapping
+
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
@@ -29,6 +31,9 @@ class Figures:
         self._host_disk_free = gauge("host_disk_free_bytes", "Room on it", "region", "folder")
         self._host_memory = gauge("host_memory_bytes", "Memory of a host", "region")
         self._host_memory_free = gauge("host_memory_free_bytes", "What is left of it", "region")
+        self._dropped = gauge(
+            "guest_frames_dropped", "Frames in the name of others", "region", "reason"
+        )
         self._restarts = Counter(
             "roost_name_server_restarts", "Times it had to be started again", registry=registry
         )
@@ -58,6 +63,11 @@ class Figures:
             self._host_disk.labels(region, folder.path).set(folder.size)
             self._host_disk_free.labels(region, folder.path).set(folder.free)
             self._warn(region, folder)
+
+    def show_dropped(self, region: str, frames: Mapping[str, int]) -> None:
+        """What filters against spoofing kept back, by reason."""
+        for reason, count in frames.items():
+            self._dropped.labels(region, reason).set(count)
 
     def show_restarts(self, restarts: int) -> None:
         """Of the name server, by this process."""

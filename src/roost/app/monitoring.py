@@ -117,9 +117,10 @@ async def _look(roost: Roost, figures: Figures, health: HealthFigures) -> None:
 async def _look_at_hosts(roost: Roost, figures: Figures) -> None:
     for region, engine in roost.engines.by_region(INSTANCE_PLANE).items():
         try:
-            host = await engine.host()
+            host, dropped = await engine.host(), await engine.addresses.dropped()
         except ShownError as error:
             _log.warning("host_unseen", region=region, reason=str(error))
         else:
+            figures.show_dropped(region, dropped)
             if host is not None:
                 figures.show_host(region, host)

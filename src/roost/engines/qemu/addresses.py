@@ -20,3 +20,7 @@ class NftablesAddresses:
     async def list(self) -> Mapping[int, GuestAddresses | None]:
         with faults("The addresses of guests cannot be seen"):
             return await self._network.addresses()
+
+    async def dropped(self) -> Mapping[str, int]:
+        with faults("What guests were kept from sending cannot be seen"):
+            return await self._network.dropped()

@@ -24,6 +24,10 @@ class SimulatedAddresses:
         await self._plane.fail_if_planned("addresses_list")
         return await self._plane.transact(_all)
 
+    async def dropped(self) -> Mapping[str, int]:
+        """Simulated guests send nothing."""
+        return {}
+
     async def lose(self, compute_id: int) -> None:
         """Somebody flushes the guest's filter."""
         await self._plane.transact(lambda documents: _put(documents, compute_id, None))

@@ -58,6 +58,9 @@ class AddressEngine(Protocol):
     async def list(self) -> Mapping[int, GuestAddresses | None]:
         """Of all running guests by id; None of one whose filter or routes somebody changed."""
 
+    async def dropped(self) -> Mapping[str, int]:
+        """Frames in the name of others that filters of guests kept back, by reason."""
+
 
 class Connected(Protocol):
     """The end of a connection that is ours, of whatever event loop."""

@@ -1,15 +1,17 @@
-"""Letters about instances that exceed their alerts: one when that begins."""
+"""Events and letters about instances that exceed their alerts: when that begins."""
 
 from datetime import datetime
 from email.message import EmailMessage
 from functools import partial
 
+from roost.core.events import log
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
 from roost.resources.account import queries as accounts
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.support.engine import Mail, SupportRules
 from roost.resources.support.mail_service import PATIENCE, automatic, send
 from roost.resources.usage import alert_queries
@@ -43,7 +45,12 @@ async def _look_at(run: Run[JobArgs], account_id: int) -> None:
     found = {each.key: each for each in await find_alerts(run.store, account_id, None, now)}
     async with run.store.transaction() as db:
         new = await alert_queries.begin(db, account_id, found, now)
-        lines = [each.text for key, each in found.items() if key in new]
+        begun = [each for key, each in found.items() if key in new]
+        by = log.Starter(run.get(JobQueue), db, account_id)
+        for each in begun:
+            entity = COMPUTE.entity(each.instance.id, each.instance.label)
+            await log.notify(by, "compute_alert", entity, message=each.text)
+        lines = [each.text for each in begun]
         if not lines or run.get(SupportRules).mail is None:
             return
         args = AlertMailArgs(

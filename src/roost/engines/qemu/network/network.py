@@ -6,14 +6,23 @@ It knows nothing that the kernel does not know, so that any process may take ove
 import os
 import shutil
 import socket
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.addressing import Addressing
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
-from roost.engines.qemu.network.config import BRIDGE, NetworkConfig, network_name, tap_name
+from roost.engines.qemu.network.config import (
+    BRIDGE,
+    NetworkConfig,
+    network_name,
+    tap_name,
+    vlans_name,
+    vpc_names,
+)
 from roost.engines.qemu.network.counting import (
     counting,
     guest_counters,
@@ -39,6 +48,7 @@ from roost.engines.qemu.network.namespace import (
 )
 from roost.engines.qemu.network.rules import BASE, FIREWALLS, SERVICE, guard
 from roost.engines.qemu.network.shaping import queue_of
+from roost.engines.qemu.network.spoofing import read_dropped
 from roost.engines.qemu.network.uplink import HostUplink
 from roost.engines.qemu.network.vlans import VlanSegments
 from roost.engines.qemu.network.vpcs import VpcNetworks
@@ -185,6 +195,14 @@ class GuestNetwork:
             return await within(self.name, lambda: read_traffic(self.name))
         except OSError:
             return {}
+
+    async def dropped(self) -> Counter[str]:
+        """Frames that filters of guests' devices kept back, by reason, since there are guests."""
+        found = Counter[str]()
+        for name in (self.name, vlans_name(self._state_dir), *vpc_names(self._state_dir)):
+            with suppress(FileNotFoundError):
+                found.update(await within(name, read_dropped))
+        return found
 
     async def tear_down(self) -> None:
         """Remove all of it from the host."""

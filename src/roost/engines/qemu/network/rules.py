@@ -4,8 +4,9 @@ They need neither connection tracking nor other bridge modules of the kernel. A 
 without rules is dropped.
 """
 
-from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv4Network, IPv6Address
+from collections.abc import Callable, Iterable
+from functools import partial
+from ipaddress import IPv4Network, IPv6Address
 
 from roost.engines.qemu.network.config import (
     BRIDGE,
@@ -13,6 +14,13 @@ from roost.engines.qemu.network.config import (
     METADATA_PORT,
     UPLINK,
     tap_name,
+)
+from roost.engines.qemu.network.spoofing import (
+    COUNTERS,
+    Reason,
+    device_counter,
+    dropped,
+    no_device_counter,
 )
 from roost.resources.compute.network_engine import MAIL_PORTS, GuestAddresses
 
@@ -22,11 +30,11 @@ MAIL = f"tcp dport {{ {', '.join(map(str, MAIL_PORTS))} }} drop"
 
 BASE = f"""\
 add table {TABLE}
-add map {TABLE} guests {{ type ifname : verdict; }}
+{COUNTERS}add map {TABLE} guests {{ type ifname : verdict; }}
 add chain {TABLE} from_guests {{ type filter hook prerouting priority 100; policy accept; }}
 flush chain {TABLE} from_guests
 add rule {TABLE} from_guests iifname vmap @guests
-add rule {TABLE} from_guests iifname "tap*" drop
+add rule {TABLE} from_guests iifname "tap*" {dropped("unfiltered")}
 """
 """Can be applied again at any time; the guests' rules stay."""
 
@@ -148,7 +156,7 @@ def port_rules(device: str, rules: Iterable[str]) -> str:
     chain = _chain(device)
     lines = "".join(f"add rule {TABLE} {chain} {rule}\n" for rule in rules)
     return (
-        f"add chain {TABLE} {chain}\nflush chain {TABLE} {chain}\n{lines}"
+        f"{device_counter(chain)}add chain {TABLE} {chain}\nflush chain {TABLE} {chain}\n{lines}"
         f'add element {TABLE} guests {{ "{device}" : jump {chain} }}\n'
     )
 
@@ -158,9 +166,15 @@ def no_port_rules(device: str) -> str:
     chain = _chain(device)
     element = f'{TABLE} guests {{ "{device}" : jump {chain} }}'
     return (
-        f"add chain {TABLE} {chain}\nadd element {element}\n"
-        f"delete element {element}\ndelete chain {TABLE} {chain}\n"
+        f"{device_counter(chain)}add chain {TABLE} {chain}\nadd element {element}\n"
+        f"delete element {element}\nflush chain {TABLE} {chain}\ndelete chain {TABLE} {chain}\n"
+        f"{no_device_counter(chain)}"
     )
+
+
+def refused(device: str, reason: Reason) -> str:
+    """The end of a rule of a device, by which a frame is counted and dropped."""
+    return dropped(reason, _chain(device))
 
 
 def link_local(mac: str) -> IPv6Address:
@@ -171,23 +185,48 @@ def link_local(mac: str) -> IPv6Address:
 
 
 def _rules(guest: GuestAddresses) -> Iterable[str]:
+    refuse = partial(refused, tap_name(guest.id))
     ipv4 = sorted(guest.ipv4 | guest.shared)
     ipv6 = _own_ipv6(guest.mac, guest.ipv6)
     yield f"meta mark set {guest.id}"  # By which the metadata service knows who asks.
-    yield f"ether saddr != {guest.mac} drop"
-    yield f"arp saddr ether != {guest.mac} drop"
-    yield f"arp saddr ip {_set([IPv4Address(0), *ipv4])} accept"
-    yield "ether type arp drop"
-    yield "udp sport { 67, 547 } drop"
-    yield "icmpv6 type { nd-router-advert, nd-redirect } drop"
-    yield f"icmpv6 type nd-neighbor-advert @th,64,128 != {_set(map(_number, ipv6))} drop"
+    yield f"ether saddr != {guest.mac} {refuse('mac')}"
+    yield f"arp saddr ether != {guest.mac} {refuse('arp')}"
+    if ipv4:
+        yield f"arp saddr ip 0.0.0.0 arp daddr ip {_set(ipv4)} accept"
+        yield f"arp saddr ip {_set(ipv4)} accept"
+    yield f"ether type arp {refuse('arp')}"
+    yield f"udp sport {{ 67, 547 }} {refuse('dhcp')}"
+    yield f"icmpv6 type {{ nd-router-advert, nd-redirect }} {refuse('router')}"
+    yield from _neighbour_rules(guest.mac, ipv6, refuse)
     if guest.mail_restricted:
         yield MAIL
     if ipv4:
         yield f"ip saddr {_set(ipv4)} accept"
+    yield f"ip6 saddr :: icmpv6 type {_UNADDRESSED} accept"
     ranges = sorted(guest.ranges | guest.shared_ranges)
-    yield f"ip6 saddr {_set([IPv6Address(0), *ipv6, *ranges])} accept"
-    yield "drop"
+    yield f"ip6 saddr {_set([*ipv6, *ranges])} accept"
+    yield refuse("source")
+
+
+_UNADDRESSED = (
+    "{ nd-neighbor-solicit, nd-router-solicit, mld-listener-report, mld2-listener-report }"
+)
+"""What says who has no address yet (RFC 4862, RFC 3590)."""
+
+
+def _neighbour_rules(
+    mac: str, ipv6: Iterable[IPv6Address], refuse: Callable[[Reason], str]
+) -> Iterable[str]:
+    """Neighbour discovery about nobody else; in one piece, as hosts have to take it (RFC 6980)."""
+    own, foreign = _set(map(_number, ipv6)), f"!= 0x{mac.replace(':', '')}"
+    for end in ("saddr fe80::/10", "daddr { fe80::/10, ff02::/16 }"):
+        yield f"ip6 {end} exthdr frag exists {refuse('fragment')}"
+    yield f"icmpv6 type nd-neighbor-advert @th,64,128 != {own} {refuse('neighbour')}"
+    probing = "ip6 saddr :: icmpv6 type nd-neighbor-solicit"
+    yield f"{probing} @th,64,128 != {own} {refuse('neighbour')}"
+    for kind, option in (("nd-neighbor-advert", 2), ("nd-neighbor-solicit", 1)):
+        claims = f"@th,192,16 {option << 8 | 1:#06x} @th,208,48 {foreign}"
+        yield f"icmpv6 type {kind} {claims} {refuse('neighbour')}"
 
 
 def _own_ipv6(mac: str, slaac: IPv6Address | None) -> list[IPv6Address]:

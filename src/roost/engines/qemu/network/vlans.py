@@ -10,7 +10,7 @@ from roost.engines.qemu.network.config import side_tap_name, vlans_name
 from roost.engines.qemu.network.host import masters
 from roost.engines.qemu.network.links import batch, ensure_namespace, take_tap
 from roost.engines.qemu.network.namespace import namespace_path, set_up_silence
-from roost.engines.qemu.network.rules import BASE, no_port_rules, port_rules
+from roost.engines.qemu.network.rules import BASE, no_port_rules, port_rules, refused
 from roost.engines.qemu.programs import run
 from roost.resources.compute.network_engine import VlanLink
 
@@ -34,7 +34,7 @@ class VlanSegments:
             lines.insert(0, f"link add {bridge} type bridge mcast_snooping 0")
         left = (name for name, used in held.items() if not used and name != bridge)
         await batch("\n".join([*lines, *(f"link delete {name}" for name in left)]), self.name)
-        await self._apply(BASE + port_rules(tap, _rules(link)))
+        await self._apply(BASE + port_rules(tap, _rules(link, tap)))
         return await take_tap(self.name, tap, (f"master {bridge}",))
 
     async def release(self, compute_id: int) -> None:
@@ -66,9 +66,9 @@ def _bridge(vlan_id: int) -> str:
     return f"vlan{vlan_id}"
 
 
-def _rules(link: VlanLink) -> tuple[str, ...]:
+def _rules(link: VlanLink, device: str) -> tuple[str, ...]:
     return (
-        f"ether saddr != {link.mac} drop",
-        f"arp saddr ether != {link.mac} drop",
+        f"ether saddr != {link.mac} {refused(device, 'mac')}",
+        f"arp saddr ether != {link.mac} {refused(device, 'arp')}",
         "accept",
     )

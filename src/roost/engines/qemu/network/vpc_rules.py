@@ -1,9 +1,10 @@
 """nftables rules of a VPC: what each guest may send, 1:1 NAT, and who may leave."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from roost.engines.qemu.network.config import UPLINK
-from roost.engines.qemu.network.rules import MAIL
+from roost.engines.qemu.network.rules import MAIL, refused
 from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.network_engine import VpcLink
 
@@ -36,18 +37,20 @@ add rule {_TABLE} outward oifname "{UPLINK}" snat to ip saddr map @to_public
 """Can be applied again at any time; the addresses stay."""
 
 
-def frame_rules(spec: InstanceSpec, link: VpcLink) -> Iterable[str]:
+def frame_rules(spec: InstanceSpec, link: VpcLink, device: str) -> Iterable[str]:
     """What a guest may send into its subnet: as itself, and from what is routed to it."""
+    refuse = partial(refused, device)
     own = ", ".join(map(str, (link.interface.ip, *link.ranges)))
-    yield f"ether saddr != {link.mac} drop"
-    yield f"arp saddr ether != {link.mac} drop"
-    yield f"arp saddr ip {{ 0.0.0.0, {own} }} accept"
-    yield "ether type arp drop"
-    yield "udp sport 67 drop"
+    yield f"ether saddr != {link.mac} {refuse('mac')}"
+    yield f"arp saddr ether != {link.mac} {refuse('arp')}"
+    yield f"arp saddr ip 0.0.0.0 arp daddr ip {{ {own} }} accept"
+    yield f"arp saddr ip {{ {own} }} accept"
+    yield f"ether type arp {refuse('arp')}"
+    yield f"udp sport 67 {refuse('dhcp')}"
     if spec.mail_restricted:
         yield MAIL
     yield f"ip saddr {{ {own} }} accept"
-    yield "drop"
+    yield refuse("source")
 
 
 def nat_rules(address: str, public: str) -> str:

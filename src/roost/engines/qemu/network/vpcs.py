@@ -72,7 +72,7 @@ class VpcNetworks:
         await ensure_namespace(name, set_up_router)
         await self._plug_in(port.vpc_id, name)
         await self._make_subnet(name, link)
-        await _apply(name, ROUTER_RULES + BASE + port_rules(tap, frame_rules(spec, link)))
+        await _apply(name, ROUTER_RULES + BASE + port_rules(tap, frame_rules(spec, link, tap)))
         settings = (
             f"master {subnet_name(port.subnet_id)}",
             "type bridge_slave isolated on flood off",
