@@ -11,7 +11,7 @@ from roost.app.fsck import check_all
 from roost.app.roost import open_roost
 from roost.core.events.log import Starter
 from roost.jobs.kinds import JobKind
-from roost.resources.compute.jobs import BOOT, DELETE, REBOOT, start_power
+from roost.resources.compute.jobs import BOOT, REBOOT, start_delete, start_power
 from roost.resources.compute.locks import InstanceArgs
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.support.server import simulated
@@ -26,11 +26,15 @@ async def stage(database_url: str, tmp_path: Path) -> AsyncIterator[Stage]:
         yield Stage(roost)
 
 
-async def change(stage: Stage, kind: JobKind[InstanceArgs], compute_id: int) -> str | None:
-    """Run a job on an instance; returns what its owner is told when it fails."""
+async def change(stage: Stage, kind: JobKind[InstanceArgs] | None, compute_id: int) -> str | None:
+    """Run a job on an instance, or delete it; returns what its owner is told when it fails."""
     row, queue = await stage.row(compute_id), stage.roost.queue
     async with stage.roost.store.transaction() as db:
-        await start_power(Starter(queue, db, row.account_id), kind, row)
+        by = Starter(queue, db, row.account_id)
+        if kind is None:
+            await start_delete(by, row)
+        else:
+            await start_power(by, kind, row)
     async with asyncio.timeout(20):
         await finish_jobs(stage)
     message: str | None = await stage.roost.store.fetchval(
@@ -60,7 +64,7 @@ async def test_fsck_makes_none(stage: Stage) -> None:
 
 async def test_it_can_be_deleted(stage: Stage) -> None:
     compute_id = await stage.instance("offline")
-    assert not await change(stage, DELETE, compute_id)
+    assert not await change(stage, None, compute_id)
     assert await stage.status(compute_id) is None
 
 

@@ -8,7 +8,7 @@ from roost.app.engines import EngineUnavailableError
 from roost.app.roost import open_roost
 from roost.core.events.log import Starter
 from roost.resources.addresses.service import held_by
-from roost.resources.compute.jobs import DELETE, start_power
+from roost.resources.compute.jobs import start_delete
 from roost.settings import Settings
 from tests.jobs.compute_scenarios import finish_jobs
 from tests.support.server import simulated
@@ -90,7 +90,7 @@ async def test_a_worker_that_came_before_the_instances_deletes_none_of_them(
         await stage.change(compute_id, "engine = 'qemu', status = 'deleting'")
         row = await stage.row(compute_id)
         async with roost.store.transaction() as db:
-            await start_power(Starter(roost.queue, db, row.account_id), DELETE, row)
+            await start_delete(Starter(roost.queue, db, row.account_id), row)
         await finish_jobs(stage)
         message = await roost.store.fetchval("select message from event")
         assert message == "Region us-lake is not served by this worker."

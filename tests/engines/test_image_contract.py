@@ -134,6 +134,65 @@ async def test_a_disk_that_holds_too_much_is_refused(
     assert number not in await harness.engine.images.list()
 
 
+async def test_a_disk_is_saved_of_a_guest_that_goes(
+    harness: Harness, running: InstanceSpec, number: int
+) -> None:
+    engine, root = harness.engine, DiskSpec(running.id, running.id, 64, "ext4", harness.image)
+    with pytest.raises(EngineError):
+        await engine.images.set_aside(number, root, MOST)
+    await engine.stop(running.id, 0)
+    for _ in range(2):
+        await engine.images.set_aside(number, root, MOST)
+    await engine.delete(running.id)
+    assert number in await harness.reopen().images.aside()
+    assert number not in await engine.images.list()
+    for _ in range(2):
+        assert await _finish(harness, number) == 64
+        assert number in await engine.images.list()
+        assert number not in await engine.images.aside()
+    target = replace(root, image=private_image(number))
+    await engine.disks.make(target)
+    await engine.start(running)
+    state = await engine.inspect(running.id)
+    assert state is not None
+    assert state.power == "running"
+
+
+async def test_what_was_saved_stays_as_it_was(
+    harness: Harness, disk: DiskSpec, number: int
+) -> None:
+    await harness.engine.images.set_aside(number, disk, MOST)
+    await harness.engine.disks.delete(disk.compute_id, disk.id)
+    await harness.engine.disks.make(disk)
+    await harness.write_disk(disk, "changed")
+    await _finish(harness, number)
+    assert await deploy(harness, number, disk) == "what is captured"
+
+
+async def test_what_cannot_be_saved(harness: Harness, disk: DiskSpec, number: int) -> None:
+    images = harness.engine.images
+    with pytest.raises(EngineError):
+        await images.set_aside(number, replace(disk, id=next(ids)), MOST)
+    await harness.fill_disk(disk, 4)
+    with pytest.raises(TooLargeError):
+        await images.set_aside(number, disk, 2)
+    with pytest.raises(EngineError):
+        await _finish(harness, number)
+    assert number not in await images.aside()
+    assert number not in await images.list()
+
+
+async def test_what_was_saved_can_be_deleted(harness: Harness, disk: DiskSpec, number: int) -> None:
+    await harness.engine.images.set_aside(number, disk, MOST)
+    for _ in range(2):
+        await harness.engine.images.delete(number)
+        assert number not in await harness.engine.images.aside()
+
+
+async def _finish(harness: Harness, number: int) -> int:
+    return await harness.engine.images.finish(number, cloud_init=False, progress=ignore)
+
+
 async def _keep(harness: Harness, number: int, source: Path, most: int = MOST) -> int:
     images = harness.engine.images
     return await images.keep(number, source, most, cloud_init=False, progress=ignore)

@@ -43,7 +43,7 @@ DATABASE = DatabaseSpec(ID, SHAPE, 1, 1024, 2048, (), "roostadmin", "a password"
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A guest with one disk, off, a volume, a firewall, and a database with a backup."""
+    """A guest with one disk, off, which is set aside, a volume, a firewall, and a database with a backup."""
 
     instances: SimulatedInstances
     volumes: SimulatedVolumes
@@ -71,6 +71,8 @@ class Region:
             "image_capture": lambda: engine.images.capture(
                 ID, DISK, 6144, cloud_init=False, progress=ignore
             ),
+            "image_set_aside": lambda: engine.images.set_aside(ID, DISK, 6144),
+            "image_finish": lambda: engine.images.finish(ID, cloud_init=False, progress=ignore),
             "image_keep": lambda: engine.images.keep(
                 ID, Path(__file__), 6144, cloud_init=False, progress=ignore
             ),
@@ -139,6 +141,7 @@ def open_region(state_dir: Path) -> Region:
 async def region(tmp_path: Path) -> AsyncIterator[Region]:
     region = open_region(tmp_path)
     await region.instances.disks.make(DISK)
+    await region.instances.images.set_aside(ID, DISK, 6144)
     await region.volumes.create(VOLUME)
     await region.firewalls.apply(FIREWALL)
     await region.databases.create(DATABASE)

@@ -16,6 +16,7 @@ from roost.resources.compute.jobs import (
     REBOOT,
     SHUTDOWN,
     CapacityArgs,
+    start_delete,
     start_power,
 )
 from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, resource_of
@@ -150,6 +151,17 @@ async def begin_power(
     return InstanceCase(stage, compute_id, job_id, done, failed)
 
 
+async def begin_delete(environment: Environment, power: Power | None) -> InstanceCase:
+    stage = environment.services.get(Stage)
+    compute_id = await stage.instance("deleting", power, made=power is not None)
+    row = await stage.row(compute_id)
+    async with environment.store.transaction() as db:
+        await start_delete(log.Starter(environment.queue, db, row.account_id, "somebody"), row)
+        job_id = await newest_job(db, row.id)
+    failed: tuple[Outcome, ...] = (_UNMADE,) if power is None else (_OFF, _UNMADE)
+    return InstanceCase(stage, compute_id, job_id, (None, None), failed)
+
+
 @dataclass(frozen=True)
 class WatchCase:
     """A guest that does what its row says, and one that went off; its watchdog boots it again."""
@@ -245,8 +257,8 @@ SCENARIOS = (
     _power("boot in its turn", BOOT, _OFF, _ON, _OFF, turn=Turn(queued=True)),
     _power("shut down in its turn", SHUTDOWN, _ON, _OFF, _ON, turn=Turn(queued=True)),
     _power("reboot in its turn", REBOOT, _ON, _ON, _OFF, _ON, turn=Turn(queued=True)),
-    _power("delete", DELETE, ("deleting", "running"), (None, None), _OFF, _UNMADE),
-    _power("delete what was not made", DELETE, ("deleting", None), (None, None), _UNMADE),
+    Scenario(DELETE, partial(begin_delete, power="running"), "delete"),
+    Scenario(DELETE, partial(begin_delete, power=None), "delete what was not made"),
     Scenario(WATCH, begin_watch, "watch"),
     Scenario(CAPACITY, begin_capacity, "capacity"),
     Scenario(CHECK, begin_check, "look at one"),

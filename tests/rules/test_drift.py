@@ -1,6 +1,7 @@
 """What counts as a difference between an instance's row and its guest."""
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -27,6 +28,7 @@ ROW = InstanceFacts(
     watchdog_enabled=True,
     target_region=None,
     engine="simulated",
+    created=datetime(2029, 6, 14),
     config_id=100003,
     memory_limit=0,
     user_data=None,

@@ -62,7 +62,8 @@ class Applications:
             roost.settings.public_url,
         )
         spool = roost.services.get(Spool)
-        uploads = ImageUploads(roost.requests, roost.queue, roost.clock, spool)
+        most = roost.catalog.entries.image_size * 1024**2
+        uploads = ImageUploads(roost.requests, roost.queue, roost.clock, spool, most)
         messages = StripeMessages.of(roost.settings, roost.requests, roost.queue)
         consoles = Consoles(roost.requests, roost.clock, roost.services.get(Engines))
         routes = (*build_routes(oauth), uploads.route(), messages.route(), consoles.route())

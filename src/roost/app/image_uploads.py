@@ -42,6 +42,8 @@ class ImageUploads:
     queue: JobQueue
     clock: Clock
     spool: Spool
+    most: int
+    """Bytes of a disk."""
     _running: Counter[int] = field(default_factory=Counter)
 
     def route(self) -> Route:
@@ -88,7 +90,7 @@ class ImageUploads:
 
     async def _store(self, request: Request, file: SparseFile) -> None:
         """RefusedError is for data that end the upload; after all else they may be sent anew."""
-        unpacker = Unpacker()
+        unpacker = Unpacker(self.most)
         try:
             async with asyncio.timeout(service.SECONDS):
                 async for batch in _batches(request):

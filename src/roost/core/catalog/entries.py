@@ -291,6 +291,10 @@ class Entries(Entry):
 
     limits: dict[str, Natural] = {}
     """What an account may have, where it is not what the group says that counts it."""
+    image_size: Positive = 6144
+    """MB that a private image may hold (spec A images)."""
+    deleted_disks_days: Annotated[int, Field(ge=0, le=365)] = 7
+    """For how long the disks of deleted instances are kept as images; 0: not at all."""
     volume_price: Priced = Priced(price=Price(hourly=0.00015, monthly=0.1))
     """Of one GiB."""
     taxes: Annotated[list[TaxEntry], Field(max_length=1000)] = []

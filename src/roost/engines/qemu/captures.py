@@ -8,18 +8,25 @@ from pathlib import Path
 
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
-from roost.engines.qemu.disk_copies import convert, copy_disks, sink
+from roost.engines.qemu.asides import Asides
+from roost.engines.qemu.compressing import (
+    DOING,
+    capture,
+    check_size,
+    compress,
+    firmware_image,
+    put_root,
+    too_large,
+    whole,
+)
+from roost.engines.qemu.disk_copies import measure, sink
 from roost.engines.qemu.diskfiles import MB, Place
 from roost.engines.qemu.guests import Guest
-from roost.engines.qemu.images.store import INFO, ROOT, Draft, ImageInfo, ImageStore
+from roost.engines.qemu.images.store import Draft, ImageStore
 from roost.engines.qemu.programs import faults, run
 from roost.engines.qemu.users import as_user_of, user_of
-from roost.resources.compute.disk_engine import DiskSpec, Progress, TooLargeError, private_image
+from roost.resources.compute.disk_engine import DiskSpec, Progress, private_image
 from roost.threads import DISK
-
-_DOING = "The image could not be made"
-_BLOCK = 512
-"""Bytes of the unit in which the host counts what a file takes."""
 
 
 class QemuImages:
@@ -28,34 +35,68 @@ class QemuImages:
     def __init__(self, state_dir: Path, images: ImageStore) -> None:
         self._state_dir = state_dir
         self._images = images
+        self._asides = Asides(state_dir)
 
     async def capture(
         self, number: int, disk: DiskSpec, most: int, *, cloud_init: bool, progress: Progress
     ) -> int:
         image_id = private_image(number)
         guest = Guest(self._state_dir, disk.compute_id)
-        with faults(_DOING):
+        with faults(DOING):
             async with self._images.draft(image_id) as draft:
                 found = self._images.find(image_id)
                 if found is not None:
                     return found.info.virtual_size
-                info = await _capture(draft, guest, disk.id, most, progress)
+                info = await capture(draft, guest, disk.id, most, progress)
                 if not cloud_init:
                     info = info.model_copy(update={"cloud_init": False})
                 await DISK.run(draft.publish, info)
                 return info.virtual_size
 
+    async def set_aside(self, number: int, disk: DiskSpec, most: int) -> None:
+        guest = Guest(self._state_dir, disk.compute_id)
+        with faults(DOING):
+            if number in await self.aside():
+                return
+            async with locked(guest.directory):
+                if disk.id in guest.disks_in_use():
+                    raise EngineError(f"{DOING}: the instance runs with its disk")
+                found = whole(guest, disk.id)
+                if await measure(guest, found, DOING) > most * MB:
+                    raise too_large(most)
+                await DISK.run(self._asides.save, number, guest, disk.id, found)
+
+    async def finish(self, number: int, *, cloud_init: bool, progress: Progress) -> int:
+        image_id = private_image(number)
+        with faults(DOING):
+            async with self._images.draft(image_id) as draft:
+                found = self._images.find(image_id)
+                info = None if found is None else found.info
+                if info is None:
+                    aside = await DISK.run(self._asides.find, number)
+                    if aside is None:
+                        raise EngineError(f"{DOING}: its disk is gone")
+                    info = await compress(draft, *aside, progress)
+                    if not cloud_init:
+                        info = info.model_copy(update={"cloud_init": False})
+                    await DISK.run(draft.publish, info)
+            await DISK.run(self._asides.discard, number)
+            return info.virtual_size
+
+    async def aside(self) -> list[int]:
+        return await DISK.run(self._asides.numbers)
+
     async def keep(
         self, number: int, source: Path, most: int, *, cloud_init: bool, progress: Progress
     ) -> int:
         image_id = private_image(number)
-        with faults(_DOING):
+        with faults(DOING):
             async with self._images.draft(image_id) as draft:
                 found = self._images.find(image_id)
                 if found is not None:
                     return found.info.virtual_size
                 size = await self._compress(draft, number, source, most, progress)
-                info = _firmware_image(image_id, size).model_copy(update={"cloud_init": cloud_init})
+                info = firmware_image(image_id, size).model_copy(update={"cloud_init": cloud_init})
                 await DISK.run(draft.publish, info)
                 return info.virtual_size
 
@@ -68,19 +109,18 @@ class QemuImages:
         try:
             os.fchown(source, user_of(reader), user_of(reader))
             state = os.fstat(source)
-            if state.st_blocks * _BLOCK > most * MB:
-                raise TooLargeError(f"{_DOING}: the disk holds more than {most} MB")
+            check_size(state, most)
             size = -(-state.st_size // MB) * MB
-            async with sink(image, size, _DOING) as target:
+            async with sink(image, size, DOING) as target:
                 os.fchown(target, user_of(reader), user_of(reader))
                 names = (f"/proc/self/fd/{each}" for each in (source, target))
                 options = ("-n", "--target-is-zero", "-c", "-f", "raw", "-O", "qcow2")
                 alone = (*as_user_of(reader), "--pdeathsig=KILL")
                 files = (source, target)
-                await run(_DOING, *alone, "qemu-img", "convert", *options, *names, files=files)
+                await run(DOING, *alone, "qemu-img", "convert", *options, *names, files=files)
         finally:
             os.close(source)
-        _seal(image, draft)
+        put_root(draft, image.part("qcow2"))
         await progress(100)
         return size
 
@@ -90,6 +130,7 @@ class QemuImages:
             async with self._images.draft(image_id):
                 await DISK.run(self._images.remove, image_id)
             await DISK.run(self._images.forget_versions, image_id)
+            await DISK.run(self._asides.discard, number)
 
     def _numbers(self) -> list[int]:
         names = (image.info.id.split("/") for image in self._images.list())
@@ -97,65 +138,3 @@ class QemuImages:
 
     async def list(self) -> list[int]:
         return await DISK.run(self._numbers)
-
-
-async def _capture(
-    draft: Draft, guest: Guest, disk_id: int, most: int, progress: Progress
-) -> ImageInfo:
-    """Copied as fast as can be while the guest waits for nothing, and compressed after that."""
-    copy, image = Place(draft.work, disk_id), Place(draft.image, disk_id)
-
-    async def copied(percent: int) -> None:
-        await progress(percent // 2)
-
-    async def compressed(percent: int) -> None:
-        await progress(50 + percent // 2)
-
-    async with locked(guest.directory):
-        found = guest.disk(disk_id).find()
-        if found is None:
-            raise EngineError(f"Disk {disk_id} does not exist")
-        size, origin = found.size(), guest.disk(disk_id).image()
-        async with sink(copy, size, _DOING) as descriptor:
-            await copy_disks(guest, {disk_id: descriptor}, copied, _DOING)
-        if origin is not None:
-            await DISK.run(origin.link_kernel, draft.image)
-    source = os.open(copy.part("qcow2"), os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fchown(source, user_of(guest), user_of(guest))
-        if os.fstat(source).st_blocks * _BLOCK > most * MB:
-            raise TooLargeError(f"{_DOING}: the disk holds more than {most} MB")
-        async with sink(image, size, _DOING) as target:
-            name = f"/proc/self/fd/{source}"
-            await convert(
-                guest, name, "qcow2", target, compressed, _DOING, (source,), compress=True
-            )
-    finally:
-        os.close(source)
-    _seal(image, draft)
-    # A link to the file of the image that the disk began as: to be replaced, not written to.
-    (draft.image / INFO).unlink(missing_ok=True)
-    if origin is not None:
-        needed = {"id": draft.id, "virtual_size": -(-size // MB)}
-        return origin.info.model_copy(update=needed)
-    return _firmware_image(draft.id, size)
-
-
-def _seal(image: Place, draft: Draft) -> None:
-    """Let what was written be the image's root disk, which nobody changes."""
-    root = draft.image / ROOT
-    image.part("qcow2").rename(root)
-    os.chown(root, 0, 0)
-    root.chmod(0o444)
-
-
-def _firmware_image(image_id: str, size: int) -> ImageInfo:
-    """Of a disk of so many bytes that boots by itself."""
-    return ImageInfo(
-        id=image_id,
-        boot="firmware",
-        kernel_args="",
-        setup="nocloud",
-        cloud_init=True,
-        virtual_size=-(-size // MB),
-    )

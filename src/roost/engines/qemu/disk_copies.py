@@ -5,6 +5,8 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from pydantic import BaseModel
+
 from roost.core.engine import EngineError
 from roost.engines.qemu.devices import Format
 from roost.engines.qemu.diskfiles import MB, DiskFile, Place
@@ -19,6 +21,12 @@ from roost.resources.compute.disk_engine import DiskSpec, Progress
 from roost.threads import DISK
 
 _PERCENT = re.compile(r"\((\d+)\.\d+/100%\)")
+
+
+class _Measured(BaseModel):
+    """The part of `qemu-img measure` that matters; the name is QEMU's."""
+
+    required: int
 
 
 @asynccontextmanager
@@ -48,6 +56,13 @@ async def sink(place: Place, size: int, doing: str) -> AsyncIterator[int]:
         raise
     finally:
         os.close(descriptor)
+
+
+async def measure(guest: Guest, disk: DiskFile, doing: str) -> int:
+    """Bytes that a disk holds, with the image that it rests on: all but what was never written."""
+    command = ("qemu-img", "measure", "--output=json", "-f", disk.format, "-O", "raw")
+    text = await run_for(guest, doing, *command, disk.path.name)
+    return _Measured.model_validate_json(text).required
 
 
 async def copy_disks(

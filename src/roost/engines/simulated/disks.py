@@ -61,7 +61,7 @@ class SimulatedDisks:
         await self._plane.plan.wait("disk_delete", f"{compute_id}/{disk_id}")
 
         def delete(documents: Documents) -> None:
-            _refuse_running(documents, compute_id, disk_id, "deleted")
+            refuse_running(documents, compute_id, disk_id, "deleted")
             DISKS.remove(documents, (compute_id, disk_id))
 
         await self._plane.transact(delete)
@@ -132,13 +132,13 @@ def _resizable(documents: Documents, disk: DiskSpec) -> Disk:
     found = find_whole(documents, disk.compute_id, disk.id)
     if found.size == disk.size:
         return found
-    _refuse_running(documents, disk.compute_id, disk.id, "resized")
+    refuse_running(documents, disk.compute_id, disk.id, "resized")
     if disk.size < found.used:
         raise EngineError("The disk could not be resized: what it holds needs more room")
     return found
 
 
-def _refuse_running(documents: Documents, compute_id: int, disk_id: int, done: str) -> None:
+def refuse_running(documents: Documents, compute_id: int, disk_id: int, done: str) -> None:
     guest = GUESTS.find(documents, compute_id)
     if guest is not None and disk_id in guest.disks:
         raise EngineError(f"The disk could not be {done}: the instance runs with it")

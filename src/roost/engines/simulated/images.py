@@ -1,10 +1,11 @@
 """Private images that exist only as records."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from roost.core.engine import EngineError
-from roost.engines.simulated.disks import find_whole
+from roost.engines.simulated.disks import find_whole, refuse_running
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import IMAGES, Image
 from roost.engines.simulated.state import Documents
@@ -49,6 +50,35 @@ class SimulatedImages:
 
         await self._plane.transact(end)
         return begun.size
+
+    async def set_aside(self, number: int, disk: DiskSpec, most: int) -> None:
+        await self._plane.fail_if_planned("image_set_aside")
+
+        def save(documents: Documents) -> None:
+            if IMAGES.find(documents, number) is not None:
+                return
+            source = find_whole(documents, disk.compute_id, disk.id)
+            refuse_running(documents, disk.compute_id, disk.id, "set aside")
+            if source.used > most:
+                raise TooLargeError(f"The disk holds more than {most} MB")
+            image = Image(number, source.size, source.content, source.used, aside=True)
+            IMAGES.put(documents, image)
+
+        await self._plane.transact(save)
+
+    async def finish(self, number: int, *, cloud_init: bool, progress: Progress) -> int:
+        await self._plane.fail_if_planned("image_finish")
+        found = await self._plane.transact(lambda documents: IMAGES.find(documents, number))
+        if found is None:
+            raise EngineError("The disk of which the image was to be made is gone")
+        if not found.whole:
+            await self._plane.plan.copy("image_finish", str(number), progress)
+            whole = replace(found, whole=True, aside=False)
+            await self._plane.transact(lambda documents: IMAGES.put(documents, whole))
+        return found.size
+
+    async def aside(self) -> Sequence[int]:
+        return [image.id for image in await self._plane.transact(IMAGES.all) if image.aside]
 
     async def keep(
         self, number: int, source: Path, most: int, *, cloud_init: bool, progress: Progress

@@ -25,6 +25,8 @@ Operation = Literal[
     "addresses_set",
     "addresses_list",
     "image_capture",
+    "image_set_aside",
+    "image_finish",
     "image_keep",
     "image_delete",
     "firewall_apply",

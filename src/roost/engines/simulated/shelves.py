@@ -53,13 +53,14 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A private image; `size` in MB."""
+    """A private image; `size` in MB. `aside` is one of which only the disk is there."""
 
     id: int
     size: int
     content: str
     used: int
     whole: bool = False
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,21 @@ from roost.core.billing.ledger import end
 from roost.core.context import Context
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
-from roost.resources.compute import jobs, queries
+from roost.resources.compute import queries
 from roost.resources.compute.billing_queries import CHARGED, CHARGED_BACKUPS
-from roost.resources.compute.jobs import start_power
+from roost.resources.compute.deletion_steps import Kept
+from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.jobs import start_delete
 from roost.resources.compute.locks import BUSY, lock, resource_of
+from roost.resources.compute.neighbours import InstanceImages
+from roost.resources.compute.queries import InstanceFacts
 
 
-async def delete(context: Context, compute_id: int) -> None:
-    """A job that works on it is stopped. Raises 404, and 400 while a copy of it is made."""
+async def delete(context: Context, compute_id: int, *, keeps: bool) -> None:
+    """A job that works on it is stopped. Raises 404, and 400 while a copy of it is made.
+
+    `keeps`: whether its disk may be kept as an image.
+    """
     facts = await lock(context, compute_id)
     if facts.status == "deleting":
         return
@@ -20,7 +27,17 @@ async def delete(context: Context, compute_id: int) -> None:
     reason = "The instance was deleted."
     await context.get(JobQueue).preempt(context.db, resource_of(facts.id), reason)
     await queries.set_status(context.db, facts.id, "deleting", context.clock.now())
-    await start_power(context, jobs.DELETE, facts)
+    await start_delete(context, facts, await _keep(context, facts) if keeps else None)
+
+
+async def _keep(context: Context, facts: InstanceFacts) -> Kept | None:
+    """Of the first disk that is no swap space."""
+    held = await disks.of_instance(context.db, facts.id)
+    disk = next((each for each in held if each.made and each.filesystem != "swap"), None)
+    if disk is None:
+        return None
+    number = await context.get(InstanceImages).keep(context, facts, disk)
+    return None if number is None else Kept(disk_id=disk.id, number=number)
 
 
 async def foresee_end(context: Context, compute_id: int) -> None:

@@ -130,8 +130,21 @@ class ImageEngine(Protocol):
         image that is complete the file may be gone.
         """
 
+    async def set_aside(self, number: int, disk: DiskSpec, most: int) -> None:
+        """Save a disk that is about to be deleted, of which `finish` makes an image.
+
+        At once, whatever it holds. What is set aside already stays. TooLargeError when the disk
+        holds more than `most` MB; EngineError while its guest runs with it.
+        """
+
+    async def finish(self, number: int, *, cloud_init: bool, progress: Progress) -> int:
+        """Make the image of what was set aside. Returns what `capture` does."""
+
+    async def aside(self) -> Sequence[int]:
+        """The numbers of images of which disks are set aside, in order."""
+
     async def delete(self, number: int) -> None:
-        """Remove an image, whole or begun. Disks that started as it stay."""
+        """Remove an image, whole, begun or set aside. Disks that started as it stay."""
 
     async def list(self) -> list[int]:
         """The numbers of all complete private images that this engine can use, in order."""

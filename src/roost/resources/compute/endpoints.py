@@ -171,10 +171,11 @@ async def _foresee_end(call: Call) -> None:
 async def delete_instance(call: Call) -> None:
     """Delete a compute instance.
 
-    With its disks, configs and backups, for ever. Volumes are detached and keep their data; a
-    job that works on it is stopped.
+    With its disks, configs and backups. Volumes are detached and keep their data; a job that
+    works on it is stopped. When it has been there for twelve hours, its first disk is kept as an
+    image of type `automatic`, which expires after some days.
     """
-    await deletion_service.delete(call, call.number("computeId"))
+    await deletion_service.delete(call, call.number("computeId"), keeps=True)
 
 
 @endpoint(

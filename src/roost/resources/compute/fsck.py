@@ -202,7 +202,7 @@ async def _settle(instances: Instances, case: _Case) -> str:
     async with instances.holding(case) as db:
         if row.status == "deleting":
             by = log.Starter(instances.queue, db, row.account_id)
-            await jobs.start_power(by, jobs.DELETE, row)
+            await jobs.start_delete(by, row)
             return "a job deletes it"
         status = "offline" if guest is None else guest.power
         await queries.set_status(db, row.id, status, instances.queue.clock.now())

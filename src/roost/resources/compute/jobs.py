@@ -29,6 +29,15 @@ from roost.jobs.verdicts import Fatal, Verdict, done, next_step
 from roost.resources.compute import queries
 from roost.resources.compute.configs.queries import ConfigName, config_entity
 from roost.resources.compute.configs.service import find_default_config
+from roost.resources.compute.deletion_steps import (
+    DeleteArgs,
+    Kept,
+    forget,
+    keep,
+    remove,
+    set_aside,
+    take_back,
+)
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import (
@@ -51,11 +60,8 @@ from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.steps import (
     GRACE,
     cut,
-    forget,
-    keep,
     make,
     make_ready,
-    remove,
     start,
     stop,
     undo_make,
@@ -200,9 +206,13 @@ REBOOT = JobKind(
 
 DELETE = JobKind(
     "compute_delete",
-    InstanceArgs,
+    DeleteArgs,
     resource=on_instance,
-    steps=(Step("remove", remove, undo=keep, timeout=120), Step("forget", forget)),
+    steps=(
+        Step("set_aside", set_aside, undo=take_back, timeout=120),
+        Step("remove", remove, undo=keep, timeout=120),
+        Step("forget", forget),
+    ),
     on_failed=_undelete,
 )
 
@@ -246,6 +256,14 @@ async def start_power(
         shown=shown,
     )
     await log.start(by, kind, args, COMPUTE.of(facts), second, action=action, message=message)
+
+
+async def start_delete(
+    by: Context | log.Starter, facts: InstanceFacts, kept: Kept | None = None
+) -> None:
+    username = log.Starter.of(by).username
+    args = DeleteArgs(compute_id=facts.id, username=username, kept=kept)
+    await log.start(by, DELETE, args, COMPUTE.of(facts))
 
 
 class CapacityArgs(JobArgs):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
 from roost.errors import invalid
+from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import VpcAddressRow
 from roost.services import Services
@@ -159,6 +160,26 @@ class InstanceImages:
         Raises 403 for a restricted user who may not use one, 400 for one that is not available.
         """
         return {}
+
+    async def keep(self, context: Context, instance: InstanceFacts, disk: DiskFacts) -> int | None:
+        """The number of the image that is kept of a disk when its instance is deleted, if any."""
+        return None
+
+    async def set_aside(
+        self, services: Services, instance: InstanceFacts, disk: DiskFacts, number: int
+    ) -> None:
+        """Save the disk, while no transaction is open. Raises EngineError: none can be kept."""
+
+    async def discard(self, services: Services, instance: InstanceFacts, number: int) -> None:
+        """Remove what was set aside, while no transaction is open. Raises EngineError."""
+
+    async def forget(self, db: Queries, number: int) -> None:
+        """No image is kept after all."""
+
+    async def finish(
+        self, db: Queries, services: Services, instance: InstanceFacts, number: int
+    ) -> None:
+        """The instance is gone when the transaction ends."""
 
 
 class InstanceMaintenance:

@@ -98,6 +98,7 @@ class InstanceFacts:
     """Where a job moves it to."""
     engine: str | None
     """The name of the engine that holds the guest, or is to make it; None: not known yet."""
+    created: datetime
     config_id: int | None
     """Of the last boot, or of the one that is on its way."""
     memory_limit: int
@@ -110,7 +111,7 @@ class InstanceFacts:
 
 _FACTS = """
     select id, account_id, label, status, region, image, type, disk, memory, vcpus, ipv4, ipv6,
-        watchdog_enabled, target_region, engine, config_id, user_data, xmin as version,
+        watchdog_enabled, target_region, engine, created, config_id, user_data, xmin as version,
         coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
             as memory_limit
     from compute_instance

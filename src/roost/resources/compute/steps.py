@@ -11,11 +11,9 @@ from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
 from roost.resources.account import queries as accounts
 from roost.resources.addresses import range_queries
-from roost.resources.addresses.queries import release
 from roost.resources.addresses.service import held_by
 from roost.resources.addresses.share_queries import shared_with
 from roost.resources.compute import queries, rules
-from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.configs import device_queries
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.queries import BootConfig, SlotFacts
@@ -194,35 +192,6 @@ async def go_off(db: Queries, run: Run[InstanceArgs]) -> None:
     await run.get(Neighbours).went_off(db, run.tools.services, run.args.compute_id)
 
 
-async def remove(run: Run[InstanceArgs]) -> Verdict:
-    """Remove everything of the guest from its engine, its backups too."""
-    facts = await facts_of(run)
-    engine = engine_of(run, facts)
-    await engine.delete(facts.id)
-    await run.get(Neighbours).settle(run.store, run.tools.services, facts.id)
-    for backup_id in await queries.backup_ids(run.store, facts.id):
-        await engine.backups.delete(backup_id)
-    return next_step(writing(disks.set_lost, facts.id))
-
-
-async def keep(run: Run[InstanceArgs]) -> Verdict:
-    """Leave what a deletion has not removed, powered off."""
-    facts = await facts_of(run)
-    engine = engine_of(run, facts)
-    await engine.stop(facts.id, 0)
-    guest = await engine.inspect(facts.id)
-    kept = [] if guest is None else [disk.id for disk in guest.disks]
-    saved = {state.id for state in await engine.backups.list()}
-    gone = [each for each in await queries.backup_ids(run.store, facts.id) if each not in saved]
-
-    async def write(db: Queries) -> None:
-        await disks.set_lost(db, facts.id, kept)
-        await queries.delete_backups(db, gone)
-        await go_off(db, run)
-
-    return next_step(write)
-
-
 async def undo_make(run: Run[InstanceArgs]) -> Verdict:
     """Remove what was only half made; disks that were made before stay."""
     facts = await facts_of(run)
@@ -284,17 +253,3 @@ async def cut(run: Run[InstanceArgs]) -> Verdict:
     facts = await facts_of(run)
     await engine_of(run, facts).stop(facts.id, 0)
     return next_step()
-
-
-async def forget(run: Run[InstanceArgs]) -> Verdict:
-    """Let go of neighbours and addresses, and drop the row."""
-    compute_id, now = run.args.compute_id, run.clock.now()
-
-    async def write(db: Queries) -> None:
-        await queries.lock_any(db, compute_id)
-        await run.get(Neighbours).left(db, run.tools.services, compute_id)
-        await release(db, compute_id, now)
-        await queries.delete(db, compute_id)
-        await charge(db, compute_id, now)
-
-    return next_step(write)

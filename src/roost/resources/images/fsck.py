@@ -59,7 +59,7 @@ class _Images(Reconciler[int, ImageFacts | None, int, Drift]):
     engine: ImageEngine
 
     async def held(self) -> Mapping[int, int | None]:
-        return {number: number for number in await self.engine.list()}
+        return {number: number for number in await self._held()}
 
     async def page(
         self, held: Mapping[int, int | None], after: int | None, limit: int
@@ -80,9 +80,13 @@ class _Images(Reconciler[int, ImageFacts | None, int, Drift]):
     async def look(self, key: int, rows: ImageFacts | None) -> _Case | None:
         if rows is not None and rows.region != self.region:
             return None
-        held = key in await self.engine.list()
+        held = key in await self._held()
         drift = compare(rows, held)
         return None if drift is None else Case(key, rows, key if held else None, drift)
+
+    async def _held(self) -> set[int]:
+        """With those of which the disk alone is there."""
+        return {*await self.engine.list(), *await self.engine.aside()}
 
     def describe(self, case: _Case) -> str:
         return f"image {case.key} of region {self.region} {_TEXTS[case.drift]}"

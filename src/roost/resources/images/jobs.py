@@ -5,6 +5,7 @@ disk_imagize   creating         available    gone; its disk stays as it is all t
 image_delete   not shown        gone         available again
 """
 
+from roost.core.catalog import Catalog
 from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
@@ -15,7 +16,7 @@ from roost.resources.compute.disk_engine import ImageEngine, TooLargeError
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of, on_instance
-from roost.resources.images import queries, rules
+from roost.resources.images import queries
 from roost.resources.images.locks import resource_of
 from roost.store import Queries
 
@@ -47,7 +48,7 @@ async def capture(run: Run[CaptureArgs]) -> Verdict:
         size = await engine_of(run, facts).images.capture(
             args.number,
             disk.spec,
-            rules.MAX_SIZE,
+            run.get(Catalog).entries.image_size,
             cloud_init=args.cloud_init,
             progress=run.progress,
         )

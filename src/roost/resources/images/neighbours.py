@@ -7,10 +7,14 @@ from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
 from roost.core.neighbours import Neighbour
 from roost.errors import invalid
+from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.neighbours import InstanceImages
-from roost.resources.images import queries
+from roost.resources.compute.queries import InstanceFacts
+from roost.resources.images import kept_service, queries
 from roost.resources.images.queries import IMAGE, ImageFacts
 from roost.resources.images.rules import number_of
+from roost.services import Services
+from roost.store import Queries
 
 
 class PrivateImages(InstanceImages, Neighbour):
@@ -23,6 +27,25 @@ class PrivateImages(InstanceImages, Neighbour):
         await require_all(context, IMAGE.name, numbers, "read_only")
         found = await queries.of_account(context.db, context.account_id, numbers)
         return {image.id: _entry(image) for image in found}
+
+    async def keep(self, context: Context, instance: InstanceFacts, disk: DiskFacts) -> int | None:
+        return await kept_service.begin(context, instance, disk)
+
+    async def set_aside(
+        self, services: Services, instance: InstanceFacts, disk: DiskFacts, number: int
+    ) -> None:
+        await kept_service.set_aside(services, instance, disk, number)
+
+    async def discard(self, services: Services, instance: InstanceFacts, number: int) -> None:
+        await kept_service.discard(services, instance, number)
+
+    async def forget(self, db: Queries, number: int) -> None:
+        await queries.delete(db, number)
+
+    async def finish(
+        self, db: Queries, services: Services, instance: InstanceFacts, number: int
+    ) -> None:
+        await kept_service.start(db, services, instance, number)
 
 
 def _entry(image: ImageFacts) -> ImageEntry:

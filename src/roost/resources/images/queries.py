@@ -5,6 +5,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 from roost.core.catalog.entries import ImageEntry
 from roost.core.entities.kind import ResourceKind
@@ -112,6 +113,8 @@ class NewImage:
     compute_id: int
     capabilities: list[str]
     now: datetime
+    type: Literal["manual", "automatic"] = "manual"
+    expiry: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +150,9 @@ _COLUMNS = """
 _INSERT = Statement(
     """
     insert into image (id, number, account_id, label, description, created, updated, created_by,
-        size, type, status, capabilities, region, engine, compute_id)
+        size, type, expiry, status, capabilities, region, engine, compute_id)
     select 'private/' || n, n, :account_id, :label, :description, :now, :now, :created_by,
-        0, 'manual', 'creating', :capabilities, :region, :engine, :compute_id
+        0, :type, :expiry, 'creating', :capabilities, :region, :engine, :compute_id
     from nextval('image_number') n returning number
     """
 )

@@ -7,6 +7,7 @@ image_uploads_due     (cancels what nobody has sent data for, and clears the fol
 
 import structlog
 
+from roost.core.catalog import Catalog
 from roost.core.events import log
 from roost.core.planes import Engines
 from roost.core.spool import Spool
@@ -18,7 +19,7 @@ from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.compute.disk_engine import TooLargeError
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.images import queries, rules, upload_queries
+from roost.resources.images import queries, upload_queries
 from roost.resources.images.jobs import RETRY, ImageArgs, on_image
 from roost.resources.images.locks import entity_of
 from roost.resources.images.upload_rules import CANCELED
@@ -51,7 +52,7 @@ async def keep(run: Run[UploadArgs]) -> Verdict:
             .images.keep(
                 args.number,
                 spool.path(args.number),
-                rules.MAX_SIZE,
+                run.get(Catalog).entries.image_size,
                 cloud_init="cloud-init" in image.capabilities,
                 progress=run.progress,
             )

@@ -5,12 +5,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from roost.errors import ShownError
-from roost.resources.images.rules import MAX_SIZE
 
 MAX_COMPRESSED = 5 * 1024**3
 """Bytes (spec A limits image upload)."""
-MAX_BYTES = MAX_SIZE * 1024**2
-"""Of the disk."""
 WINDOW = timedelta(hours=24)
 """In which data have to come (spec A images 6)."""
 CANCELED = "No data have come within 24 hours; the upload is canceled"
@@ -39,7 +36,7 @@ class RefusedError(ShownError):
 class Unpacker:
     """Makes a raw disk of gzip data that come in pieces, holding little of it in memory."""
 
-    def __init__(self, most: int = MAX_BYTES, most_compressed: int = MAX_COMPRESSED) -> None:
+    def __init__(self, most: int, most_compressed: int = MAX_COMPRESSED) -> None:
         """`most`: bytes of the disk; `most_compressed`: bytes that may come."""
         self._most = most
         self._most_compressed = most_compressed
