@@ -75,8 +75,8 @@ async def upload_image(call: Call, body: UploadImage) -> bytes:
     """Upload an image.
 
     Answers the record of a private image and the URL to which its data go: a raw disk of at most
-    6144 MB, or what the operator says, compressed by gzip to at most 5 GB. When none come within 24 hours, the image is
-    deleted. The event tells whether the data have become one.
+    6144 MB, or what the operator says, compressed by gzip to at most 5 GB. When none come within
+    24 hours, the image is deleted. The event tells whether the data have become one.
     """
     number, path = await upload_service.create(call, body)
     row = await _view(call, private_image(number))
