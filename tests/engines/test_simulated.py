@@ -43,7 +43,7 @@ DATABASE = DatabaseSpec(ID, SHAPE, 1, 1024, 2048, (), "roostadmin", "a password"
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A guest with one disk, off and set aside, a volume, a firewall, and a database with a backup."""
+    """A guest with one disk, off and set aside, a volume, a firewall, a database with a backup."""
 
     instances: SimulatedInstances
     volumes: SimulatedVolumes

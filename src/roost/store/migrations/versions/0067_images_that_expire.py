@@ -2,8 +2,8 @@
 
 from roost.store.migrations.sql import execute
 
-revision = "0066"
-down_revision = "0065"
+revision = "0067"
+down_revision = "0066"
 
 UPGRADE = "create index image_expiry on image (expiry) where expiry is not null"
 
