@@ -87,7 +87,7 @@ async def _without_instance(stage: Stage, age: timedelta = timedelta(0)) -> tupl
     roost, compute_id = stage.roost, await stage.instance("offline", "offline")
     row, disk = await stage.row(compute_id), (await stage.disks(compute_id))[0]
     number = await _insert(stage, compute_id, age)
-    await kept_service.set_aside(roost.services, row, disk, number)
+    await kept_service.set_aside(roost.services, row, disk.spec, number)
     async with roost.store.transaction() as db:
         await start_delete(log.Starter(roost.queue, db, row.account_id), row)
     await finish_jobs(stage)

@@ -36,7 +36,7 @@ async def _keep(context: Context, facts: InstanceFacts) -> Kept | None:
     disk = next((each for each in held if each.made and each.filesystem != "swap"), None)
     if disk is None:
         return None
-    number = await context.get(InstanceImages).keep(context, facts, disk)
+    number = await context.get(InstanceImages).keep(context, facts, disk.spec, disk.label)
     return None if number is None else Kept(disk_id=disk.id, number=number)
 
 

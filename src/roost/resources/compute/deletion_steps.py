@@ -39,7 +39,7 @@ async def set_aside(run: Run[DeleteArgs]) -> Verdict:
         disk = await disks.find(run.store, facts.id, kept.disk_id)
         if disk is not None and disk.made:
             await engine_of(run, facts).stop(facts.id, 0)
-            await images.set_aside(run.tools.services, facts, disk, kept.number)
+            await images.set_aside(run.tools.services, facts, disk.spec, kept.number)
             return next_step()
     except EngineError as error:
         _log.warning("disk_not_kept", compute=facts.id, disk=kept.disk_id, reason=str(error))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
 from roost.errors import invalid
-from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import VpcAddressRow
 from roost.services import Services
@@ -161,12 +161,17 @@ class InstanceImages:
         """
         return {}
 
-    async def keep(self, context: Context, instance: InstanceFacts, disk: DiskFacts) -> int | None:
-        """The number of the image that is kept of a disk when its instance is deleted, if any."""
+    async def keep(
+        self, context: Context, instance: InstanceFacts, disk: DiskSpec, label: str
+    ) -> int | None:
+        """The number of the image that is kept of a disk when its instance is deleted, if any.
+
+        `label`: the disk's.
+        """
         return None
 
     async def set_aside(
-        self, services: Services, instance: InstanceFacts, disk: DiskFacts, number: int
+        self, services: Services, instance: InstanceFacts, disk: DiskSpec, number: int
     ) -> None:
         """Save the disk, while no transaction is open. Raises EngineError: none can be kept."""
 

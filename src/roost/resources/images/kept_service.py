@@ -10,7 +10,7 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.core.planes import Engines
 from roost.jobs.queue import JobQueue
-from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.references import image_entity
@@ -24,7 +24,9 @@ from roost.store import Queries
 _MAX_LABEL = 50
 
 
-async def begin(context: Context, instance: InstanceFacts, disk: DiskFacts) -> int | None:
+async def begin(
+    context: Context, instance: InstanceFacts, disk: DiskSpec, label: str
+) -> int | None:
     """The number of the image that is going to be made; None when none is."""
     now = context.clock.seconds()
     days = context.get(Catalog).entries.deleted_disks_days
@@ -36,7 +38,7 @@ async def begin(context: Context, instance: InstanceFacts, disk: DiskFacts) -> i
         account_id=context.account_id,
         created_by=context.identity.username,
         label=instance.label[:_MAX_LABEL],
-        description=f"{disk.label} of a deleted instance, {instance.label}",
+        description=f"{label} of a deleted instance, {instance.label}",
         region=instance.region,
         engine=context.get(Engines).holding(INSTANCE_PLANE, instance).name,
         compute_id=instance.id,
@@ -51,12 +53,12 @@ async def begin(context: Context, instance: InstanceFacts, disk: DiskFacts) -> i
 
 
 async def set_aside(
-    services: Services, instance: InstanceFacts, disk: DiskFacts, number: int
+    services: Services, instance: InstanceFacts, disk: DiskSpec, number: int
 ) -> None:
     """Save the disk while it is there. Raises EngineError, also for one that holds too much."""
     engine = services.get(Engines).holding(INSTANCE_PLANE, instance)
     most = services.get(Catalog).entries.image_size
-    await engine.images.set_aside(number, disk.spec, most)
+    await engine.images.set_aside(number, disk, most)
 
 
 async def start(db: Queries, services: Services, instance: InstanceFacts, number: int) -> None:

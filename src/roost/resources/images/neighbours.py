@@ -7,7 +7,7 @@ from roost.core.catalog.entries import ImageEntry
 from roost.core.context import Context
 from roost.core.neighbours import Neighbour
 from roost.errors import invalid
-from roost.resources.compute.disks.queries import DiskFacts
+from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.neighbours import InstanceImages
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.images import kept_service, queries
@@ -28,11 +28,13 @@ class PrivateImages(InstanceImages, Neighbour):
         found = await queries.of_account(context.db, context.account_id, numbers)
         return {image.id: _entry(image) for image in found}
 
-    async def keep(self, context: Context, instance: InstanceFacts, disk: DiskFacts) -> int | None:
-        return await kept_service.begin(context, instance, disk)
+    async def keep(
+        self, context: Context, instance: InstanceFacts, disk: DiskSpec, label: str
+    ) -> int | None:
+        return await kept_service.begin(context, instance, disk, label)
 
     async def set_aside(
-        self, services: Services, instance: InstanceFacts, disk: DiskFacts, number: int
+        self, services: Services, instance: InstanceFacts, disk: DiskSpec, number: int
     ) -> None:
         await kept_service.set_aside(services, instance, disk, number)
 
