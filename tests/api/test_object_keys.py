@@ -3,12 +3,19 @@
 import pytest
 
 from roost.app.roost import Roost
-from tests.support.client import Client
+from roost.core.limits.queries import set_limit
+from roost.resources.object_storage import adoption_jobs, watch_jobs
+from roost.resources.object_storage.engine import MadeBucket
+from tests.api.conftest import Account
+from tests.support.client import Client, Json, until
 from tests.support.object_storage import (
+    BUCKETS,
+    CLUSTER,
     KEYS,
     access_to,
     made_bucket,
     made_key,
+    new_label,
     object_engine,
     path_of,
     settled,
@@ -143,3 +150,105 @@ async def test_a_bucket_is_named_once(client: Client) -> None:
     access = access_to(await made_bucket(client))
     answer = await client.send("POST", KEYS, {"bucket_access": [access, access]})
     assert answer.problems == [("bucket_access", "Must name each bucket once")]
+
+
+@pytest.mark.spec("A object storage 8 buckets")
+async def test_a_limited_key_lists_all_buckets_of_its_account(
+    client: Client, stranger: Client, roost: Roost
+) -> None:
+    engine = object_engine(roost)
+    open_, closed = await made_bucket(client), await made_bucket(client)
+    key = await made_key(client, bucket_access=[access_to(open_)])
+    later, foreign = await made_bucket(client), await made_bucket(stranger)
+    found = await engine.key(f"key-{key['id']}")
+    assert found is not None
+    assert set(found.lists) == {closed["label"], later["label"]}
+    for row, hidden in ((open_, False), (closed, True), (later, True), (foreign, False)):
+        spec = await engine.spec(row["label"])
+        assert spec is not None
+        assert spec["listed_by"] == ([found.name] if hidden else [])
+    unlimited = await engine.key(f"key-{(await made_key(client))['id']}")
+    assert unlimited is not None
+    assert unlimited.lists == ()
+
+
+async def make(roost: Roost, key: Json, label: str) -> None:
+    """As an S3 client does, with a worker that listens."""
+    made = MadeBucket(label, f"key-{key['id']}")
+    await object_engine(roost).make(made.name, made.key)
+    async with roost.store.transaction() as db:
+        await adoption_jobs.look(db, roost.queue, "us-lake", made)
+
+
+async def tick(roost: Roost) -> None:
+    async with roost.store.transaction() as db:
+        await roost.queue.enqueue(db, watch_jobs.WATCH, watch_jobs.EVERY_MINUTE.args)
+
+
+@pytest.mark.spec("A object storage 8 buckets")
+@pytest.mark.parametrize("listening", [True, False])
+async def test_a_bucket_that_an_s3_client_makes_is_the_accounts(
+    client: Client, stranger: Client, roost: Roost, listening: bool
+) -> None:
+    await made_bucket(client)
+    key, limited = await made_key(client), await made_key(client, bucket_access=[])
+    label, path = new_label(), f"{BUCKETS}/{CLUSTER}"
+    if listening:
+        await make(roost, limited, label)
+    else:
+        await object_engine(roost).make(label, f"key-{limited['id']}", told=False)
+        await tick(roost)
+    await until(lambda: client.send("GET", f"{path}/{label}"), lambda answer: answer.status == 200)
+    assert (await settled(client))[-1] == ("obj_bucket_create", "finished")
+    assert (await client.get(f"{path}/{label}/access"))["acl"] == "private"
+    assert label in (await grants(roost, key) or {})
+    assert await grants(roost, limited) == {}
+    assert (await stranger.send("GET", f"{path}/{label}")).status == 404
+    await make(roost, key, label)
+    assert (await settled(client))[-1] == ("obj_bucket_create", "finished")
+
+
+async def test_a_bucket_that_may_not_be_is_removed(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    await made_bucket(client)
+    key, engine, label = await made_key(client), object_engine(roost), new_label()
+    await set_limit(roost.store, account.id, "object_buckets", 1)
+    await make(roost, key, label)
+    events = await until(
+        lambda: client.get("/account/events"),
+        lambda found: found["data"][0]["action"] == "obj_bucket_delete",
+    )
+    assert "at most 1" in events["data"][0]["message"]
+    assert label not in await engine.buckets()
+    assert (await client.get(BUCKETS))["results"] == 1
+    barred = await engine.key(f"key-{key['id']}")
+    assert barred is not None
+    assert not barred.makes
+    await set_limit(roost.store, account.id, "object_buckets", 2)
+    await tick(roost)
+
+    async def makes() -> bool:
+        found = await engine.key(barred.name)
+        return found is not None and found.makes
+
+    await until(makes, bool)
+    await make(roost, key, label)
+    await until(lambda: client.get(BUCKETS), lambda found: found["results"] == 2)
+
+
+@pytest.mark.parametrize("why", ["name", "debt", "revoked"])
+async def test_who_makes_no_buckets(
+    client: Client, roost: Roost, account: Account, why: str
+) -> None:
+    await made_bucket(client)
+    key, label = await made_key(client), new_label()
+    if why == "name":
+        label = "with.dots"
+    if why == "debt":
+        await roost.store.execute("update account set balance = -1 where id = $1", account.id)
+    if why == "revoked":
+        await client.delete(f"{KEYS}/{key['id']}")
+    await make(roost, key, label)
+    await until(object_engine(roost).buckets, lambda found: label not in found)
+    assert (await client.get(BUCKETS))["results"] == 1

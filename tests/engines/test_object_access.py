@@ -1,19 +1,22 @@
 """Who may do what with a bucket of each ACL, by requests to a real S3 server."""
 
+import asyncio
+import json
 import shutil
 from collections.abc import AsyncIterator
+from itertools import product
 from pathlib import Path
-from typing import get_args
+from urllib.parse import quote
 
 import pytest
 
 from roost.engines.seaweedfs.objects import SeaweedObjects
 from roost.engines.seaweedfs.server import Server
-from roost.resources.object_storage.engine import Acl, BucketGrant, BucketSpec, KeySpec
+from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec, MadeBucket
 from tests.support.s3 import S3Client, client_of
 
 BUCKET, OTHER = "photos", "others"
-OK, NO_CONTENT, FORBIDDEN = 200, 204, 403
+OK, FORBIDDEN = 200, 403
 
 
 def _key(name: str, *grants: BucketGrant) -> KeySpec:
@@ -31,24 +34,6 @@ KEYS: dict[str, KeySpec | None] = {
     "foreigner": FOREIGNER,
     "anonymous": None,
 }
-READS = {
-    "private": {"writer", "reader"},
-    "public-read": set(KEYS),
-    "authenticated-read": set(KEYS) - {"anonymous"},
-    "public-read-write": set(KEYS),
-}
-WRITES = {
-    "private": {"writer"},
-    "public-read": {"writer"},
-    "authenticated-read": {"writer"},
-    "public-read-write": set(KEYS) - {"anonymous"},
-}
-"""SeaweedFS lets nobody write without a key."""
-
-_POLICY = (
-    b'{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*",'
-    b'"Action":["s3:*"],"Resource":["arn:aws:s3:::photos/*"]}]}'
-)
 
 
 @pytest.fixture(scope="module")
@@ -67,26 +52,6 @@ async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Seaw
 async def client(request: pytest.FixtureRequest, engine: SeaweedObjects) -> AsyncIterator[S3Client]:
     async with client_of(await engine.endpoint(), KEYS[request.param]) as client:
         yield client
-
-
-def who(client: S3Client) -> str:
-    return next(name for name, key in KEYS.items() if key is client.key)
-
-
-@pytest.mark.parametrize("acl", get_args(Acl))
-async def test_objects(engine: SeaweedObjects, client: S3Client, acl: Acl) -> None:
-    await engine.put_bucket(BucketSpec(BUCKET, acl, False))
-    async with client_of(client.url, WRITER) as writer:
-        for name in ("a", "b"):
-            assert await writer.status("PUT", f"{BUCKET}/{name}", b"content") == OK
-    may_read = OK if who(client) in READS[acl] else FORBIDDEN
-    assert await client.status("GET", f"{BUCKET}/a") == may_read
-    assert await client.status("HEAD", f"{BUCKET}/a") == may_read
-    assert await client.status("GET", f"{BUCKET}?list-type=2") == may_read
-    may_write = who(client) in WRITES[acl]
-    assert await client.status("PUT", f"{BUCKET}/c", b"x") == (OK if may_write else FORBIDDEN)
-    wanted = NO_CONTENT if may_write else FORBIDDEN
-    assert await client.status("DELETE", f"{BUCKET}/b") == wanted
 
 
 @pytest.mark.parametrize("source", ["a", "%61", "./a"])
@@ -112,46 +77,131 @@ async def test_a_key_sees_its_own_buckets(client: S3Client) -> None:
     assert shown == granted
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body"),
-    [
-        ("PUT", f"{BUCKET}?policy", _POLICY),
-        ("DELETE", f"{BUCKET}?policy", b""),
-        ("PUT", f"{BUCKET}?cors", b"<CORSConfiguration/>"),
-        ("DELETE", f"{BUCKET}?cors", b""),
-        ("PUT", f"{BUCKET}?versioning", b"<VersioningConfiguration/>"),
-        ("PUT", f"{BUCKET}?lifecycle", b"<LifecycleConfiguration/>"),
-        ("DELETE", BUCKET, b""),
-        ("PUT", "of-nobody", b""),
-    ],
-)
-async def test_settings_of_buckets_are_the_operators(
-    engine: SeaweedObjects, client: S3Client, method: str, path: str, body: bytes
-) -> None:
+async def test_what_makes_no_bucket(engine: SeaweedObjects, client: S3Client) -> None:
+    """Names that are no labels, and settings, which are the API's."""
     before = await engine.buckets()
-    assert await client.status(method, path, body) == FORBIDDEN
+    for name in ("pho.tos", "Photos", "ph", "-photos", "a" * 64, BUCKET):
+        assert await client.status("PUT", name) in (400, FORBIDDEN, 409), name
+    everybody = 'uri="http://acs.amazonaws.com/groups/global/AllUsers"'
+    for header, value in (
+        ("x-amz-acl", "public-read"),
+        ("x-amz-grant-read", everybody),
+        ("x-amz-bucket-object-lock-enabled", "true"),
+    ):
+        assert await client.status("PUT", "settings", headers={header: value}) == FORBIDDEN
     assert await engine.buckets() == before
 
 
-@pytest.mark.parametrize("acl", ["public-read", "public-read-write"])
-@pytest.mark.parametrize("path", [f"{BUCKET}?acl", f"{BUCKET}/a?acl"])
-async def test_no_client_sets_acls(
-    engine: SeaweedObjects, client: S3Client, path: str, acl: str
-) -> None:
-    await engine.put_bucket(BucketSpec(BUCKET, "private", False))
-    assert await client.status("PUT", path, headers={"x-amz-acl": acl}) == FORBIDDEN
+async def test_who_makes_a_bucket_may_not_use_it(engine: SeaweedObjects, client: S3Client) -> None:
+    """Before Roost has taken it up."""
+    if client.key is None:
+        assert await client.status("PUT", "made") == FORBIDDEN
+        return
+    name = f"made-by-{client.key.name}"
+    heard = engine.made()
+    first = asyncio.create_task(anext(heard))
+    for _ in range(100):
+        assert await client.status("PUT", name) in (OK, 409)
+        if first.done() or (await asyncio.wait([first], timeout=0.05))[0]:
+            break
+        await engine.delete_bucket(name)
+    assert await first == MadeBucket(name, client.key.name)
+    await heard.aclose()
+    assert await engine.maker(name) == client.key.name
+    assert await engine.maker(BUCKET) is None
+    for method, path in (
+        ("GET", name),
+        ("PUT", f"{name}/a"),
+        ("GET", f"{name}?acl"),
+        ("PUT", f"{name}?acl"),
+        ("PUT", f"{name}?policy"),
+        ("PUT", f"{name}?ownershipControls"),
+        ("PUT", f"{name}?versioning"),
+        ("DELETE", name),
+    ):
+        assert await client.status(method, path, b"{}") == FORBIDDEN, (method, path)
+    await engine.delete_bucket(name)
 
 
-@pytest.mark.parametrize("action", ["CreateAccessKey", "ListUsers", "CreateUser", "PutUserPolicy"])
-async def test_no_key_reaches_keys(engine: SeaweedObjects, client: S3Client, action: str) -> None:
+_ROLE = "RoleArn=arn:aws:iam::000000000000:role/a&RoleSessionName=abc"
+
+
+_KEY_CALLS = (
+    "CreateAccessKey&UserName=key-1",
+    "ListAccessKeys&UserName=key-1",
+    "UpdateAccessKey&UserName=key-1&AccessKeyId=A&Status=Inactive",
+    "DeleteAccessKey&UserName=key-1&AccessKeyId=A",
+    "ListUsers",
+    "GetUser&UserName=key-1",
+    "CreateUser&UserName=key-1",
+    "UpdateUser&UserName=key-1&NewUserName=b",
+    "DeleteUser&UserName=key-1",
+    "PutUserPolicy&UserName=key-1&PolicyName=a&PolicyDocument={}",
+    "GetUserPolicy&UserName=key-1&PolicyName=key-1",
+    "CreatePolicy&PolicyName=a&PolicyDocument={}",
+    "AttachUserPolicy&UserName=key-1&PolicyArn=arn:aws:iam::000000000000:policy/key-1",
+    "CreateServiceAccount&ParentUser=key-1",
+    "CreateRole&RoleName=a&AssumeRolePolicyDocument={}",
+    "CreateGroup&GroupName=a",
+    f"AssumeRole&{_ROLE}",
+    f"AssumeRoleWithWebIdentity&{_ROLE}&WebIdentityToken=abcd",
+    f"AssumeRoleWithLDAPIdentity&{_ROLE}&LDAPUsername=a&LDAPPassword=b",
+    "GetSessionToken",
+    "GetFederationToken&Name=abc",
+    "GetCallerIdentity",
+)
+
+
+async def test_no_key_reaches_keys(engine: SeaweedObjects, client: S3Client) -> None:
+    """By calls of IAM and STS, however they are sent."""
     before = await engine.keys()
-    body = f"Action={action}&UserName=key-1&Version=2010-05-08".encode()
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-    status, answer = await client.send("POST", "", body, form)
-    assert b"key-1" not in answer
-    assert b"AccessKeyId" not in answer
-    assert status != OK or not answer
+    for action in _KEY_CALLS:
+        await _check_refused(client, action)
     assert await engine.keys() == before
+
+
+async def _check_refused(client: S3Client, action: str) -> None:
+    body = f"Action={action}&Version=2010-05-08".encode()
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for method, path, sent in (("POST", "", body), ("POST", f"?{body.decode()}", b"")):
+        status, answer = await client.send(method, path, sent, form)
+        assert status >= 400
+        assert b"key-1" not in answer
+    _, answer = await client.send("GET", f"?{quote(body.decode(), safe='=&')}")
+    assert b"AccessKeyId" not in answer
+    assert b"SecretAccessKey" not in answer
+
+
+_TABLE_CALLS = (
+    *("CreateTableBucket", "GetTableBucket", "DeleteTableBucket", "CreateNamespace"),
+    *("PutTableBucketPolicy", "GetTableBucketPolicy", "CreateTable", "ListTables"),
+    "ListTableBuckets",
+)
+
+
+async def test_there_are_no_buckets_of_tables(engine: SeaweedObjects, client: S3Client) -> None:
+    """The server has S3 Tables, at the same port, which cannot be switched off."""
+    before = await engine.buckets()
+    for operation, name in product(_TABLE_CALLS, (BUCKET, OTHER, "tables")):
+        arn = f"arn:aws:s3tables:us-east-1:000000000000:bucket/{name}"
+        body = {"name": name, "tableBucketARN": arn, "resourcePolicy": "{}", "format": "ICEBERG"}
+        sent = json.dumps({**body, "namespace": "a" if operation == "CreateTable" else ["a"]})
+        headers = {
+            "Content-Type": "application/x-amz-json-1.1",
+            "X-Amz-Target": f"S3Tables.{operation}",
+        }
+        status, answer = await client.send("POST", "", sent.encode(), headers)
+        assert status >= 400 or (operation.startswith("List") and b"name" not in answer), operation
+    assert await engine.buckets() == before
+
+
+async def test_nothing_is_behind_the_buckets(client: S3Client) -> None:
+    for path in (
+        *("metrics", "debug/pprof/", "_health", "buckets/photos", ".system", "etc/iam"),
+        *("..%2f..%2fetc%2fiam", "photos/..%2f..%2fetc", "photos//etc/iam/identity.json"),
+        *(".iceberg/v1/config", "v1/config", "buckets?list-type=2", "%2e%2e/etc", ".uploads/"),
+    ):
+        assert await client.status("GET", path) >= 400, path
 
 
 async def test_a_deleted_key_opens_nothing(engine: SeaweedObjects) -> None:

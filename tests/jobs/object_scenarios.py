@@ -12,7 +12,7 @@ from roost.ids import new_uuid
 from roost.jobs import Environment
 from roost.jobs.kinds import JobArgs, JobKind
 from roost.resources.account.queries import ACCOUNT_KIND
-from roost.resources.object_storage import jobs, key_queries, queries, watch_jobs
+from roost.resources.object_storage import adoption_jobs, jobs, key_queries, queries, watch_jobs
 from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.resources.object_storage.key_queries import KeyFacts, NewKey
 from roost.resources.object_storage.queries import BucketFacts, NewBucket
@@ -186,6 +186,44 @@ async def begin(
 
 
 @dataclass(frozen=True)
+class MadeCase:
+    """A bucket that an S3 client has made."""
+
+    setting: Setting
+    label: str
+    job_id: int
+    taken: bool
+    """Whether the account may have it."""
+
+    async def check_done(self) -> None:
+        row = await queries.find_in(self.setting.stage.roost.store, REGION, self.label)
+        assert (row is not None) is self.taken
+        assert (self.label in await self.setting.engine.buckets()) is self.taken
+        key = await self.setting.key()
+        assert key is not None
+        assert key.barred is not self.taken
+
+    async def check_failed(self) -> None:
+        """The watch finds it."""
+        assert await self.setting.engine.maker(self.label) == f"key-{self.setting.key_id}"
+
+
+async def client_makes(environment: Environment, taken: bool) -> MadeCase:
+    setting = await placed(environment)
+    await both(setting)
+    label = f"b-{new_uuid()[:18]}" if taken else f"with.dots-{new_uuid()[:8]}"
+    await setting.engine.make(label, f"key-{setting.key_id}")
+    args = adoption_jobs.MadeArgs(
+        account_id=setting.account_id, key_id=setting.key_id, region=REGION, label=label
+    )
+    async with environment.store.transaction() as db:
+        job = await environment.queue.enqueue(
+            db, adoption_jobs.TAKE_UP, args, account_id=setting.account_id
+        )
+    return MadeCase(setting, label, job.id, taken)
+
+
+@dataclass(frozen=True)
 class TickCase:
     """A job of the clock, which begins others at most."""
 
@@ -223,6 +261,8 @@ SCENARIOS = (
     _scenario(jobs.APPLY_KEY, "a key is made", bucket_alone, bucket=True, key=True),
     _scenario(jobs.APPLY_KEY, "a key is revoked", key_leaves, bucket=True, key=False),
     _scenario(jobs.PURGE, "object storage is cancelled", all_leave, bucket=False, key=False),
+    Scenario(adoption_jobs.TAKE_UP, partial(client_makes, taken=True), "it may be"),
+    Scenario(adoption_jobs.TAKE_UP, partial(client_makes, taken=False), "it may not be"),
     Scenario(watch_jobs.WATCH, partial(tick, kind=watch_jobs.WATCH)),
     Scenario(watch_jobs.COUNT, partial(tick, kind=watch_jobs.COUNT)),
 )

@@ -42,7 +42,7 @@ _EVENTS = frozenset(
 _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
-    *("object_bucket_apply", "object_key_apply", "object_storage_count"),
+    *("object_bucket_apply", "object_key_apply", "object_storage_count", "object_bucket_take_up"),
     *("address_apply", "account_close", "account_suspension", "operator_letter", "card_forget"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and

@@ -1,8 +1,10 @@
-"""Listens to the engines of this process: what goes off or fails is looked at within seconds."""
+"""Listens to the engines of this process: what goes off, fails or is made is looked at at once."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from functools import partial
+from typing import TypeVar
 
 import structlog
 
@@ -12,14 +14,18 @@ from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.watch_jobs import went_off
 from roost.resources.databases.engine import DATABASE_PLANE
 from roost.resources.databases.watch_jobs import fails
+from roost.resources.object_storage import adoption_jobs
+from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket
 from roost.store import Queries
 
 _PAUSE_SECONDS = 5.0
 """After a fault; the watch of each minute goes on meanwhile."""
 
-Hear = Callable[[], AsyncGenerator[int, None]]
-"""The ids of what something has happened to."""
-Look = Callable[[Queries, JobQueue, int], Awaitable[None]]
+T = TypeVar("T")
+
+Hear = Callable[[], AsyncGenerator[T, None]]
+"""What something has happened to."""
+Look = Callable[[Queries, JobQueue, T], Awaitable[None]]
 
 _log = structlog.get_logger(__name__)
 
@@ -33,9 +39,16 @@ async def listen(roost: Roost) -> None:
             tasks.create_task(_listen(roost, region, instance_engine.endings, went_off))
         for region, database_engine in databases.items():
             tasks.create_task(_listen(roost, region, database_engine.faults, fails))
+        for region, object_engine in roost.engines.by_region(OBJECT_PLANE).items():
+            look = partial(_look_at_bucket, region)
+            tasks.create_task(_listen(roost, region, object_engine.made, look))
 
 
-async def _listen(roost: Roost, region: str, hear: Hear, look: Look) -> None:
+async def _look_at_bucket(region: str, db: Queries, queue: JobQueue, made: MadeBucket) -> None:
+    await adoption_jobs.look(db, queue, region, made)
+
+
+async def _listen(roost: Roost, region: str, hear: Hear[T], look: Look[T]) -> None:
     while True:
         try:
             async with aclosing(hear()) as heard:

@@ -65,6 +65,10 @@ class Catalog:
         """A cluster of object storage."""
         return self._clusters.get(cluster_id)
 
+    def find_cluster_of(self, region_id: str) -> ObjectClusterEntry | None:
+        """That of a region."""
+        return next((each for each in self._clusters.values() if each.region == region_id), None)
+
     def find_image(self, image_id: str) -> ImageEntry | None:
         """A public image."""
         return self._images.get(image_id)

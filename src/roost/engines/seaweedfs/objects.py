@@ -3,7 +3,8 @@
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
@@ -13,13 +14,13 @@ from defusedxml import ElementTree
 
 from roost.core.engine import EngineError, Health
 from roost.engines.seaweedfs.http import send
-from roost.engines.seaweedfs.policies import bucket_policy, key_policy
+from roost.engines.seaweedfs.policies import bucket_policy, key_policy, signer_policy
 from roost.engines.seaweedfs.s3 import S3
 from roost.engines.seaweedfs.server import ROOT, Server
 from roost.resources.object_storage.engine import (
-    BucketGrant,
     BucketSpec,
     KeySpec,
+    MadeBucket,
     NotEmptyError,
     ObjectPage,
     Signature,
@@ -64,23 +65,44 @@ class SeaweedObjects:
         return (await self._server.ensure()).url
 
     async def put_bucket(self, bucket: BucketSpec) -> None:
-        s3, policy = await self._s3(), bucket_policy(bucket)
+        s3 = await self._s3()
         exists = ("BucketAlreadyExists", "BucketAlreadyOwnedByYou")
         await s3.call("PUT", bucket.name, accepts=exists)
         signer = await self._signer(bucket.name)
-        grants = (BucketGrant(bucket.name, True),)
-        key = KeySpec(_SIGNER + bucket.name, signer.access_key, signer.secret_key, grants)
-        await (await self._identities()).put(key, key_policy(grants))
-        if policy is None:
-            gone = ("NoSuchBucketPolicy",)
-            await s3.call("DELETE", bucket.name, {"policy": ""}, accepts=gone)
-        else:
-            await s3.call("PUT", bucket.name, {"policy": ""}, policy)
+        key = KeySpec(_SIGNER + bucket.name, signer.access_key, signer.secret_key, ())
+        await (await self._identities()).put(key, signer_policy(bucket.name))
+        await self.put_access(bucket)
         if bucket.cors_enabled:
             await s3.call("PUT", bucket.name, {"cors": ""}, _CORS)
         else:
             gone = ("NoSuchCORSConfiguration",)
             await s3.call("DELETE", bucket.name, {"cors": ""}, accepts=gone)
+
+    async def put_access(self, bucket: BucketSpec) -> None:
+        s3, policy = await self._s3(), bucket_policy(bucket)
+        if policy is None:
+            gone = ("NoSuchBucketPolicy", "NoSuchBucket")
+            await s3.call("DELETE", bucket.name, {"policy": ""}, accepts=gone)
+        else:
+            await s3.call("PUT", bucket.name, {"policy": ""}, policy, accepts=("NoSuchBucket",))
+
+    async def made(self) -> AsyncGenerator[MadeBucket, None]:
+        if not self._server.exists:
+            return
+        from roost.engines.seaweedfs import filer
+
+        async with aclosing(filer.made((await self._server.ensure()).filer)) as found:
+            async for each in found:
+                if _is_key(each.key):
+                    yield each
+
+    async def maker(self, bucket: str) -> str | None:
+        if not self._server.exists:
+            return None
+        s3 = await self._s3()
+        answer = await s3.call("GET", bucket, {"acl": ""}, accepts=("NoSuchBucket",))
+        owner = "".join(answer.texts("{*}Owner/{*}ID"))
+        return owner if _is_key(owner) else None
 
     async def is_empty(self, bucket: str) -> bool:
         if not self._server.exists:
@@ -101,7 +123,9 @@ class SeaweedObjects:
     async def purge_bucket(self, bucket: str) -> None:
         if self._server.exists and bucket in await self.buckets():
             await (await self._identities()).delete(_SIGNER + bucket)
-            await (await self._identities()).purge(bucket)
+            from roost.engines.seaweedfs import filer
+
+            await filer.purge((await self._server.ensure()).filer, bucket)
 
     async def has_object(self, bucket: str, name: str) -> bool:
         answer = await (await self._s3()).call("HEAD", f"{bucket}/{name}", accepts=("404",))
@@ -151,7 +175,7 @@ class SeaweedObjects:
         return sorted(answer.texts("{*}Bucket/{*}Name"))
 
     async def put_key(self, key: KeySpec) -> None:
-        await (await self._identities()).put(key, key_policy(key.grants))
+        await (await self._identities()).put(key, key_policy(key))
 
     async def delete_key(self, name: str) -> None:
         if self._server.exists:
@@ -160,11 +184,7 @@ class SeaweedObjects:
     async def keys(self) -> list[str]:
         if not self._server.exists:
             return []
-        return sorted(
-            name
-            for name in await (await self._identities()).names()
-            if name != ROOT and not name.startswith(_SIGNER)
-        )
+        return sorted(filter(_is_key, await (await self._identities()).names()))
 
     async def health(self) -> Health:
         if not self._server.exists:
@@ -199,6 +219,11 @@ class SeaweedObjects:
         place = await self._server.ensure()
         digest = hmac.digest(place.secret.encode(), f"sign {bucket}".encode(), hashlib.sha256).hex()
         return S3(place.url, f"SIGN{digest[:16].upper()}", digest[16:])
+
+
+def _is_key(name: str) -> bool:
+    """Whether an identity of this name is a key that was put."""
+    return bool(name) and name != ROOT and not name.startswith(_SIGNER)
 
 
 def _read_page(body: bytes) -> ObjectPage:

@@ -1,7 +1,8 @@
 """Buckets and keys that exist only as records."""
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
@@ -12,8 +13,10 @@ from roost.core.engine import Health
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.state import Documents
 from roost.resources.object_storage.engine import (
+    BucketGrant,
     BucketSpec,
     KeySpec,
+    MadeBucket,
     NotEmptyError,
     ObjectPage,
     Signature,
@@ -34,6 +37,7 @@ class SimulatedObjects:
     def __init__(self, state_dir: Path, latency: float) -> None:
         """`latency`: seconds that each operation takes."""
         self._plane = Plane(state_dir, latency)
+        self._heard: asyncio.Queue[MadeBucket] | None = None
 
     async def endpoint(self) -> str:
         return "http://objects.invalid"
@@ -44,6 +48,28 @@ class SimulatedObjects:
             "bucket_put", lambda documents: documents.write(_BUCKET, bucket.name, body)
         )
         await self._plane.plan.wait("bucket_put", bucket.name)
+
+    async def put_access(self, bucket: BucketSpec) -> None:
+        body = json.dumps(asdict(bucket))
+
+        def put(documents: Documents) -> None:
+            if documents.read(_BUCKET, bucket.name) is not None:
+                documents.write(_BUCKET, bucket.name, body)
+
+        await self._plane.begin("bucket_put", put)
+
+    async def made(self) -> AsyncGenerator[MadeBucket, None]:
+        """Only those of this very object."""
+        heard = self._heard = asyncio.Queue[MadeBucket]()
+        try:
+            while True:
+                yield await heard.get()
+        finally:
+            self._heard = None
+
+    async def maker(self, bucket: str) -> str | None:
+        found = (await self._plane.state.read_all(_BUCKET)).get(bucket)
+        return None if found is None else json.loads(found).get("maker")
 
     async def is_empty(self, bucket: str) -> bool:
         return await self._plane.transact(lambda documents: not _objects(documents, bucket))
@@ -91,7 +117,8 @@ class SimulatedObjects:
         return sorted(await self._plane.state.read_all(_BUCKET))
 
     async def put_key(self, key: KeySpec) -> None:
-        body = json.dumps({"grants": [asdict(grant) for grant in key.grants]})
+        shown = ("grants", "lists", "makes")
+        body = json.dumps({name: value for name, value in asdict(key).items() if name in shown})
         await self._plane.begin("key_put", lambda documents: documents.write(_KEY, key.name, body))
 
     async def delete_key(self, name: str) -> None:
@@ -111,6 +138,13 @@ class SimulatedObjects:
 
     async def close(self) -> None:
         self._plane.state.close()
+
+    async def make(self, bucket: str, key: str, *, told: bool = True) -> None:
+        """Make a bucket with a key, as a client would; `told`: to those who listen."""
+        body = json.dumps({**asdict(BucketSpec(bucket, "private", False)), "maker": key})
+        await self._plane.transact(lambda documents: documents.write(_BUCKET, bucket, body))
+        if told and self._heard is not None:
+            self._heard.put_nowait(MadeBucket(bucket, key))
 
     async def write(self, bucket: str, name: str, size: int = 1) -> None:
         """Put an object, as a client would."""
@@ -133,10 +167,19 @@ class SimulatedObjects:
 
     async def grants(self, name: str) -> dict[str, bool] | None:
         """The buckets that a key opens, and whether it may write to them."""
+        found = await self.key(name)
+        if found is None:
+            return None
+        return {grant.bucket: grant.writes for grant in found.grants}
+
+    async def key(self, name: str) -> KeySpec | None:
+        """A key as it was put last, without what opens it."""
         found = (await self._plane.state.read_all(_KEY)).get(name)
         if found is None:
             return None
-        return {grant["bucket"]: grant["writes"] for grant in json.loads(found)["grants"]}
+        body = json.loads(found)
+        grants = tuple(BucketGrant(**grant) for grant in body["grants"])
+        return KeySpec(name, "", "", grants, tuple(body["lists"]), body["makes"])
 
 
 def _objects(documents: Documents, bucket: str) -> dict[str, str]:

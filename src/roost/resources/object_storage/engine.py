@@ -2,10 +2,11 @@
 
 PostgreSQL holds the truth: every call that makes something carries the whole of it, and every
 method is idempotent. Whoever holds a key has no more access than its grants and the buckets' ACLs
-give: no call of the S3 kind changes keys, ACLs or the list of buckets. All may raise EngineError.
+give: no call of the S3 kind changes keys, ACLs or settings of buckets. One makes buckets, which
+nobody can use before Roost has taken them up (`made`). All may raise EngineError.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -34,6 +35,8 @@ class BucketSpec:
     objects: Mapping[str, Acl] = field(default_factory=dict)
     """Objects with an ACL of their own, which holds in place of the bucket's. Their names have no
     character that means something in policies (`rules.check_acl_name`)."""
+    listed_by: tuple[str, ...] = ()
+    """The names of keys that list it among the buckets, and may do no more with it than others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,20 @@ class KeySpec:
     access_key: str
     secret_key: str
     grants: tuple[BucketGrant, ...]
+    lists: tuple[str, ...] = ()
+    """Buckets that it lists among its own, and may do no more with than others (`listed_by`, which
+    is put first)."""
+    makes: bool = True
+    """Whether it may make buckets."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBucket:
+    """One that an S3 client has made."""
+
+    name: str
+    key: str
+    """The name of the key with which it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +147,15 @@ class ObjectEngine(Protocol):
 
     async def put_bucket(self, bucket: BucketSpec) -> None:
         """Make the bucket, or let it have this ACL and CORS; its objects stay."""
+
+    async def put_access(self, bucket: BucketSpec) -> None:
+        """The same of the access alone; nothing happens where there is no such bucket."""
+
+    def made(self) -> AsyncGenerator[MadeBucket, None]:
+        """What S3 clients make, as they do so; it may end at any time, and tell too much."""
+
+    async def maker(self, bucket: str) -> str | None:
+        """The name of the key with which an S3 client made the bucket, if one did."""
 
     async def is_empty(self, bucket: str) -> bool:
         """True also of one that does not exist."""

@@ -2,6 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.object_storage import (
+    adoption_jobs,
     certificate_endpoints,
     conditions,
     endings,
@@ -21,7 +22,10 @@ from roost.resources.object_storage.queries import BUCKET
 GROUP = Group(
     endpoints=(endpoints, object_endpoints, key_endpoints, certificate_endpoints),
     entities=(BUCKET, KEY),
-    jobs=(jobs.APPLY_BUCKET, jobs.APPLY_KEY, jobs.PURGE, watch_jobs.WATCH, watch_jobs.COUNT),
+    jobs=(
+        *(jobs.APPLY_BUCKET, jobs.APPLY_KEY, jobs.PURGE, adoption_jobs.TAKE_UP),
+        *(watch_jobs.WATCH, watch_jobs.COUNT),
+    ),
     schedules=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
     at_start=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
     watches=(conditions.WATCH,),

@@ -18,7 +18,12 @@ from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, again, done, next_step, writing
 from roost.resources.object_storage import key_queries, queries
-from roost.resources.object_storage.engine import OBJECT_PLANE, NotEmptyError, ObjectEngine
+from roost.resources.object_storage.engine import (
+    OBJECT_PLANE,
+    BucketSpec,
+    NotEmptyError,
+    ObjectEngine,
+)
 from roost.resources.object_storage.key_queries import KEY, KeyFacts
 from roost.resources.object_storage.locks import resource_of
 from roost.resources.object_storage.queries import BUCKET, BucketFacts
@@ -60,7 +65,7 @@ async def bring_bucket(run: Run[BucketArgs]) -> Verdict:
     if bucket.deleting:
         await engine.delete_bucket(bucket.label)
     else:
-        await engine.put_bucket(bucket.spec(await queries.acls(run.store, bucket.id)))
+        await engine.put_bucket(await _spec(run.store, bucket))
     return next_step(result={"revision": bucket.revision})
 
 
@@ -71,7 +76,7 @@ async def bring_keys(run: Run[BucketArgs]) -> Verdict:
         return done()
     engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
     for key in await key_queries.of_account(run.store, bucket.account_id):
-        await _bring_key(run.store, run.get(Box), key, bucket.region, engine)
+        await bring_key_to(run.store, run.get(Box), key, bucket.region, engine)
     if bucket.deleting:
         return next_step(writing(queries.forget, bucket.id))
     revision = run.result("bring")["revision"]
@@ -85,20 +90,37 @@ async def bring_key(run: Run[KeyArgs]) -> Verdict:
     if key is None:
         return done()
     for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
-        await _bring_key(run.store, run.get(Box), key, region, engine)
+        await _hide_objects(run.store, key, region, engine)
+        await bring_key_to(run.store, run.get(Box), key, region, engine)
     if key.deleting:
         return next_step(writing(key_queries.forget, key.id))
     return next_step(writing(key_queries.set_applied, key.id, key.revision))
 
 
-async def _bring_key(
+async def bring_key_to(
     db: Queries, box: Box, key: KeyFacts, region: str, engine: ObjectEngine
 ) -> None:
-    wanted = not key.deleting and await key_queries.is_wanted_in(db, region, key.account_id)
-    if wanted:
-        await engine.put_key(key.spec(box, await key_queries.grants(db, key, region)))
-    else:
+    """Let the engine have the key as it should be, or not at all."""
+    if key.deleting or not await key_queries.is_wanted_in(db, region, key.account_id):
         await engine.delete_key(key.name)
+        return
+    grants = await key_queries.grants(db, key, region)
+    lists = await key_queries.lists(db, key, region)
+    await engine.put_key(key.spec(box, grants, lists))
+
+
+async def _hide_objects(db: Queries, key: KeyFacts, region: str, engine: ObjectEngine) -> None:
+    """Buckets that the key is going to list tell it no more than that they are there."""
+    if key.deleting or not key.limited:
+        return
+    for bucket in await queries.of_account(db, key.account_id):
+        if bucket.region == region and bucket.applied and not bucket.deleting:
+            await engine.put_access(await _spec(db, bucket))
+
+
+async def _spec(db: Queries, bucket: BucketFacts) -> BucketSpec:
+    acls = await queries.acls(db, bucket.id)
+    return bucket.spec(acls, await key_queries.without_access(db, bucket.id))
 
 
 async def purge_keys(run: Run[AccountArgs]) -> Verdict:

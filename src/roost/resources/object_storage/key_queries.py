@@ -46,19 +46,33 @@ class KeyFacts:
     revision: int
     applied: int
     deleting: bool
+    barred: bool
+    """Whether S3 clients make no buckets with it for now."""
 
     @property
     def name(self) -> str:
         """By which engines know it."""
-        return f"key-{self.id}"
+        return f"{_NAME}{self.id}"
 
     @property
     def pending(self) -> bool:
         """Whether an engine has something else than the row says."""
         return self.deleting or self.applied < self.revision
 
-    def spec(self, box: Box, grants: tuple[BucketGrant, ...]) -> KeySpec:
-        return KeySpec(self.name, self.access_key, box.open(self.secret_key).decode(), grants)
+    def spec(
+        self, box: Box, grants: tuple[BucketGrant, ...], lists: tuple[str, ...] = ()
+    ) -> KeySpec:
+        secret = box.open(self.secret_key).decode()
+        return KeySpec(self.name, self.access_key, secret, grants, lists, not self.barred)
+
+
+_NAME = "key-"
+
+
+def id_of(name: str) -> int | None:
+    """Of a key, by the name that engines know."""
+    number = name.removeprefix(_NAME)
+    return int(number) if name.startswith(_NAME) and number.isdecimal() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +88,8 @@ class NewKey:
 
 
 _FACTS = """
-    select id, account_id, label, access_key, secret_key, limited, revision, applied, deleting
+    select id, account_id, label, access_key, secret_key, limited, revision, applied, deleting,
+        barred
     from object_key
     """
 
@@ -179,6 +194,53 @@ async def grants(db: Queries, key: KeyFacts, region: str) -> tuple[BucketGrant, 
         region,
     )
     return tuple(BucketGrant(row["label"], row["writes"]) for row in rows)
+
+
+async def lists(db: Queries, key: KeyFacts, region: str) -> tuple[str, ...]:
+    """Buckets of a region that a limited key lists without having access to them (rule 8)."""
+    rows = await db.fetch(
+        """
+        select b.label from object_bucket b
+        where b.account_id = $2 and b.region = $3 and not b.deleting and $4 and not exists (
+            select from object_key_access g where g.bucket_id = b.id and g.key_id = $1)
+        order by b.label
+        """,
+        key.id,
+        key.account_id,
+        region,
+        key.limited,
+    )
+    return tuple(row["label"] for row in rows)
+
+
+async def without_access(db: Queries, bucket_id: int) -> tuple[str, ...]:
+    """The names of keys of the bucket's account that do no more with it than to list it."""
+    rows = await db.fetch(
+        """
+        select k.id from object_bucket b join object_key k on k.account_id = b.account_id
+        where b.id = $1 and k.limited and not k.deleting and not exists (
+            select from object_key_access g where g.bucket_id = b.id and g.key_id = k.id)
+        order by k.id
+        """,
+        bucket_id,
+    )
+    return tuple(f"{_NAME}{row['id']}" for row in rows)
+
+
+async def set_barred(db: Queries, account_id: int) -> None:
+    """S3 clients of the account make no buckets until `unbar`."""
+    await db.execute("update object_key set barred = true where account_id = $1", account_id)
+
+
+async def unbar(db: Queries, limit: int) -> None:
+    """Let all do so again, which jobs have to bring."""
+    await db.execute(
+        """
+        update object_key set barred = false, revision = revision + 1 where id in (
+            select id from object_key where barred limit $1)
+        """,
+        limit,
+    )
 
 
 async def rename(db: Queries, key_id: int, label: str) -> None:

@@ -70,8 +70,8 @@ class BucketFacts:
         """Whether the engine has something else than the row says."""
         return self.deleting or self.applied < self.revision
 
-    def spec(self, acls: dict[str, Acl]) -> BucketSpec:
-        return BucketSpec(self.label, self.acl, self.cors_enabled, acls)
+    def spec(self, acls: dict[str, Acl], listed_by: tuple[str, ...] = ()) -> BucketSpec:
+        return BucketSpec(self.label, self.acl, self.cors_enabled, acls, listed_by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +140,26 @@ async def lock_in(db: Queries, region: str, label: str) -> BucketFacts | None:
     """A bucket of any account by its region, which nobody else changes meanwhile."""
     sql = f"{_FACTS} where region = $1 and label = $2 for no key update"
     return _facts(await db.fetchrow(sql, region, label))
+
+
+async def find_in(db: Queries, region: str, label: str) -> BucketFacts | None:
+    """A bucket of any account by its region, also one that is being deleted."""
+    sql = f"{_FACTS} where region = $1 and label = $2"
+    return _facts(await db.fetchrow(sql, region, label))
+
+
+async def unknown_in(db: Queries, region: str, labels: Collection[str]) -> list[str]:
+    """Those of the labels that no bucket of the region has."""
+    rows = await db.fetch(
+        """
+        select l.label from unnest($2::text[]) as l (label) where not exists (
+            select from object_bucket b where b.region = $1 and b.label = l.label)
+        order by l.label
+        """,
+        region,
+        list(labels),
+    )
+    return [row["label"] for row in rows]
 
 
 async def in_region(db: Queries, region: str, after: str, limit: int) -> list[BucketFacts]:

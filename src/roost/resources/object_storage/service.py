@@ -1,9 +1,11 @@
 """Making, changing and deleting buckets, and ending object storage (spec A object storage)."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from roost.core.catalog import Catalog
+from roost.core.catalog.entries import ObjectClusterEntry
 from roost.core.context import Context
 from roost.core.engine import EngineError
 from roost.core.events import log
@@ -12,7 +14,7 @@ from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, invalid
 from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
-from roost.resources.object_storage import jobs, key_queries, limits, locks, queries
+from roost.resources.object_storage import jobs, key_queries, limits, locks, queries, rules
 from roost.resources.object_storage.bodies import ChangeAccess, CreateBucket
 from roost.resources.object_storage.engine import OBJECT_PLANE, Acl, ObjectEngine
 from roost.resources.object_storage.queries import BucketFacts, NewBucket
@@ -20,6 +22,7 @@ from roost.resources.object_storage.queries import BucketFacts, NewBucket
 IN_DEBT = "Your account has a negative balance; object storage takes nothing new until it is paid"
 TAKEN = "The cluster has a bucket of this label already"
 LEAVING = "The bucket of this label is being deleted"
+NOT_OFFERED = "Its name cannot be the label of a bucket"
 NOT_EMPTY = "The bucket is not empty"
 UNREACHABLE = "Object storage does not answer. Please try again later."
 
@@ -29,20 +32,38 @@ async def create(context: Context, body: CreateBucket) -> str:
     await check_solvent(context)
     cluster = context.get(Catalog).find_cluster(body.cluster)
     assert cluster is not None
+    made = await _make(context, cluster, body.label, body.acl, body.cors_enabled)
+    return await _own(context, body) if made is None else made
+
+
+async def take_up(context: Context, region: str, label: str) -> None:
+    """A bucket that an S3 client has made for the account is one of its own, as if the API had made
+    it. Nothing happens when somebody has one of this label. ApiError when it may not be."""
+    cluster = context.get(Catalog).find_cluster_of(region)
+    if cluster is None or re.fullmatch(rules.LABEL_PATTERN, label) is None:
+        raise invalid(NOT_OFFERED)
+    await check_solvent(context)
+    await _make(context, cluster, label, "private", False)
+
+
+async def _make(
+    context: Context, cluster: ObjectClusterEntry, label: str, acl: Acl, cors_enabled: bool
+) -> str | None:
+    """The record of a new bucket; None when the cluster has one of this label."""
     new = NewBucket(
         account_id=context.account_id,
         cluster=cluster.id,
         region=cluster.region,
         engine=context.get(Engines).of(OBJECT_PLANE, cluster.region).name,
-        label=body.label,
-        hostname=f"{body.label}.{cluster.domain}",
-        acl=body.acl,
-        cors_enabled=body.cors_enabled,
+        label=label,
+        hostname=f"{label}.{cluster.domain}",
+        acl=acl,
+        cors_enabled=cors_enabled,
         now=context.clock.seconds(),
     )
     made = await queries.insert(context.db, new)
     if made is None:
-        return await _own(context, body)
+        return None
     await accounts.set_object_storage(context.db, context.account_id, "active")
     bucket = await queries.find(context.db, made[0])
     assert bucket is not None

@@ -11,8 +11,8 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.object_storage import jobs, key_queries, queries
-from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
+from roost.resources.object_storage import adoption_jobs, jobs, key_queries, queries
+from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket, ObjectEngine
 from roost.resources.object_storage.locks import resource_of
 from roost.store import Queries, Store
 
@@ -29,6 +29,8 @@ async def watch(run: Run[JobArgs]) -> Verdict:
         except EngineError as error:
             _log.warning("object_storage_down", region=region, reason=str(error))
     queue = run.get(JobQueue)
+    await _find_made(run, queue)
+    await key_queries.unbar(run.store, _BATCH)
     for bucket in await queries.pending(run.store, _BATCH):
         async with run.store.transaction() as db:
             await bring_bucket(db, queue, bucket.id)
@@ -36,6 +38,19 @@ async def watch(run: Run[JobArgs]) -> Verdict:
         async with run.store.transaction() as db:
             await bring_key(db, queue, key.id)
     return next_step()
+
+
+async def _find_made(run: Run[JobArgs], queue: JobQueue) -> None:
+    """Buckets that S3 clients made while nobody listened."""
+    for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
+        try:
+            for name in await queries.unknown_in(run.store, region, await engine.buckets()):
+                key = await engine.maker(name)
+                if key is not None:
+                    async with run.store.transaction() as db:
+                        await adoption_jobs.look(db, queue, region, MadeBucket(name, key))
+        except EngineError as error:
+            _log.warning("object_storage_not_seen", region=region, reason=str(error))
 
 
 async def bring_bucket(db: Queries, queue: JobQueue, bucket_id: int) -> bool:
