@@ -87,6 +87,19 @@ async def test_what_is_off_stays_off_and_comes_back(client: Client, roost: Roost
     assert (await engine_of(roost).inspect(id_of(path))) is not None
 
 
+async def test_a_guest_that_runs_is_told_why_it_is_powered_off(client: Client) -> None:
+    path = await running(client)
+    await client.post(f"{path}/migrate", GO | {"type": "warm"})
+    await quiet(client, path)
+    request = next(
+        each
+        for each in await events(client, path)
+        if each["action"] == "compute_migrate_datacenter_create"
+    )
+    assert "addresses change with the region" in request["message"]
+    assert (await client.get(path))["status"] == "running"
+
+
 async def test_its_former_addresses_are_free_then(client: Client, roost: Roost) -> None:
     path = await running(client)
     address = (await client.get(path))["ipv4"][0]

@@ -190,7 +190,7 @@ class NftablesHarness:
         tag = b"packet %d." % next(self._numbers)
         sender, receiver = self._ports[packet.source], self._ports[packet.target]
         kind, body = ip_packet(packet, tag, port)
-        frame = _mac(bridge_mac(self._state_dir)) + _mac(sender.spec.mac)
+        frame = _mac(bridge_mac(self._config)) + _mac(sender.spec.mac)
         os.write(sender.descriptor, bytes(_HEADER_BYTES) + frame + struct.pack("!H", kind) + body)
         return any(tag in each for each in list(receiver.received()))
 
@@ -205,7 +205,7 @@ class NftablesHarness:
         tag = b"packet %d." % next(self._numbers)
         kind, body = ip_packet(packet, tag, 1024 + next(self._numbers) % CONNECTIONS)
         sender = next(spec for spec in self._specs if spec.id == compute_id)
-        frame = _mac(bridge_mac(self._state_dir)) + _mac(sender.mac)
+        frame = _mac(bridge_mac(self._config)) + _mac(sender.mac)
         self.write(compute_id, frame + struct.pack("!H", kind) + body)
         for index, spec in enumerate(self._specs):
             port = next(each for each in self._ports.values() if each.spec.id == spec.id)

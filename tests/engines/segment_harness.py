@@ -151,8 +151,8 @@ class RealSegments:
     def __init__(self, state_dir: Path) -> None:
         self._state_dir = state_dir
         self._pools = claim_pools()
-        config = NetworkConfig((self._pools.ipv4,), self._pools.ipv6)
-        self.network = GuestNetwork(state_dir, config)
+        self._config = NetworkConfig((self._pools.ipv4,), self._pools.ipv6)
+        self.network = GuestNetwork(state_dir, self._config)
         self._devices: dict[int, _Device] = {}
         self._numbers = itertools.count(1)
 
@@ -240,7 +240,7 @@ class RealSegments:
         link = spec.links[number]
         assert not isinstance(link, VlanLink)
         if isinstance(link, PublicLink):
-            return bridge_mac(self._state_dir)
+            return bridge_mac(self._config)
         name = vpc_name(self._state_dir, link.vpc_id)
         text = output("ip", "-n", name, "-brief", "link", "show", f"sub{link.subnet_id}")
         return text.split()[2]

@@ -280,7 +280,7 @@ async def test_a_qemu_that_never_answers_does_not_stay(
     guest = Guest(tmp_path, 100_001)
     guest.directory.mkdir()
     with pytest.raises(EngineError, match="could not be started"):
-        await launch.launch(guest, ["tail", "-f", "/dev/null", guest.marker], ())
+        await launch._run(guest, ["tail", "-f", "/dev/null", guest.marker], ())
     assert processes_with(guest.marker) == []
 
 

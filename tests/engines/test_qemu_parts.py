@@ -16,12 +16,13 @@ from roost.core.engine import EngineError
 from roost.engines.processes import Process, find_process, search_process
 from roost.engines.qemu import kvm, launch
 from roost.engines.qemu.boots import Boot
-from roost.engines.qemu.command import command
+from roost.engines.qemu.command import Machine, command
 from roost.engines.qemu.devices import volume_drive
 from roost.engines.qemu.diskfiles import DiskFile, Place, disk_ids
 from roost.engines.qemu.guests import CONSOLE, Guest
 from roost.engines.qemu.launch import KvmError
 from roost.engines.qemu.network.config import (
+    NetworkConfig,
     bridge_mac,
     ipv4_links,
     ipv6_link,
@@ -136,18 +137,24 @@ def test_translated_guests_get_no_more_processors_than_there_are(tmp_path: Path)
     guest = Guest(tmp_path, 100_001)
     many = replace(Pools(0).spec(100_001), vcpus=512)
     boot = Boot((), None, 0)
-    arguments = command(guest, many, "tcg", boot, (5,), 6, 7)
+    arguments = command(guest, many, Machine.of(many, "tcg"), boot, (5,), 6, 7)
     assert arguments[arguments.index("-smp") + 1] == str(os.cpu_count())
-    arguments = command(guest, many, "kvm", boot, (5,), 6, 7)
+    arguments = command(guest, many, Machine.of(many, "kvm"), boot, (5,), 6, 7)
     assert arguments[arguments.index("-smp") + 1] == "512"
 
 
 def test_state_directories_have_networks_of_their_own(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     assert len(network_name(one)) < 16
-    for derive in (network_name, bridge_mac, ipv6_link):
+    for derive in (network_name, ipv6_link):
         assert derive(one) == derive(one)
         assert derive(one) != derive(other)
+
+
+def test_gateways_keep_their_card_on_every_host_of_a_region() -> None:
+    one, other = (NetworkConfig((pools.ipv4,), pools.ipv6) for pools in map(Pools, (1, 2)))
+    assert bridge_mac(one) == bridge_mac(replace(one, uplink="nat"))
+    assert bridge_mac(one) != bridge_mac(other)
 
 
 def test_the_cable_avoids_reserved_addresses(tmp_path: Path) -> None:

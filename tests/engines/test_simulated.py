@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import get_args
 
@@ -160,7 +161,11 @@ def spec() -> InstanceSpec:
     return SPEC
 
 
-@pytest.mark.parametrize("operation", get_args(Operation))
+LIVE = [each for each in get_args(Operation) if each.startswith("live_")]
+"""What is done with a guest that runs, and with another host."""
+
+
+@pytest.mark.parametrize("operation", [each for each in get_args(Operation) if each not in LIVE])
 async def test_a_planned_fault_fails_as_many_calls_as_asked(
     region: Region, operation: Operation
 ) -> None:
@@ -171,6 +176,37 @@ async def test_a_planned_fault_fails_as_many_calls_as_asked(
             await region.call(operation)
     assert await region.held() == before
     await region.call(operation)
+
+
+@pytest.mark.parametrize("operation", LIVE)
+async def test_a_planned_fault_fails_a_step_of_a_live_move(
+    region: Region, tmp_path: Path, operation: Operation
+) -> None:
+    here, address = region.instances, IPv4Address("127.0.0.1")
+    there = SimulatedInstances(tmp_path / "there", latency=0, clock=Clock())
+    await here.start(SPEC)
+
+    async def move() -> None:
+        offer = await here.live.offer(ID, address)
+        landing = await there.live.receive(SPEC, offer, address)
+        await here.live.send(ID, landing, None, ignore)
+        await there.live.turn_away(ID)
+        await here.live.stay(ID)
+        offer = await here.live.offer(ID, address)
+        landing = await there.live.receive(SPEC, offer, address)
+        await here.live.send(ID, landing, None, ignore)
+        await there.live.enter(SPEC)
+
+    for engine in (here, there):
+        await engine.plan.fail(operation, "The disk is full", calls=1)
+    with pytest.raises(EngineError, match=r"^The disk is full$"):
+        await move()
+    assert await there.list() == []
+    for engine in (here, there):
+        await engine.plan.mend(operation)
+    await move()
+    assert len(await there.list()) == 1
+    await there.close()
 
 
 async def test_a_fault_without_end_holds_until_it_is_mended(

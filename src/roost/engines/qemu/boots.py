@@ -40,22 +40,26 @@ class Boot:
 
 @contextmanager
 def arranged(
-    guest: Guest, spec: InstanceSpec, rescue: GuestImage | None, held: Mapping[str, int]
+    guest: Guest,
+    spec: InstanceSpec,
+    rescue: GuestImage | None,
+    held: Mapping[str, int],
+    luns: Mapping[int, int] | None = None,
 ) -> Iterator[Boot]:
     """NoDisksError when a device does not exist, or none is to boot from.
 
     The volumes are open until the block ends. `rescue` is the system to boot instead; `held` are
-    the open files of running guests.
+    the open files of running guests; `luns` are those of volumes that have some already.
     """
     files: dict[int, int] = {}
     try:
         _open_volumes(guest, spec, held, files)
         if rescue is not None:
-            drives = _drives(guest, spec, None)
+            drives = _drives(guest, spec, None, {})
             drives.append(Drive("rescue", "qcow2", RESCUE_DISK, RESCUE_LUN))
             boot = Boot(tuple(drives), rescue, RESCUE_LUN, files)
         else:
-            boot = _own_boot(guest, spec, files)
+            boot = _own_boot(guest, spec, files, luns or {})
         _check_kernel(boot)
         yield boot
     finally:
@@ -63,13 +67,15 @@ def arranged(
             os.close(descriptor)
 
 
-def _own_boot(guest: Guest, spec: InstanceSpec, files: dict[int, int]) -> Boot:
+def _own_boot(
+    guest: Guest, spec: InstanceSpec, files: dict[int, int], luns: Mapping[int, int]
+) -> Boot:
     root = next((device for device in spec.devices if device.slot == spec.root), None)
     if root is None or spec.root is None:
         raise NoDisksError("The instance has no disks to boot from")
     image = guest.disk(root.disk_id).image() if isinstance(root, DiskDevice) else None
     firmware = image is None or image.kernel is None
-    drives = _drives(guest, spec, spec.root if firmware else None)
+    drives = _drives(guest, spec, spec.root if firmware else None, luns)
     return Boot(tuple(drives), image, slot_lun(spec.root), files)
 
 
@@ -82,7 +88,9 @@ def _open_volumes(
             files[device.volume_id] = volume.open(guest.id, held)
 
 
-def _drives(guest: Guest, spec: InstanceSpec, first: Slot | None) -> list[Drive]:
+def _drives(
+    guest: Guest, spec: InstanceSpec, first: Slot | None, luns: Mapping[int, int]
+) -> list[Drive]:
     """The firmware boots the slot `first`."""
     drives: list[Drive] = []
     loose = FIRST_LOOSE_LUN
@@ -94,7 +102,7 @@ def _drives(guest: Guest, spec: InstanceSpec, first: Slot | None) -> list[Drive]
             case VolumeDevice(slot, volume_id, label):
                 lun = loose if slot is None else slot_lun(slot)
                 loose += slot is None
-                drives.append(volume_drive(volume_id, label, lun, boots))
+                drives.append(volume_drive(volume_id, label, luns.get(volume_id, lun), boots))
     return drives
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from roost.engines.qemu.boots import Boot
@@ -21,20 +22,42 @@ _SERVED = "server=on,wait=off"
 _LOGGED = f"logfile={CONSOLE},logappend=on"
 
 
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What QEMU makes for a guest, besides its devices."""
+
+    accelerator: Accelerator
+    processors: int
+    type: str = "q35"
+    """The newest of its kind; one that goes on with a guest has to be as old as that guest's."""
+
+    @classmethod
+    def of(cls, spec: InstanceSpec, accelerator: Accelerator) -> "Machine":
+        """Without KVM, more processors than the host has only cost time."""
+        if accelerator == "kvm":
+            return cls("kvm", spec.vcpus)
+        return cls("tcg", min(spec.vcpus, os.cpu_count() or 1))
+
+
 def command(
     guest: Guest,
     spec: InstanceSpec,
-    accelerator: Accelerator,
+    machine: Machine,
     boot: Boot,
     taps: Sequence[int],
     monitor: int,
     terminal: int,
+    *,
+    waits: bool = False,
 ) -> list[str]:
-    """The descriptors: `taps` of the network devices, the others of sockets that listen."""
+    """The descriptors: `taps` of the network devices, the others of sockets that listen.
+
+    One that `waits` is filled by another machine's QEMU, and then goes on only when it is told to.
+    """
     return [
         PROGRAM,
         *("-name", guest.marker),
-        *_processor(spec, accelerator),
+        *_processor(machine),
         *("-m", str(spec.memory)),
         *("-display", "none", "-no-user-config", "-nodefaults"),
         *("-sandbox", _SANDBOX),
@@ -49,19 +72,21 @@ def command(
         *_seed(guest),
         *_kernel(guest, boot),
         *_firmware(guest),
+        *(("-S", "-incoming", "defer") if waits else ()),
     ]
 
 
-def _processor(spec: InstanceSpec, accelerator: Accelerator) -> list[str]:
-    """Without KVM, more processors than the host has, or newer ones, only cost time.
+def _processor(machine: Machine) -> list[str]:
+    """Without KVM, newer processors only cost time.
 
     Nehalem is x86-64-v2: what distributions ask for, and a quarter quicker to boot than `max`.
     """
-    if accelerator == "kvm":
-        return ["-accel", "kvm", "-machine", "q35", "-cpu", "host", "-smp", str(spec.vcpus)]
+    kind = ["-machine", machine.type]
+    processors = ["-smp", str(machine.processors)]
+    if machine.accelerator == "kvm":
+        return ["-accel", "kvm", *kind, "-cpu", "host", *processors]
     translator = f"tcg,thread=multi,tb-size={_CODE_BUFFER_MB}"
-    processors = min(spec.vcpus, os.cpu_count() or 1)
-    return ["-accel", translator, "-machine", "q35", "-cpu", "Nehalem", "-smp", str(processors)]
+    return ["-accel", translator, *kind, "-cpu", "Nehalem", *processors]
 
 
 def _cards(spec: InstanceSpec, taps: Sequence[int]) -> list[str]:

@@ -18,6 +18,7 @@ FIRST_LOOSE_LUN = 16
 """Volumes without a slot have this LUN and those behind it."""
 SCSI_BUS = "scsi0.0"
 _DISK = "disk-"
+_VOLUME = "volume-"
 
 Format = Literal["raw", "qcow2"]
 Options = Mapping[str, Value]
@@ -92,7 +93,12 @@ def disk_of(name: str) -> int | None:
 
 
 def volume_name(volume_id: int) -> str:
-    return f"volume-{volume_id}"
+    return f"{_VOLUME}{volume_id}"
+
+
+def volume_of(name: str) -> int | None:
+    """The id of the volume that has the name."""
+    return int(name.removeprefix(_VOLUME)) if name.startswith(_VOLUME) else None
 
 
 def volume_drive(volume_id: int, label: str, lun: int, boots: bool = False) -> Drive:

@@ -1,18 +1,26 @@
 """The directory of a guest: everything that is known of it, for whichever process asks."""
 
+import hashlib
 import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from roost.engines.processes import Process, find_process, host_start, search_process
 from roost.engines.qemu.diskfiles import MB, Place, disk_ids
 from roost.engines.qemu.network.config import network_name
 from roost.resources.compute.disk_engine import DiskState
-from roost.resources.compute.engine import InstanceSpec, InstanceState, Power
+from roost.resources.compute.engine import (
+    DiskDevice,
+    InstanceSpec,
+    InstanceState,
+    Power,
+    Slot,
+)
+from roost.resources.compute.network_engine import PublicLink
 
 SEED = "seed.iso"
 FIRMWARE = "fw_cfg"
@@ -26,6 +34,7 @@ TERMINAL = "console.sock"
 _BOOT = "boot.json"
 
 _NAME = re.compile(r"compute-(\d+)")
+_SHAPE = TypeAdapter(tuple[int, int, bool, Slot | None, list[DiskDevice], list[str]])
 
 
 class Boot(BaseModel):
@@ -39,6 +48,8 @@ class Boot(BaseModel):
     """The start of the host during which that was."""
     halted: bool = False
     """Whether all guests were stopped since."""
+    shape: str = ""
+    """Of its machine, as `shape_of` has it; empty when an earlier release has started it."""
 
     @property
     def interrupted(self) -> bool:
@@ -51,10 +62,12 @@ class Guest:
 
     state_dir: Path
     id: int
+    arriving: bool = False
+    """Whether it is one that another host is about to send here."""
 
     @property
     def directory(self) -> Path:
-        return self.state_dir / f"compute-{self.id}"
+        return self.state_dir / f"{'arriving' if self.arriving else 'compute'}-{self.id}"
 
     @property
     def marker(self) -> str:
@@ -88,7 +101,13 @@ class Guest:
             return Boot()
 
     def write_boot(self, spec: InstanceSpec, disks: Collection[int]) -> None:
-        boot = Boot(memory=spec.memory, vcpus=spec.vcpus, disks=sorted(disks), host=host_start())
+        boot = Boot(
+            memory=spec.memory,
+            vcpus=spec.vcpus,
+            disks=sorted(disks),
+            host=host_start(),
+            shape=shape_of(spec),
+        )
         self.write(_BOOT, boot.model_dump_json().encode())
 
     def note_halt(self) -> None:
@@ -122,6 +141,17 @@ class Guest:
         disks = tuple(self.disk_state(each) for each in disk_ids(self.directory))
         interrupted = power == "offline" and boot.interrupted
         return InstanceState(self.id, power, boot.memory, boot.vcpus, disks, interrupted, pid)
+
+
+def shape_of(spec: InstanceSpec) -> str:
+    """A digest of all that is of the machine itself: only one of the same can go on with a guest.
+
+    Volumes come and go while it runs.
+    """
+    disks = [each for each in spec.devices if isinstance(each, DiskDevice)]
+    macs = [spec.mac if isinstance(link, PublicLink) else link.mac for link in spec.links]
+    parts = (spec.vcpus, spec.memory, spec.rescue, spec.root, disks, macs)
+    return hashlib.sha256(_SHAPE.dump_json(parts)).hexdigest()
 
 
 def all_guests(state_dir: Path) -> list[Guest]:

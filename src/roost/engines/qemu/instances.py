@@ -8,7 +8,7 @@ import asyncio
 import os
 import shutil
 import socket
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -21,18 +21,13 @@ from roost.engines.qemu.addresses import NftablesAddresses
 from roost.engines.qemu.backups import QemuBackups
 from roost.engines.qemu.boots import Boot, arranged
 from roost.engines.qemu.captures import QemuImages
-from roost.engines.qemu.command import Accelerator, command
+from roost.engines.qemu.command import Accelerator, Machine
 from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.endings import Endings
-from roost.engines.qemu.guests import (
-    MONITOR,
-    TERMINAL,
-    Guest,
-    all_guests,
-    running_guests,
-)
+from roost.engines.qemu.guests import TERMINAL, Guest, all_guests, running_guests
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
+from roost.engines.qemu.live.engine import QemuLive
 from roost.engines.qemu.metadata import QemuMetadata
 from roost.engines.qemu.moves import move
 from roost.engines.qemu.network.config import NetworkConfig
@@ -42,7 +37,7 @@ from roost.engines.qemu.prerequisites import check, qemu_version
 from roost.engines.qemu.programs import failure, faults, patiently
 from roost.engines.qemu.room import read_host
 from roost.engines.qemu.setups import make_rescue, remove_rescue, write_setup
-from roost.engines.qemu.sockets import listening, reach
+from roost.engines.qemu.sockets import reach
 from roost.engines.qemu.usage import read_console, read_counters, trim_consoles
 from roost.engines.qemu.users import open_directory
 from roost.engines.qemu.volume_files import holders
@@ -93,6 +88,9 @@ class QemuInstances:
         self._metadata = QemuMetadata(self._network)
         self._captures = QemuImages(self._state_dir, images)
         self._endings = Endings(self._state_dir)
+        self._live = QemuLive(
+            self._state_dir, self._network, accelerator, self.start, self._endings.follow
+        )
 
     @property
     def disks(self) -> QemuDisks:
@@ -113,6 +111,10 @@ class QemuInstances:
     @property
     def images(self) -> QemuImages:
         return self._captures
+
+    @property
+    def live(self) -> QemuLive:
+        return self._live
 
     async def start(self, spec: InstanceSpec) -> None:
         guest = self._guest(spec.id)
@@ -239,28 +241,13 @@ class QemuInstances:
         """Where the host's KVM is broken after all, the guest runs without it."""
         taps = await self._network.attach(spec)
         try:
-            await self._launch_on(self._accelerator, guest, spec, boot, taps)
+            await launch(guest, spec, Machine.of(spec, self._accelerator), boot, taps)
         except KvmError:
             _log.warning("kvm_failed", guest=guest.id, instead="tcg")
-            await self._launch_on("tcg", guest, spec, boot, taps)
+            await launch(guest, spec, Machine.of(spec, "tcg"), boot, taps)
         finally:
             for tap in taps:
                 os.close(tap)
-
-    async def _launch_on(
-        self,
-        accelerator: Accelerator,
-        guest: Guest,
-        spec: InstanceSpec,
-        boot: Boot,
-        taps: Sequence[int],
-    ) -> None:
-        with (
-            listening(guest.directory, MONITOR) as monitor,
-            listening(guest.directory, TERMINAL) as terminal,
-        ):
-            arguments = command(guest, spec, accelerator, boot, taps, monitor, terminal)
-            await launch(guest, arguments, (*taps, monitor, terminal, *boot.files.values()))
 
 
 def _all_states(state_dir: Path) -> list[InstanceState]:

@@ -8,11 +8,15 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from roost.core.engine import EngineError
-from roost.engines.qemu.guests import PID, Guest
+from roost.engines.qemu.boots import Boot
+from roost.engines.qemu.command import Machine, command
+from roost.engines.qemu.guests import MONITOR, PID, TERMINAL, Guest
 from roost.engines.qemu.monitor import MonitorError, answers
 from roost.engines.qemu.power import kill
 from roost.engines.qemu.programs import BusyError, failure
+from roost.engines.qemu.sockets import listening
 from roost.engines.qemu.users import as_user_of, hand_over
+from roost.resources.compute.engine import InstanceSpec
 from roost.threads import DISK
 
 _DOING = "The instance could not be started"
@@ -39,12 +43,29 @@ async def runs(guest: Guest) -> bool:
     raise failure(_DOING, "QEMU writes no pid file")
 
 
-async def launch(guest: Guest, command: Sequence[str], descriptors: Sequence[int]) -> None:
-    """Returns when QEMU answers; EngineError when it ends before. It is given the descriptors."""
+async def launch(
+    guest: Guest,
+    spec: InstanceSpec,
+    machine: Machine,
+    boot: Boot,
+    taps: Sequence[int],
+    *,
+    waits: bool = False,
+) -> None:
+    """Returns when QEMU answers; EngineError when it ends before. `waits`: see `command`."""
+    with (
+        listening(guest.directory, MONITOR) as monitor,
+        listening(guest.directory, TERMINAL) as terminal,
+    ):
+        arguments = command(guest, spec, machine, boot, taps, monitor, terminal, waits=waits)
+        await _run(guest, arguments, (*taps, monitor, terminal, *boot.files.values()))
+
+
+async def _run(guest: Guest, arguments: Sequence[str], descriptors: Sequence[int]) -> None:
     (guest.directory / PID).unlink(missing_ok=True)
     hand_over(guest)
     async with _error_pipe() as (errors, inlet):
-        await _spawn(guest, command, descriptors, inlet)
+        await _spawn(guest, arguments, descriptors, inlet)
         ended = asyncio.create_task(errors.read())
         answered = asyncio.create_task(_answered(guest))
         try:
@@ -73,14 +94,14 @@ def _fault(text: str) -> EngineError:
 
 
 async def _spawn(
-    guest: Guest, command: Sequence[str], descriptors: Sequence[int], errors: int
+    guest: Guest, arguments: Sequence[str], descriptors: Sequence[int], errors: int
 ) -> None:
     """QEMU cannot make itself a daemon in its sandbox, so `setsid` gives it its session."""
     try:
         process = await asyncio.create_subprocess_exec(
             *("setsid", "--fork", "sh", "-c", _WRITE_PID, "sh"),
             *as_user_of(guest),
-            *command,
+            *arguments,
             cwd=guest.directory,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,

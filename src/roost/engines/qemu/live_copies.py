@@ -66,14 +66,14 @@ async def copy_live(guest: Guest, sinks: Mapping[int, int], progress: Progress, 
 
 def _check_room(guest: Guest, sinks: Mapping[int, int], doing: str) -> None:
     """When the old block cannot be copied any more, QEMU lets the guest's own write fail."""
-    wanted = sum(_held(guest.disk(disk_id)) for disk_id in sinks)
+    wanted = sum(held(guest.disk(disk_id)) for disk_id in sinks)
     for descriptor in sinks.values():
         host = os.fstatvfs(descriptor)
         if host.f_bavail * host.f_frsize < wanted:
             raise failure(doing, OSError(errno.ENOSPC, "too little room for copies"))
 
 
-def _held(place: Place) -> int:
+def held(place: Place) -> int:
     """Bytes of the host that a disk takes, with the image that it rests on."""
     found, image = place.find(), place.image()
     files = [file.path for file in (found,) if file is not None]

@@ -90,11 +90,20 @@ class Monitor:
         QEMU lets go of it by `remove-fd`, or else once it has been used and used no more. Without
         a `set_id` QEMU chooses one.
         """
-        ancillary = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", descriptor))
-        self._connection.sendmsg([b" "], [ancillary])
+        self._send(descriptor)
         chosen = {} if set_id is None else {"fdset-id": set_id}
         added = _AddedFile.model_validate(await self.execute("add-fd", chosen))
         return f"/dev/fdset/{added.fdset_id}"
+
+    async def pass_socket(self, descriptor: int, name: str) -> None:
+        """Until the next command that takes a socket of this name."""
+        self._send(descriptor)
+        await self.execute("getfd", {"fdname": name})
+
+    def _send(self, descriptor: int) -> None:
+        """It goes ahead of the next command."""
+        ancillary = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", descriptor))
+        self._connection.sendmsg([b" "], [ancillary])
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.backups import SimulatedBackups
 from roost.engines.simulated.disks import SimulatedDisks
 from roost.engines.simulated.images import SimulatedImages
+from roost.engines.simulated.live import SimulatedLive
 from roost.engines.simulated.metadata import SimulatedMetadata
 from roost.engines.simulated.packets import Arrival, arrival
 from roost.engines.simulated.plane import Operation, Plane
@@ -49,6 +50,7 @@ class SimulatedInstances:
         self.addresses = SimulatedAddresses(self._plane)
         self.metadata = SimulatedMetadata()
         self.images = SimulatedImages(self._plane)
+        self.live = SimulatedLive(self._plane, state_dir)
         self._ended: asyncio.Queue[int] | None = None
 
     async def start(self, spec: InstanceSpec) -> None:

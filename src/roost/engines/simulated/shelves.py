@@ -27,6 +27,8 @@ class Guest:
     links: tuple[Annotated[Link, Field(discriminator="purpose")], ...] = ()
     ipv4: tuple[str, ...] = ()
     """With `links`, those of the last start."""
+    handed: bool = False
+    """Whether it is halted, as another host has all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,16 @@ class Disk:
     content: str
     used: int = 0
     whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A guest that another host is to send here, and these volumes with it; None until it has."""
+
+    id: int
+    volumes: tuple[int, ...]
+    guest: Guest | None = None
+    disks: tuple[Disk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +106,7 @@ class Database:
     backups: dict[int, str | None] = field(default_factory=dict)
 
 
-_Record = TypeVar("_Record", Guest, Disk, Backup, Image, Volume, Database)
+_Record = TypeVar("_Record", Guest, Disk, Arrival, Backup, Image, Volume, Database)
 _Key = int | tuple[int, int]
 
 
@@ -126,6 +138,7 @@ class Shelf(Generic[_Record]):
 
 GUESTS = Shelf("guest", TypeAdapter(Guest))
 DISKS = Shelf("disk", TypeAdapter(Disk))
+ARRIVALS = Shelf("arrival", TypeAdapter(Arrival))
 BACKUPS = Shelf("backup", TypeAdapter(Backup))
 IMAGES = Shelf("image", TypeAdapter(Image))
 VOLUMES = Shelf("volume", TypeAdapter(Volume))

@@ -16,6 +16,7 @@ from typing import Literal, Protocol, get_args
 from roost.core.engine import EngineError, Health, Host
 from roost.core.planes import Plane
 from roost.resources.compute.disk_engine import BackupEngine, DiskEngine, DiskState, ImageEngine
+from roost.resources.compute.live_engine import LiveEngine
 from roost.resources.compute.network_engine import (
     AddressEngine,
     GuestAddress,
@@ -185,6 +186,10 @@ class InstanceEngine(Protocol):
 
     @property
     def images(self) -> ImageEngine: ...
+
+    @property
+    def live(self) -> LiveEngine:
+        """For guests that go to another host of the region while they run."""
 
     async def start(self, spec: InstanceSpec) -> None:
         """Power the guest on; returns when it runs. A running guest is left alone.

@@ -60,6 +60,11 @@ class NetworkConfig:
     def pools(self) -> tuple[IPv4Network | IPv6Network, ...]:
         return (*(gateway.network for gateway in self.ipv4), self.ipv6.network, *self.ranges)
 
+    @property
+    def gateways(self) -> tuple[IPv4Address | IPv6Address, ...]:
+        """As guests know them."""
+        return (*(gateway.ip for gateway in self.ipv4), self.ipv6.ip, ROUTER.ip)
+
 
 def network_name(state_dir: Path) -> str:
     """Name of the namespace, and of the host's network device to it."""
@@ -96,9 +101,13 @@ def side_tap_name(compute_id: int, number: int) -> str:
     return f"tap{compute_id}.{number}"
 
 
-def bridge_mac(state_dir: Path) -> str:
-    """A locally administered address, so that the gateway keeps it whatever is attached."""
-    return ":".join(f"{octet:02x}" for octet in (2, *_digest(state_dir)[:5]))
+def bridge_mac(config: NetworkConfig) -> str:
+    """A locally administered address, so that the gateway keeps it whatever is attached.
+
+    It is the same on all hosts of a region: a guest that comes from another one goes on with it.
+    """
+    gateway = hashlib.sha256(str(config.ipv6).encode()).digest()
+    return ":".join(f"{octet:02x}" for octet in (2, *gateway[:5]))
 
 
 def ipv6_link(state_dir: Path) -> tuple[IPv6Interface, IPv6Interface]:

@@ -92,7 +92,7 @@ def _inside(state_dir: Path, config: NetworkConfig, cable: IPv4Network, has_brid
         *_way_out(config, (cable[1], near.ip)),
     ]
     if not has_bridge:
-        mac = bridge_mac(state_dir)
+        mac = bridge_mac(config)
         lines.insert(0, f"link add {BRIDGE} address {mac} type bridge mcast_snooping 0")
         lines.insert(1, f"link set {BRIDGE} addrgenmode none")
     return "\n".join(lines)

@@ -9,12 +9,16 @@ import socket
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+
+import structlog
 
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.addressing import Addressing
 from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advertiser
+from roost.engines.qemu.network.announcing import Announcement, announce
 from roost.engines.qemu.network.config import (
     BRIDGE,
     NetworkConfig,
@@ -41,6 +45,7 @@ from roost.engines.qemu.network.links import (
 from roost.engines.qemu.network.metadata import listen, service_stands
 from roost.engines.qemu.network.namespace import (
     namespace_path,
+    on_host,
     read_taps,
     set_up_bridge,
     set_up_forwarding,
@@ -65,6 +70,8 @@ from roost.resources.compute.network_engine import (
 from roost.threads import DISK
 
 _DOING = "The network could not be set up"
+
+_log = structlog.get_logger(__name__)
 
 
 class GuestNetwork:
@@ -145,6 +152,21 @@ class GuestNetwork:
             os.close(descriptor)
             raise
         return descriptor
+
+    async def announce(self, spec: InstanceSpec) -> None:
+        """Tell the guest who its gateway is now, and the host's neighbours where the guest is.
+
+        Nothing for the neighbours where the region has no way out.
+        """
+        inside = Announcement(self._config.gateways, router=True)
+        guest = (each.interface.ip for each in spec.ipv4 if each.gateway is not None)
+        addresses = (*guest, *(() if spec.ipv6 is None else (spec.ipv6.ip,)))
+        try:
+            await within(self.name, partial(announce, BRIDGE, inside))
+            for device in await self._uplink.devices():
+                await on_host(partial(announce, device, Announcement(addresses)))
+        except OSError as error:
+            _log.warning("announcement_failed", guest=spec.id, error=str(error))
 
     async def release(self, compute_id: int) -> None:
         """Forget the guest."""

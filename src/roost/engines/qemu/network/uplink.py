@@ -82,6 +82,13 @@ class HostUplink:
             lambda: all(map(_is_kept, versions))
         )
 
+    async def devices(self) -> list[str]:
+        """Of the host, by which the region is reached; none where it is to have no way out."""
+        if self.config.uplink != "routed":
+            return []
+        found = [name for version in (4, 6) for name in await _default_devices(version)]
+        return list(dict.fromkeys(found))
+
     async def remove(self) -> None:
         """Without the cable, which is gone."""
         await _apply(f"add table {self._table}\ndelete table {self._table}\n")

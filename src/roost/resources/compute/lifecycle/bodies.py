@@ -103,6 +103,9 @@ class ResizeInstance(Body):
     """Accepted as other clouds have it; a guest that runs is always powered off for a while."""
 
 
+MigrationType = Literal["warm", "cold"]
+
+
 class MigrateInstance(Body):
     """POST …/migrate."""
 
@@ -116,8 +119,9 @@ class MigrateInstance(Body):
     """Where it is to be; omitted, a migration that maintenance has announced is done now."""
     upgrade: bool = False
     """Whether its plan becomes the successor of the one that it has; refused without one."""
-    type: Literal["warm", "cold"] = "cold"
-    """Accepted as other clouds have it; a guest that runs is always powered off for a while."""
+    type: MigrationType = "cold"
+    """A guest that runs is powered off on the way to another region, also with `warm`, as its
+    addresses are others there; the event says so."""
 
     @field_validator("upgrade")
     @classmethod

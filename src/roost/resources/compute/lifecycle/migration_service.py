@@ -12,7 +12,7 @@ from roost.resources.compute import transfer_service
 from roost.resources.compute.backups.queries import has_any
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.lifecycle import migration_queries, queries
-from roost.resources.compute.lifecycle.bodies import MigrateInstance
+from roost.resources.compute.lifecycle.bodies import MigrateInstance, MigrationType
 from roost.resources.compute.lifecycle.migration_jobs import ACTION, MIGRATE, MigrateArgs
 from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.lifecycle.service import (
@@ -26,6 +26,7 @@ from roost.resources.compute.neighbours import InstanceMaintenance
 from roost.resources.compute.queries import COMPUTE, InstanceFacts, find
 
 _FIELD = "region"
+_COLD = "Its addresses change with the region: it is powered off on the way, though not asked for."
 
 
 async def migrate(context: Context, instance: InstanceFacts, body: MigrateInstance) -> None:
@@ -40,7 +41,7 @@ async def migrate(context: Context, instance: InstanceFacts, body: MigrateInstan
         raise invalid("Compute is already in this region", _FIELD)
     specs = await _specs(context, instance, region, body.upgrade)
     await _check_anchors(context, instance, region)
-    await _start(context, instance, region, specs if body.upgrade else None)
+    await _start(context, instance, region, specs if body.upgrade else None, body.type)
     await check_grown(context, instance, context.get(Catalog).type(specs.type))
     await check_capacity(context, region.id, _FIELD)
 
@@ -82,7 +83,11 @@ async def _check_anchors(context: Context, instance: InstanceFacts, region: Regi
 
 
 async def _start(
-    context: Context, instance: InstanceFacts, region: RegionEntry, specs: Specs | None
+    context: Context,
+    instance: InstanceFacts,
+    region: RegionEntry,
+    specs: Specs | None,
+    kind: MigrationType,
 ) -> None:
     """The request has an event of its own, beside that of the work."""
     args = MigrateArgs(
@@ -97,5 +102,6 @@ async def _start(
     await migration_queries.set_target(context.db, instance.id, region.id)
     await queries.set_resize_type(context.db, instance.id, plan)
     entity = COMPUTE.of(instance)
-    await log.notify(context, f"{ACTION}_create", entity)
+    message = _COLD if kind == "warm" and args.booted else ""
+    await log.notify(context, f"{ACTION}_create", entity, message=message)
     await log.start(context, MIGRATE, args, entity, action=ACTION)
