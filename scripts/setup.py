@@ -26,6 +26,7 @@ PROMETHEUS = "prometheus"
 """Whose promtool reads the rules and the dashboard in examples/."""
 PROXIES = ("nginx-light", "haproxy", "caddy")
 """That run the examples for them."""
+S3_CLIENTS = ("rclone", "restic", "s3cmd")
 POSTGRES_COMMON, POSTGRES = "postgresql-common", "postgresql"
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
@@ -44,7 +45,7 @@ def main() -> None:
     wanted = [*IMAGES["QEMU_PACKAGES"], *IMAGES["IMAGE_PACKAGES"], *NETWORK, *DNS]
     wanted += [*DATABASES, *TOOLS]
     if "--tests" in sys.argv[1:]:
-        wanted += [PROMETHEUS, *PROXIES]
+        wanted += [PROMETHEUS, *PROXIES, *S3_CLIENTS]
         if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
             wanted += [POSTGRES_COMMON, POSTGRES]
     missing = list(MISSING(wanted))

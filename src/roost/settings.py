@@ -134,6 +134,9 @@ class Settings(BaseSettings):
         default=None, description="who is asked for forward DNS; default: the own name server"
     )
     objects_engine: Literal["auto", "simulated", "seaweedfs"] = "auto"
+    objects_clusters_file: Path | None = Field(
+        default=None, description="says where SeaweedFS clusters of regions are, that you run"
+    )
     objects_tls_listen: str | None = Field(
         default=None, description="ADDRESS:PORT at which buckets with a certificate are served"
     )

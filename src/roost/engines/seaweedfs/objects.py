@@ -1,8 +1,9 @@
-"""Buckets and keys on a server of our own."""
+"""Buckets and keys on a server of our own, or on a cluster of the operator's."""
 
 import hashlib
 import hmac
 import re
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -13,10 +14,11 @@ from xml.etree.ElementTree import Element
 from defusedxml import ElementTree
 
 from roost.core.engine import EngineError, Health
+from roost.engines.seaweedfs.cluster import Cluster
 from roost.engines.seaweedfs.http import send
 from roost.engines.seaweedfs.policies import bucket_policy, key_policy, signer_policy
 from roost.engines.seaweedfs.s3 import S3
-from roost.engines.seaweedfs.server import ROOT, Server
+from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import (
     BucketSpec,
     KeySpec,
@@ -34,6 +36,8 @@ from roost.threads import COMPUTING
 if TYPE_CHECKING:  # gRPC takes 9 MB: it is loaded when somebody makes a key.
     from roost.engines.seaweedfs.identities import Identities
 
+OWN, CLUSTER = "seaweedfs", "seaweedfs-cluster"
+"""Names of the engine."""
 _CORS = (
     "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>"
     "<AllowedMethod>GET</AllowedMethod><AllowedMethod>PUT</AllowedMethod>"
@@ -43,6 +47,7 @@ _CORS = (
 )
 
 
+_KEY = "key-"
 _SIGNER = "sign-"
 """A key of a bucket, by which URLs are signed. Who has one of these could copy another object into
 what it writes, with headers that are not signed, but none of other buckets."""
@@ -56,10 +61,9 @@ _STARTED = re.compile(r"^process_start_time_seconds ([0-9.e+]+)$", re.M)
 class SeaweedObjects:
     """An ObjectEngine. The server starts when something is first asked of it."""
 
-    name = "seaweedfs"
-
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server | Cluster, name: str = OWN) -> None:
         self._server = server
+        self.name = name
 
     async def endpoint(self) -> str:
         return (await self._server.ensure()).url
@@ -158,10 +162,11 @@ class SeaweedObjects:
         if not self._server.exists:
             return Traffic("", {})
         place = await self._server.ensure()
-        text = (await send("GET", place.metrics)).body.decode()
-        started = _STARTED.search(text)
-        sent = {bucket: int(float(count)) for bucket, count in _SENT.findall(text)}
-        return Traffic(started[1] if started else "", sent)
+        texts = [(await send("GET", url)).body.decode() for url in place.metrics]
+        sent = Counter[str]()
+        for bucket, count in (found for text in texts for found in _SENT.findall(text)):
+            sent[bucket] += int(float(count))
+        return Traffic(" ".join(each for text in texts for each in _STARTED.findall(text)), sent)
 
     async def sign(self, signature: Signature) -> str:
         s3 = await self._signer(signature.bucket)
@@ -207,13 +212,13 @@ class SeaweedObjects:
 
     async def _s3(self) -> S3:
         place = await self._server.ensure()
-        return S3(place.url, ROOT, place.secret)
+        return S3(place.url, place.access_key, place.secret)
 
     async def _identities(self) -> "Identities":
         from roost.engines.seaweedfs.identities import Identities
 
         place = await self._server.ensure()
-        return Identities(place.filer, place.secret)
+        return Identities(place.filer, place.signing_key or place.secret)
 
     async def _signer(self, bucket: str) -> S3:
         place = await self._server.ensure()
@@ -223,7 +228,7 @@ class SeaweedObjects:
 
 def _is_key(name: str) -> bool:
     """Whether an identity of this name is a key that was put."""
-    return bool(name) and name != ROOT and not name.startswith(_SIGNER)
+    return name.startswith(_KEY)
 
 
 def _read_page(body: bytes) -> ObjectPage:

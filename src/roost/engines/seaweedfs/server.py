@@ -49,9 +49,13 @@ class Place:
     url: str
     filer: str
     """Host and port of its gRPC."""
-    metrics: str
-    """The URL of its counters."""
+    metrics: tuple[str, ...]
+    """The URLs of the counters of each gateway."""
     secret: str
+    """That of the operator's key."""
+    access_key: str = ROOT
+    signing_key: str | None = None
+    """By which the filer knows the operator; None: the secret."""
 
 
 class Server:
@@ -123,7 +127,7 @@ class Server:
         return Place(
             f"http://{LOOPBACK}:{ports['s3']}",
             f"{LOOPBACK}:{ports['filer.grpc']}",
-            f"http://{LOOPBACK}:{ports['metrics']}/metrics",
+            (f"http://{LOOPBACK}:{ports['metrics']}/metrics",),
             secret,
         )
 
