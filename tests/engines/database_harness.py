@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from socket import create_connection
 from typing import Protocol
@@ -11,6 +12,7 @@ from typing import Protocol
 import pymysql
 import pytest
 
+from roost.clock import Clock
 from roost.engines.mariadb.databases import MariadbDatabases
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Addresses
@@ -37,6 +39,14 @@ def spec_of(database_id: int, server: str, version: str, nodes: int = 1) -> Data
     shape = DatabaseShape(server, version, nodes, replication, False, True)
     allowed = (f"{FRIEND}/32",)
     return DatabaseSpec(database_id, shape, 1, 1024, 25600, allowed, ADMIN, "abcDEF123456")
+
+
+async def next_second() -> datetime:
+    """The second that has just begun (UTC): all before has happened, all else comes."""
+    second = Clock().seconds() + timedelta(seconds=1)
+    while Clock().now() < second:
+        await asyncio.sleep(0.02)
+    return second
 
 
 class DatabaseHarness(Protocol):
@@ -72,7 +82,7 @@ class SimulatedDatabaseHarness:
         self.engine = self.reopen()
 
     def reopen(self) -> SimulatedDatabases:
-        return SimulatedDatabases(self._state_dir, 0.03, ZONE)
+        return SimulatedDatabases(self._state_dir, 0.03, ZONE, Clock())
 
     def spec(self, database_id: int) -> DatabaseSpec:
         return spec_of(database_id, "mysql", "8.0.30", self._nodes)

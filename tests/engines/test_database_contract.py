@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 import pytest_asyncio
 
 from roost.core.engine import EngineError
-from roost.resources.databases.engine import Access, DatabaseSpec
+from roost.resources.databases.engine import Access, DatabaseSpec, Fork
 from tests.engines.conftest import ids
 from tests.engines.database_harness import (
     FRIEND,
@@ -17,6 +18,7 @@ from tests.engines.database_harness import (
     ZONE,
     DatabaseHarness,
     SimulatedDatabaseHarness,
+    next_second,
     open_mariadb,
 )
 
@@ -203,6 +205,70 @@ async def test_an_interrupted_backup_is_made_anew(
     assert await databases.read(access, spec) == "second"
 
 
+async def test_a_fork_has_what_was_there_at_a_moment(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    early = await next_second()
+    await databases.engine.back_up(spec.id, 7, replica=True)
+    await next_second()
+    await databases.write(access, spec, "second")
+    moment = await next_second()
+    await databases.write(access, spec, "third")
+    state = await databases.engine.inspect(spec.id)
+    assert state is not None
+    assert state.oldest_moment is not None
+    assert early <= state.oldest_moment <= moment
+    other = replace(databases.spec(next(ids)), password="other654321XYZ")
+    try:
+        with pytest.raises(EngineError):
+            await databases.engine.create(other, Fork(spec.id, early))
+        await databases.engine.delete(other.id)
+        for _ in range(2):
+            forked = await databases.reopen().create(other, Fork(spec.id, moment))
+            assert await databases.read(forked, other) == "second"
+        await databases.engine.delete(spec.id)
+        assert await databases.read(forked, other) == "second"
+        assert await databases.admits(forked, other)
+        assert await running(databases, other)
+    finally:
+        await databases.engine.delete(other.id)
+
+
+async def test_what_no_backup_needs_is_removed(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    for backup_id in (7, 8):
+        await databases.engine.back_up(spec.id, backup_id, replica=False)
+        await next_second()
+        await databases.write(access, spec, "more")
+        await databases.engine.archive(spec.id, 1024)
+    oldest = []
+    for gone in (9, 7, 8):
+        await databases.engine.delete_backup(spec.id, gone)
+        state = await databases.engine.inspect(spec.id)
+        assert state is not None
+        assert (state.lost_logs, state.spare_logs) == (0, 0)
+        oldest.append(state.oldest_moment)
+    assert oldest[0] is not None
+    assert oldest[1] is not None
+    assert oldest[0] < oldest[1]
+    assert oldest[2] is None
+
+
+async def test_a_backup_is_verified_beside_the_database(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    await databases.engine.back_up(spec.id, 7, replica=False)
+    await databases.write(access, spec, "second")
+    for _ in range(2):
+        await databases.engine.verify(spec, 7)
+    with pytest.raises(EngineError):
+        await databases.engine.verify(spec, 8)
+    await databases.engine.tidy(spec.id)
+    assert await databases.read(access, spec) == "second"
+    assert await running(databases, spec)
+
+
 async def test_what_does_not_exist_cannot_be_used(
     databases: DatabaseHarness, spec: DatabaseSpec
 ) -> None:
@@ -214,6 +280,9 @@ async def test_what_does_not_exist_cannot_be_used(
         databases.engine.set_password(spec),
         databases.engine.back_up(spec.id, 1, replica=False),
         databases.engine.restore(spec, 1),
+        databases.engine.archive(spec.id, 1024),
+        databases.engine.verify(spec, 1),
+        databases.engine.create(replace(spec, id=next(ids)), Fork(spec.id, datetime(2030, 1, 1))),
     ):
         with pytest.raises(EngineError):
             await work

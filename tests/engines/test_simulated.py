@@ -100,6 +100,8 @@ class Region:
             "database_password": lambda: databases.set_password(DATABASE),
             "database_backup": lambda: databases.back_up(ID, ID + 1, replica=False),
             "database_restore": lambda: databases.restore(DATABASE, ID),
+            "database_archive": lambda: databases.archive(ID, 1),
+            "database_verify": lambda: databases.verify(DATABASE, ID),
             "database_backup_delete": lambda: databases.delete_backup(ID, ID),
             "database_delete": lambda: databases.delete(ID),
             "database_inspect": lambda: databases.inspect(ID),
@@ -133,7 +135,7 @@ def open_region(state_dir: Path) -> Region:
         instances,
         SimulatedVolumes(state_dir, latency=0),
         SimulatedFirewalls(state_dir, latency=0),
-        SimulatedDatabases(state_dir, latency=0, zone="us-lake"),
+        SimulatedDatabases(state_dir, latency=0, zone="us-lake", clock=Clock()),
         SimulatedObjects(state_dir, latency=0),
     )
 

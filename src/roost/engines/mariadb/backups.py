@@ -36,7 +36,7 @@ async def save(folder: Folder, server: Server, backup_id: int) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    await DISK.finish(_keep, partial, whole)
+    await DISK.finish(make_durable, partial, whole)
 
 
 async def clone(folder: Folder, server: Server, target: Folder, key: SecretStr | None) -> str:
@@ -48,7 +48,7 @@ async def clone(folder: Folder, server: Server, target: Folder, key: SecretStr |
     writing = ("mbstream", "-x", "-C", target.new_data)
     await pipe(_CLONING, await _copying(folder, server), writing, target.words)
     await _prepare(_CLONING, target, key)
-    position = await DISK.run(_position, target.new_data)
+    position = await DISK.run(position_of, target.new_data)
     await DISK.finish(give, target.new_data)
     await DISK.finish(_replace, target)
     return position
@@ -65,8 +65,8 @@ async def _copying(folder: Folder, server: Server) -> Command:
     )
 
 
-def _position(data: Path) -> str:
-    """Of the copy, in the log of writes."""
+def position_of(data: Path) -> str:
+    """Of a copy, in the log of writes (GTID)."""
     fields = (data / _POSITION).read_text().split()
     return fields[2] if len(fields) > 2 else ""
 
@@ -76,21 +76,20 @@ def _replace(folder: Folder) -> None:
     folder.new_data.rename(folder.data)
 
 
-async def unpack(folder: Folder, backup_id: int, key: SecretStr | None) -> None:
+async def unpack(folder: Folder, packed: Path, key: SecretStr | None, manner: Command = ()) -> None:
     """Put the data of a backup beside those that are served, ready to be served. `key`: of
-    encrypted data."""
-    packed = folder.backup(backup_id)
-    if not packed.exists():
+    encrypted data; `manner`: what begins all commands."""
+    if not await DISK.run(packed.exists):
         raise EngineError("The backup is gone from the host")
     await DISK.finish(_empty, folder.new_data)
-    unpacking = ("zstd", "--quiet", "--decompress", "--stdout", packed)
-    writing = ("mbstream", "-x", "-C", folder.new_data)
+    unpacking = (*manner, "zstd", "--quiet", "--decompress", "--stdout", packed)
+    writing = (*manner, "mbstream", "-x", "-C", folder.new_data)
     await pipe(_RESTORING, unpacking, writing, folder.words)
-    await _prepare(_RESTORING, folder, key)
+    await _prepare(_RESTORING, folder, key, manner)
     await DISK.finish(give, folder.new_data)
 
 
-async def _prepare(doing: str, folder: Folder, key: SecretStr | None) -> None:
+async def _prepare(doing: str, folder: Folder, key: SecretStr | None, manner: Command = ()) -> None:
     """Make of a copy what a server can serve. The tool looks for the key where the server did."""
     target = INSIDE / folder.new_data.name
     settings = ["--no-defaults"]
@@ -99,7 +98,7 @@ async def _prepare(doing: str, folder: Folder, key: SecretStr | None) -> None:
             f"--defaults-file={target / _SETTINGS}",
             f"--plugin-dir={await plugin_folder()}",
         ]
-    command = (_TOOL, *settings, "--prepare", f"--target-dir={target}")
+    command = (*manner, _TOOL, *settings, "--prepare", f"--target-dir={target}")
     await run(doing, within(folder, USER, key, command), feed=key or NOTHING)
 
 
@@ -152,7 +151,7 @@ def _empty(path: Path) -> None:
     path.mkdir(mode=0o700)
 
 
-def _keep(partial: Path, whole: Path) -> None:
+def make_durable(partial: Path, whole: Path) -> None:
     """From now on also after a loss of power."""
     for path in (partial, partial.parent):
         descriptor = os.open(path, os.O_RDONLY)

@@ -14,14 +14,16 @@ import structlog
 from pydantic import BaseModel, SecretStr
 
 from roost.core.engine import EngineError
-from roost.engines.mariadb import backups, replication
+from roost.engines.mariadb import backups, forks, replication
 from roost.engines.mariadb.config import is_semi_synchronous
 from roost.engines.mariadb.folder import NUMBERS, Folder
 from roost.engines.mariadb.host import Host, port_of
+from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.replication import Source
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.users import statements
 from roost.resources.databases.engine import DatabaseSpec
+from roost.threads import DISK
 
 _FOLLOW_SECONDS, _POLL_SECONDS = 10.0, 0.1
 
@@ -59,8 +61,9 @@ class Cluster:
             Server(node).process() is not None for node in self._folder.nodes()
         )
 
-    async def make(self, spec: DatabaseSpec) -> None:
-        """Three empty nodes without servers, all alike."""
+    async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
+        """Three empty nodes without servers, all alike; or one with what is at the way's end, which
+        the others are to copy."""
         await self.stop()
         os.chown(self._folder.path, *owner())
         await self._host.give_port(self._folder)
@@ -69,9 +72,14 @@ class Cluster:
             node = self._folder.node(number)
             node.path.mkdir(mode=0o711, exist_ok=True)
             os.chown(node.path, *owner())
-            await self._host.fill(self._folder, node, encrypted=spec.shape.encrypted)
             await self._host.give_port(node)
-        self._write(Roles(primary=NUMBERS[0]))
+            if way is None:
+                await self._host.fill(self._folder, node, encrypted=spec.shape.encrypted)
+        first, *others = NUMBERS
+        if way is not None:
+            node = self._folder.node(first)
+            await forks.fill(self._host, node, spec, way, self._key, first)
+        self._write(Roles(primary=first, lost=[] if way is None else others))
         self._folder.complete()
 
     async def serve(self, spec: DatabaseSpec) -> None:
@@ -120,13 +128,19 @@ class Cluster:
         if replica:
             running = [n for n in self._following() if Server(n).process() is not None]
             node = running[0] if running else node
-        await backups.save(node, Server(node), backup_id)
+        await save(self._folder, self.primary, node, backup_id)
+
+    async def archive(self) -> None:
+        if Server(self.primary).process() is not None:
+            await Logs(self._folder).keep(self.primary)
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         """The primary is restored; replicas are copied from it."""
         roles, node = self._roles(), self.primary
         await backups.settle(node)
-        await backups.unpack(node, backup_id, self._key)
+        await backups.unpack(node, self._folder.backup(backup_id), self._key)
+        with unkept():
+            await self.archive()
         await self.stop()
         self._write(Roles(primary=roles.primary, lost=self._replicas()))
 
@@ -136,6 +150,7 @@ class Cluster:
             await self.serve(spec)
 
         await backups.swap(node, serve, self.stop)
+        await DISK.finish(Logs(self._folder).begin_era, backup_id)
         await self.rebuild(spec)
 
     async def forget(self, database_id: int) -> None:
@@ -160,6 +175,7 @@ class Cluster:
                 raise
             _log.warning("database_fails_over_without_certainty", database=spec.id)
             await self._fail_over(spec, replicas)
+            await DISK.finish(Logs(self._folder).break_off)
 
     async def _received(self) -> list[int]:
         """The replicas that answer and follow."""
@@ -179,6 +195,7 @@ class Cluster:
             received[number] = await replication.halt(Server(self._folder.node(number)))
         winner = max(replicas, key=lambda number: replication.sequence(received[number]))
         await replication.catch_up(Server(self._folder.node(winner)), received[winner])
+        await DISK.finish(Logs(self._folder).break_off, received[winner])
         lost = sorted({*self._roles().lost, former})
         self._write(Roles(primary=winner, lost=lost))
         _log.warning("database_failed_over", database=spec.id, former=former, primary=winner)
@@ -233,6 +250,8 @@ class Cluster:
         await self._lead(spec)  # Without a replica no commit waits, which the copy would wait for.
         server = Server(self.primary)
         position = await backups.clone(self.primary, server, node, self._key)
+        with unkept():
+            await self.archive()  # The copy has no logs of what was before.
         await self._start(number, spec)
         await replication.follow(Server(node), self._source(), position)
         if not await self._follows(node):

@@ -1,5 +1,8 @@
 """The configuration of one server, by its plan."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from roost.engines.mariadb.encryption import SETTINGS
 from roost.engines.mariadb.folder import INSIDE
 from roost.resources.databases.engine import DatabaseSpec
@@ -11,10 +14,28 @@ _LOGS_KEPT = 24 * 3600
 """Seconds; a replica that was away for longer is copied anew."""
 _ACKNOWLEDGED_MS = 600_000
 """For so long a commit waits for a replica, which is as good as for ever."""
+_LOGS: dict[str, object] = {
+    "log-bin": INSIDE / "data" / "log",
+    "log-bin-trust-function-creators": "ON",
+    "binlog-format": "ROW",
+    "sync-binlog": 1,
+    "max-binlog-size": "64M",
+    "binlog-expire-logs-seconds": _LOGS_KEPT,
+    "gtid-strict-mode": "ON",
+    "secure-timestamp": "SUPER",
+}
+"""Replicas and forks need them. No client may say when something was written."""
 
 
-def render(spec: DatabaseSpec, host: str, port: int, number: int | None = None) -> str:
-    """`my.cnf`; the plan's memory goes half to the buffer pool. `number`: of a cluster's node.
+def render(
+    spec: DatabaseSpec,
+    host: str,
+    port: int,
+    number: int | None = None,
+    other: Mapping[str, object] = MappingProxyType({}),
+) -> str:
+    """`my.cnf`; the plan's memory goes half to the buffer pool. `number`: of a cluster's node;
+    `other`: what is otherwise than usual.
 
     No client reads or writes files of the host, loads code, or comes without TLS if that is
     required.
@@ -48,27 +69,21 @@ def render(spec: DatabaseSpec, host: str, port: int, number: int | None = None) 
         "tls-version": "TLSv1.2,TLSv1.3",
         "require-secure-transport": "ON" if spec.shape.ssl_connection else "OFF",
     }
-    settings |= {} if number is None else _replication(spec, number)
+    settings |= _LOGS | {"server-id": number or 1}
+    settings |= {} if number is None else _replication(spec)
     settings |= SETTINGS if spec.shape.encrypted else {}
+    settings |= other
     lines = "".join(f"{name} = {value}\n" for name, value in settings.items())
     return f"[mariadbd]\n{lines}"
 
 
-def _replication(spec: DatabaseSpec, number: int) -> dict[str, object]:
+def _replication(spec: DatabaseSpec) -> dict[str, object]:
     """A server starts as nobody's replica, and read-only: what it is, it is told then."""
     return {
-        "server-id": number,
         "read-only": "ON",
         "skip-slave-start": "ON",
-        "log-bin": INSIDE / "data" / "log",
-        "log-bin-trust-function-creators": "ON",
         "log-slave-updates": "ON",
         "relay-log": INSIDE / "data" / "relay",
-        "binlog-format": "ROW",
-        "sync-binlog": 1,
-        "max-binlog-size": "64M",
-        "binlog-expire-logs-seconds": _LOGS_KEPT,
-        "gtid-strict-mode": "ON",
         "slave-parallel-threads": 4,
         "slave-parallel-mode": "optimistic",
         "rpl-semi-sync-slave-enabled": "ON" if is_semi_synchronous(spec) else "OFF",

@@ -7,17 +7,20 @@ from pathlib import Path
 
 from roost.core.engine import EngineError, Health
 from roost.engines.locks import locked
-from roost.engines.mariadb import backups
+from roost.engines.mariadb import backups, forks
 from roost.engines.mariadb.cluster import Cluster
 from roost.engines.mariadb.faults import Faults
 from roost.engines.mariadb.folder import Folder, ids_in
 from roost.engines.mariadb.host import Addresses, Host, port_of
+from roost.engines.mariadb.logs import Logs, Way
+from roost.engines.mariadb.scratch import Scratch
 from roost.engines.mariadb.single import Single
 from roost.resources.databases.engine import (
     Access,
     DatabaseShape,
     DatabaseSpec,
     DatabaseState,
+    Fork,
     Hosts,
     Objection,
 )
@@ -47,14 +50,16 @@ class MariadbDatabases:
     def hosts(self, database_id: int, cluster_size: int) -> Hosts:
         return self._host.addresses.hosts(database_id, cluster_size)
 
-    async def create(self, spec: DatabaseSpec) -> Access:
+    async def create(self, spec: DatabaseSpec, fork: Fork | None = None) -> Access:
         folder = self._host.folder(spec.id)
         folder.path.mkdir(mode=0o711, parents=True, exist_ok=True)
         async with locked(folder.path):
             clustered = spec.shape.cluster_size > 1
             nodes = Cluster(self._host, folder) if clustered else Single(self._host, folder)
             if not folder.whole:
-                await nodes.make(spec)
+                way = None if fork is None else await self._take(fork, folder)
+                await nodes.make(spec, way)
+                await DISK.finish(forks.clear, folder)
             await nodes.serve(spec)
             await nodes.rebuild(spec)
             hosts = self.hosts(spec.id, spec.shape.cluster_size)
@@ -88,12 +93,25 @@ class MariadbDatabases:
         async with self._holding(database_id) as nodes:
             await nodes.back_up(backup_id, replica=replica)
 
+    async def archive(self, database_id: int, most: int) -> None:
+        async with self._holding(database_id) as nodes:
+            await nodes.archive()
+            await DISK.finish(Logs(self._host.folder(database_id)).trim, most)
+
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         async with self._holding(spec.id) as nodes:
             await nodes.restore(spec, backup_id)
 
+    async def verify(self, spec: DatabaseSpec, backup_id: int) -> None:
+        await Scratch(self._host, spec.id).verify(spec, backup_id)
+
+    async def tidy(self, database_id: int) -> None:
+        await Scratch(self._host, database_id).tidy()
+
     async def delete_backup(self, database_id: int, backup_id: int) -> None:
-        await DISK.run(backups.discard, self._host.folder(database_id), backup_id)
+        folder = self._host.folder(database_id)
+        await DISK.finish(backups.discard, folder, backup_id)
+        await DISK.finish(Logs(folder).prune)
 
     async def delete(self, database_id: int) -> None:
         folder = self._host.folder(database_id)
@@ -128,10 +146,19 @@ class MariadbDatabases:
         ids = await DISK.run(ids_in, self._host.root)
         folders = [self._host.folder(each) for each in ids]
         await asyncio.gather(*(self._nodes(folder).stop() for folder in folders))
+        await asyncio.gather(*(Scratch(self._host, each).stop() for each in ids))
         await self._host.firewall.remove()
 
     async def close(self) -> None:
         """Servers go on without us."""
+
+    async def _take(self, fork: Fork, target: Folder) -> Way:
+        """What the fork is made of, of its own."""
+        async with self._holding(fork.source) as nodes:
+            await nodes.archive()
+            source = self._host.folder(fork.source)
+            way = await DISK.run(Logs(source).way_to, fork.moment)
+            return await DISK.finish(forks.take, way, source, target)
 
     def _nodes(self, folder: Folder) -> Nodes:
         return Cluster(self._host, folder) if folder.clustered else Single(self._host, folder)
@@ -152,7 +179,7 @@ class MariadbDatabases:
 
     async def _state(self, database_id: int, guarded: frozenset[int]) -> DatabaseState:
         folder = self._host.folder(database_id)
-        nodes = self._nodes(folder)
+        nodes, logs = self._nodes(folder), await DISK.run(Logs(folder).account)
         return DatabaseState(
             id=database_id,
             whole=folder.whole and nodes.primary.data.is_dir(),
@@ -160,6 +187,9 @@ class MariadbDatabases:
             used=await DISK.run(nodes.primary.used),
             outdated=nodes.primary.version not in ("", self._host.version),
             backups=await DISK.run(folder.backup_ids),
+            oldest_moment=logs.oldest,
+            lost_logs=logs.lost,
+            spare_logs=logs.spare,
         )
 
 

@@ -69,6 +69,12 @@ class Keys:
             raise EngineError("The key of the database was sealed with another key") from None
 
 
+def copy_key(source: Folder, target: Folder) -> None:
+    """What reads the data of one database reads those of the other one."""
+    if sealed := source.read(_NAME):
+        target.write(_NAME, sealed)
+
+
 def options() -> tuple[str, ...]:
     """The settings, for the program that prepares an empty data folder."""
     used = {name: value for name, value in SETTINGS.items() if name != _ONLY_INNODB}

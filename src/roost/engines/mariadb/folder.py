@@ -123,7 +123,7 @@ class Folder:
         """Also of those that are only begun."""
         if not self.backups.is_dir():
             return ()
-        names = {path.name.removesuffix(".part") for path in self.backups.iterdir()}
+        names = {path.name.removesuffix(".part") for path in self.backups.glob(f"{_BACKUP}*")}
         return tuple(
             sorted(int(name.removeprefix(_BACKUP).removesuffix(_ENDING)) for name in names)
         )

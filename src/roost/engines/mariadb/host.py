@@ -2,9 +2,11 @@
 
 import os
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
+from types import MappingProxyType
 
 from roost.certificates import Authority
 from roost.core.engine import EngineError
@@ -117,9 +119,15 @@ class Host:
             await self.template.make_encrypted(node, key)
 
     async def configure(
-        self, node: Folder, spec: DatabaseSpec, port: int, number: int | None = None
+        self,
+        node: Folder,
+        spec: DatabaseSpec,
+        port: int,
+        number: int | None = None,
+        other: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
-        """What a server reads when it starts; with its `number` in a cluster."""
+        """What a server reads when it starts; with its `number` in a cluster, and with what is
+        otherwise than usual."""
         async with locked(self.root):
             await COMPUTING.run(self._authority.ensure)
         tls = node.path / "tls"
@@ -128,7 +136,7 @@ class Host:
         node.files.mkdir(mode=0o700, exist_ok=True)
         node.temporary.mkdir(mode=0o700, exist_ok=True)
         os.chown(node.temporary, *owner())
-        node.configuration.write_text(render(spec, self.addresses.listen, port, number))
+        node.configuration.write_text(render(spec, self.addresses.listen, port, number, other))
         node.set_version(self.version)
 
     def _free_port(self) -> int:

@@ -22,6 +22,9 @@ NOTHING = SecretStr("")
 
 Command = Sequence[str | Path]
 
+PATIENT: Command = ("nice", "-n", "19", "ionice", "-c", "3")
+"""What begins a command that leaves the processor and the disk to others."""
+
 
 async def run(
     doing: str,
@@ -59,17 +62,19 @@ def feeding(text: SecretStr | None) -> Iterator[int]:
         yield source.fileno()
 
 
-async def pipe(doing: str, first: Command, second: Command, words: Path) -> None:
+async def pipe(
+    doing: str, first: Command, second: Command, words: Path, cwd: Path | None = None
+) -> None:
     """Let the second program read what the first one writes; `words` is for what both say."""
     reading, writing = os.pipe()
     started: list[asyncio.subprocess.Process] = []
     with words.open("wb") as log:
         try:
             none, said = asyncio.subprocess.DEVNULL, log.fileno()
-            started.append(await _start(doing, first, none, writing, said))
+            started.append(await _start(doing, first, none, writing, said, cwd))
             os.close(writing)
             writing = -1
-            started.append(await _start(doing, second, reading, none, said))
+            started.append(await _start(doing, second, reading, none, said, cwd))
             codes = [await process.wait() for process in reversed(started)]
         except BaseException:
             for process in started:

@@ -7,6 +7,7 @@ from pydantic import SecretStr
 
 from roost.core.engine import EngineError
 from roost.engines.mariadb.server import Server
+from roost.engines.mariadb.users import identified_by
 
 USER = "roost_replication"
 _DOING = "The nodes of the database could not be brought together"
@@ -57,18 +58,18 @@ async def following(server: Server) -> Following | None:
 async def admit_replicas(server: Server, source: Source) -> None:
     """Replicas may follow the server, which takes writes."""
     user = f"'{USER}'@'{source.address}'"
-    secret = source.password.get_secret_value()
+    secret = identified_by(source.password.get_secret_value())
     await _tell(
         server,
-        f"create user if not exists {user} identified by '{secret}';"
-        f"alter user {user} identified by '{secret}';"
+        f"create user if not exists {user} {secret}; alter user {user} {secret};"
         f"grant replication slave on *.* to {user};",
     )
 
 
 async def follow(server: Server, source: Source, position: str | None = None) -> None:
-    """Apply what the source has from the server's own position on, or from this one."""
-    start = "" if position is None else f"set global gtid_slave_pos = '{checked(position)}';"
+    """Apply what the source has from the server's own position on, or from this one, which is that
+    of a copy without logs: they are to say where they begin."""
+    start = "" if position is None else _begin_at(checked(position))
     await _tell(
         server,
         f"stop slave; set global read_only = 1; {_FAST} {start}"
@@ -77,6 +78,11 @@ async def follow(server: Server, source: Source, position: str | None = None) ->
         " master_ssl = 1, master_use_gtid = slave_pos, master_connect_retry = 1;"
         "start slave;",
     )
+
+
+def _begin_at(position: str) -> str:
+    logs = f"set global gtid_binlog_state = '{position}'; flush local binary logs;"
+    return f"reset master; {logs if position else ''} set global gtid_slave_pos = '{position}';"
 
 
 async def halt(server: Server) -> str:

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from roost.core.engine import EngineError
 from roost.engines.mariadb.encryption import within
 from roost.engines.mariadb.folder import INSIDE, Folder
-from roost.engines.mariadb.programs import ENVIRONMENT, failure, feeding, run
+from roost.engines.mariadb.programs import ENVIRONMENT, Command, failure, feeding, run
 from roost.engines.processes import Process, end_process, find_process, search_process
 from roost.threads import DISK
 
@@ -37,8 +37,10 @@ def owner() -> tuple[int, int]:
 class Server:
     """Started by whoever needs it first; found again by its pid file and its arguments."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: Folder, manner: Command = ()) -> None:
+        """`manner`: what begins the command by which it is started."""
         self._folder = folder
+        self._manner = manner
 
     def process(self) -> Process | None:
         """The server while it runs."""
@@ -117,7 +119,7 @@ class Server:
         with os.fdopen(descriptor, "ab") as output, feeding(key) as source:
             process = await asyncio.create_subprocess_exec(
                 *("setsid", "--fork", "sh", "-c", _WRITE_PID, self._folder.pid_file),
-                *within(self._folder, USER, key, command),
+                *(*self._manner, *within(self._folder, USER, key, command)),
                 cwd="/",
                 env=ENVIRONMENT,
                 stdin=source,

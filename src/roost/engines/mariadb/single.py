@@ -2,12 +2,16 @@
 
 import os
 
-from roost.engines.mariadb import backups
+from pydantic import SecretStr
+
+from roost.engines.mariadb import backups, forks
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Host, port_of
+from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.users import statements
 from roost.resources.databases.engine import DatabaseSpec
+from roost.threads import DISK
 
 
 class Single:
@@ -22,15 +26,23 @@ class Single:
     def primary(self) -> Folder:
         return self._folder
 
+    @property
+    def _key(self) -> SecretStr | None:
+        """Of encrypted data."""
+        return self._host.keys.of(self._folder)
+
     def runs(self) -> bool:
         return self._server.process() is not None
 
-    async def make(self, spec: DatabaseSpec) -> None:
-        """Empty, without a server."""
+    async def make(self, spec: DatabaseSpec, way: Way | None) -> None:
+        """Empty or with what is at the way's end, without a server."""
         await self._server.stop()
         os.chown(self._folder.path, *owner())
-        await self._host.fill(self._folder, self._folder, encrypted=spec.shape.encrypted)
         await self._host.give_port(self._folder)
+        if way is None:
+            await self._host.fill(self._folder, self._folder, encrypted=spec.shape.encrypted)
+        else:
+            await forks.fill(self._host, self._folder, spec, way, self._key, None)
         self._folder.complete()
 
     async def serve(self, spec: DatabaseSpec) -> None:
@@ -39,7 +51,7 @@ class Single:
         await self.allow(spec.id, spec.allow_list)
         if not self.runs():
             await self._host.configure(self._folder, spec, port_of(self._folder))
-        await self._server.start(self._host.keys.of(self._folder))
+        await self._server.start(self._key)
         await self.set_password(spec)
 
     async def rebuild(self, spec: DatabaseSpec) -> None:
@@ -60,13 +72,21 @@ class Single:
         await self._server.execute("The password could not be set", statements(spec))
 
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
-        await backups.save(self._folder, self._server, backup_id)
+        await save(self._folder, self._folder, self._folder, backup_id)
+
+    async def archive(self) -> None:
+        """Of a server that is down, what there is since the last time is kept later on."""
+        if self.runs():
+            await Logs(self._folder).keep(self._folder)
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         await backups.settle(self._folder)
-        await backups.unpack(self._folder, backup_id, self._host.keys.of(self._folder))
+        await backups.unpack(self._folder, self._folder.backup(backup_id), self._key)
+        with unkept():
+            await self.archive()
         await self._server.stop()
         await backups.swap(self._folder, lambda: self.serve(spec), self._server.stop)
+        await DISK.finish(Logs(self._folder).begin_era, backup_id)
 
     async def forget(self, database_id: int) -> None:
         """The host's packet filter knows nothing of it any more."""

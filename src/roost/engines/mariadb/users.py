@@ -6,6 +6,7 @@ so that a grant on `mysql` takes away what the one on all schemas gives.
 """
 
 import re
+from hashlib import sha1
 
 from pydantic import SecretStr
 
@@ -19,6 +20,13 @@ _OWN = (
 )
 
 
+def identified_by(password: str) -> str:
+    """SQL, with what servers keep of it: statements go into the binary log as they are."""
+    # What the protocol's usual way to log in asks for; passwords here are long and random.
+    first = sha1(password.encode(), usedforsecurity=False).digest()
+    return f"identified by password '*{sha1(first, usedforsecurity=False).hexdigest().upper()}'"
+
+
 def statements(spec: DatabaseSpec) -> SecretStr:
     """SQL that makes the user, or gives it another password. ValueError for unusual characters."""
     for text in (spec.username, spec.password):
@@ -26,8 +34,8 @@ def statements(spec: DatabaseSpec) -> SecretStr:
             raise ValueError("user and password consist of letters and digits")
     user = f"'{spec.username}'@'%'"
     return SecretStr(f"""
-        create user if not exists {user} identified by '{spec.password}';
-        alter user {user} identified by '{spec.password}';
+        create user if not exists {user} {identified_by(spec.password)};
+        alter user {user} {identified_by(spec.password)};
         grant process, show databases on *.* to {user};
         grant {_OWN} on `%`.* to {user} with grant option;
         grant show view on mysql.* to {user};

@@ -6,7 +6,16 @@ from dataclasses import replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
+from roost.clock import Clock
 from roost.core.engine import EngineError, Health
+from roost.engines.simulated.moments import (
+    content_at,
+    copied,
+    discarded,
+    oldest_moment,
+    trimmed,
+    written,
+)
 from roost.engines.simulated.plane import Plane
 from roost.engines.simulated.shelves import DATABASES, Database
 from roost.engines.simulated.state import Documents
@@ -15,6 +24,7 @@ from roost.resources.databases.engine import (
     DatabaseShape,
     DatabaseSpec,
     DatabaseState,
+    Fork,
     HostName,
     Hosts,
     Objection,
@@ -34,10 +44,11 @@ class SimulatedDatabases:
 
     name = "simulated"
 
-    def __init__(self, state_dir: Path, latency: float, zone: str) -> None:
+    def __init__(self, state_dir: Path, latency: float, zone: str, clock: Clock) -> None:
         """`latency`: seconds that each operation takes; `zone`: of the databases' names."""
         self._plane = Plane(state_dir, latency)
         self._zone = zone
+        self._clock = clock
         self._found: asyncio.Queue[int] | None = None
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
@@ -50,11 +61,12 @@ class SimulatedDatabases:
         )
         return Hosts(primary, replicas if cluster_size > 1 else None)
 
-    async def create(self, spec: DatabaseSpec) -> Access:
+    async def create(self, spec: DatabaseSpec, fork: Fork | None = None) -> Access:
         def begin(documents: Documents) -> bool:
             found = DATABASES.find(documents, spec.id)
-            if found is None:
-                DATABASES.put(documents, Database(spec.id))
+            if found is None or not found.whole:
+                content = "" if fork is None else content_at(_whole(documents, fork.source), fork)
+                DATABASES.put(documents, Database(spec.id, content=content))
             return found is not None and found.whole
 
         if not await self._plane.begin("database_create", begin):
@@ -127,10 +139,15 @@ class SimulatedDatabases:
         def copy(documents: Documents) -> None:
             found = _whole(documents, database_id)
             if backup_id in found.backups:
-                whole = found.backups | {backup_id: found.content}
-                DATABASES.put(documents, replace(found, backups=whole))
+                DATABASES.put(documents, copied(found, backup_id, self._clock.now()))
 
         await self._plane.transact(copy)
+
+    async def archive(self, database_id: int, most: int) -> None:
+        def archive(documents: Documents) -> None:
+            DATABASES.put(documents, trimmed(_whole(documents, database_id)))
+
+        await self._plane.begin("database_archive", archive)
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         def look(documents: Documents) -> str:
@@ -144,17 +161,27 @@ class SimulatedDatabases:
 
         def put_back(documents: Documents) -> None:
             found = _whole(documents, spec.id)
-            DATABASES.put(documents, replace(found, content=content))
+            DATABASES.put(documents, written(found, content, self._clock.now()))
             _run(documents, spec)
 
         await self._plane.transact(put_back)
+
+    async def verify(self, spec: DatabaseSpec, backup_id: int) -> None:
+        def look(documents: Documents) -> None:
+            if _whole(documents, spec.id).backups.get(backup_id) is None:
+                raise EngineError("The backup is gone from the host")
+
+        await self._plane.begin("database_verify", look)
+        await self._plane.plan.wait("database_verify", str(backup_id))
+
+    async def tidy(self, database_id: int) -> None:
+        """There is nothing to remove."""
 
     async def delete_backup(self, database_id: int, backup_id: int) -> None:
         def remove(documents: Documents) -> None:
             found = DATABASES.find(documents, database_id)
             if found is not None:
-                left = {id_: each for id_, each in found.backups.items() if id_ != backup_id}
-                DATABASES.put(documents, replace(found, backups=left))
+                DATABASES.put(documents, discarded(found, backup_id))
 
         await self._plane.begin("database_backup_delete", remove)
 
@@ -208,13 +235,23 @@ class SimulatedDatabases:
         """Change what is in a database, as a client would."""
 
         def write(documents: Documents) -> None:
-            DATABASES.put(documents, replace(_running(documents, database_id), content=content))
+            found = written(_running(documents, database_id), content, self._clock.now())
+            DATABASES.put(documents, found)
 
         await self._plane.transact(write)
 
     async def read(self, database_id: int) -> str:
         """What is in a database."""
         return await self._plane.transact(lambda docs: _running(docs, database_id).content)
+
+    async def lose_logs(self, database_id: int) -> None:
+        """What was kept beside the backups vanishes."""
+
+        def lose(documents: Documents) -> None:
+            found = _whole(documents, database_id)
+            DATABASES.put(documents, replace(found, lost_logs=1, history=()))
+
+        await self._plane.transact(lose)
 
     async def crash(self, database_id: int) -> None:
         """Its servers end without a word."""
@@ -298,4 +335,6 @@ def _state(database: Database) -> DatabaseState:
         used=_USED_MB if database.whole else 0,
         outdated=database.outdated,
         backups=tuple(sorted(database.backups)),
+        oldest_moment=oldest_moment(database),
+        lost_logs=database.lost_logs,
     )

@@ -54,6 +54,8 @@ Operation = Literal[
     "database_allow",
     "database_password",
     "database_backup",
+    "database_archive",
+    "database_verify",
     "database_restore",
     "database_backup_delete",
     "database_delete",

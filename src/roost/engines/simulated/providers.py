@@ -38,7 +38,7 @@ async def _open_volumes(site: Site) -> tuple[VolumeEngine, str]:
 async def _open_databases(site: Site) -> tuple[DatabaseEngine, str]:
     latency = site.settings.simulated_latency
     zone = f"{site.region.id}.{site.settings.databases_domain}"
-    return SimulatedDatabases(_directory(site), latency, zone), "simulated"
+    return SimulatedDatabases(_directory(site), latency, zone, site.clock), "simulated"
 
 
 async def _check_firewalls(site: Site) -> str | None:

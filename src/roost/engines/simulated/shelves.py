@@ -104,6 +104,11 @@ class Database:
     """A SHA-256, as the file may be saved and carried about."""
     content: str = ""
     backups: dict[int, str | None] = field(default_factory=dict)
+    made: dict[int, datetime] = field(default_factory=dict)
+    """When each backup was."""
+    history: tuple[tuple[datetime, str], ...] = ()
+    """What was in it since the oldest of them, and from when on."""
+    lost_logs: int = 0
 
 
 _Record = TypeVar("_Record", Guest, Disk, Arrival, Backup, Image, Volume, Database)

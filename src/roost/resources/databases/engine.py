@@ -7,6 +7,7 @@ waits may raise EngineError. Passwords reach neither logs nor errors.
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from roost.core.engine import Health
@@ -46,6 +47,16 @@ class DatabaseSpec:
     @property
     def name(self) -> str:
         return f"database-{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """What a database begins with: what another one held, or holds."""
+
+    source: int
+    """The id of that one"""
+    moment: datetime
+    """UTC, in whole seconds: all that was written before it"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,12 @@ class DatabaseState:
     """Whether a newer release of its server is installed than the one that runs"""
     backups: tuple[int, ...]
     """Ids, also of copies that are only begun"""
+    oldest_moment: datetime | None = None
+    """The first one that a fork can have; None while there is none"""
+    lost_logs: int = 0
+    """Logs between a backup and now that are gone"""
+    spare_logs: int = 0
+    """Logs that no backup needs"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +147,13 @@ class DatabaseEngine(Protocol):
     def hosts(self, database_id: int, cluster_size: int) -> Hosts:
         """How clients call it, whether it is there or not. At once, without asking anybody."""
 
-    async def create(self, spec: DatabaseSpec) -> Access:
-        """Make an empty database that serves; what is there already is kept."""
+    async def create(self, spec: DatabaseSpec, fork: Fork | None = None) -> Access:
+        """Make an empty database that serves, or a fork; what is there already is kept.
+
+        A fork has the data of another database that this engine holds and that is equally
+        encrypted, but user, password and all else of its own. EngineError when that moment of the
+        other one cannot be had.
+        """
 
     async def ensure(self, spec: DatabaseSpec) -> None:
         """The database serves, and its allow list is in force; in a cluster, if need be, from
@@ -161,14 +183,26 @@ class DatabaseEngine(Protocol):
         """Copy all data as of one moment, while they are written. A whole copy stays as it is.
 
         It appears only when it is whole. `replica`: from a node that is no primary, if there is
-        one.
+        one. From then on what is written is kept too, so that forks can have moments after it.
         """
+
+    async def archive(self, database_id: int, most: int) -> None:
+        """Keep beside the backups what has been written since the last call, and remove what no
+        backup needs; the oldest, too, when all that is kept takes more than `most` MB."""
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         """Replace all data by those of a backup; user, password and allow list are those of the
         specification. The data at hand are kept until the restored ones are served: after a fault
         `ensure` serves one or the other.
         """
+
+    async def verify(self, spec: DatabaseSpec, backup_id: int) -> None:
+        """Restore a backup beside everything else, where nobody reaches it, and read all of it; the
+        database itself goes on. EngineError when it cannot be restored. Nothing is left of it.
+        """
+
+    async def tidy(self, database_id: int) -> None:
+        """Remove what is left of verifications that were interrupted; the database may be gone."""
 
     async def delete_backup(self, database_id: int, backup_id: int) -> None: ...
 
