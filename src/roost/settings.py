@@ -166,6 +166,10 @@ class Settings(BaseSettings):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$",
         description="name or address that clients call replicas by; default: likewise",
     )
+    databases_verify: Literal["off", "daily", "weekly"] = Field(
+        default="weekly",
+        description="how often each backup of a managed database is restored to see that it can be",
+    )
     max_body: int = Field(default=1024 * 1024, description="bytes of a JSON request body")
     access_log: bool = True
     sms_command: Path | None = Field(

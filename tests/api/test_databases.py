@@ -178,6 +178,8 @@ async def test_lists(client: Client) -> None:
         "ssl_connection",
         "total_disk_size_gb",
         "used_disk_size_gb",
+        "fork",
+        "oldest_restore_time",
     )
     common = {name: value for name, value in row.items() if name not in missing}
     uri = f"/v4/databases/mysql/instances/{row['id']}"

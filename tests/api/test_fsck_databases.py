@@ -68,6 +68,19 @@ async def test_rows_that_do_not_fit(databases: DatabaseStage, change: str, told:
     assert await findings(roost, database_id) == []
 
 
+async def test_logs_that_are_gone(databases: DatabaseStage) -> None:
+    roost, engine = databases.stage.roost, databases.engine
+    database_id = await databases.database()
+    await databases.backup(database_id)
+    assert (await databases.known(database_id)).oldest_moment is not None
+    await engine.lose_logs(database_id)
+    [found] = await findings(roost, database_id)
+    assert "has lost 1 of the binary logs" in found
+    await findings(roost, database_id, repair=True)
+    assert await findings(roost, database_id) == []
+    assert (await databases.known(database_id)).oldest_moment is None
+
+
 async def test_servers_and_backups_that_do_not_fit(databases: DatabaseStage) -> None:
     roost, engine = databases.stage.roost, databases.engine
     down, extra, lost, gone = [await databases.database() for _ in range(4)]

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 from socket import create_connection
 from typing import Protocol
@@ -39,14 +38,6 @@ def spec_of(database_id: int, server: str, version: str, nodes: int = 1) -> Data
     shape = DatabaseShape(server, version, nodes, replication, False, True)
     allowed = (f"{FRIEND}/32",)
     return DatabaseSpec(database_id, shape, 1, 1024, 25600, allowed, ADMIN, "abcDEF123456")
-
-
-async def next_second() -> datetime:
-    """The second that has just begun (UTC): all before has happened, all else comes."""
-    second = Clock().seconds() + timedelta(seconds=1)
-    while Clock().now() < second:
-        await asyncio.sleep(0.02)
-    return second
 
 
 class DatabaseHarness(Protocol):

@@ -18,9 +18,9 @@ from tests.engines.database_harness import (
     ZONE,
     DatabaseHarness,
     SimulatedDatabaseHarness,
-    next_second,
     open_mariadb,
 )
+from tests.support.databases import next_second
 
 
 @pytest_asyncio.fixture(

@@ -9,7 +9,8 @@ from roost.app.fsck import check_all
 from roost.core.events import log
 from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
-from roost.resources.databases import jobs, name_jobs, state_queries, watch_jobs
+from roost.resources.databases import jobs, name_jobs, state_queries, upkeep_jobs, watch_jobs
+from roost.resources.databases.engine import Fork
 from roost.resources.databases.name_service import OWNER
 from roost.resources.databases.queries import DATABASE, resource_of
 from roost.resources.databases.records import DatabaseStatus
@@ -211,6 +212,54 @@ async def delete(databases: DatabaseStage, environment: Environment) -> tuple[in
     return database_id, await enqueue(environment, jobs.DELETE, args)
 
 
+async def fork(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    source = await databases.database()
+    await databases.backup(source)
+    state = await databases.held(source)
+    assert state is not None
+    assert state.oldest_moment is not None
+    fork = Fork(source, state.oldest_moment)
+    database_id = await databases.database("provisioning", made=False, fork=fork)
+    args = DatabaseArgs(database_id=database_id)
+    return database_id, await enqueue(environment, jobs.FORK, args)
+
+
+@dataclass(frozen=True)
+class VerificationCase:
+    """What became of a backup that was verified."""
+
+    databases: DatabaseStage
+    backup_id: int
+    job_id: int
+
+    async def check_done(self) -> None:
+        await self._check(restorable=True)
+
+    async def check_failed(self) -> None:
+        await self._check(restorable=False)
+
+    async def _check(self, restorable: bool) -> None:
+        asked = "select restorable from database_backup where id = $1"
+        store = self.databases.stage.roost.store
+        assert await store.fetchval(asked, self.backup_id) == restorable
+
+
+async def verify(environment: Environment) -> VerificationCase:
+    databases = DatabaseStage(environment.services.get(Stage))
+    database_id = await databases.database()
+    backup_id = await databases.backup(database_id)
+    args = upkeep_jobs.VerifyArgs(database_id=database_id, backup_id=backup_id)
+    async with environment.store.transaction() as db:
+        job = await environment.queue.enqueue(db, upkeep_jobs.VERIFY, args)
+    return VerificationCase(databases, backup_id, job.id)
+
+
+async def tick_of_all(environment: Environment, kind: JobKind[upkeep_jobs.UpkeepArgs]) -> TickCase:
+    async with environment.store.transaction() as db:
+        job = await environment.queue.enqueue(db, kind, upkeep_jobs.UpkeepArgs())
+    return TickCase(job.id)
+
+
 async def tick(environment: Environment, kind: JobKind[watch_jobs.AllArgs]) -> TickCase:
     async with environment.store.transaction() as db:
         job = await environment.queue.enqueue(db, kind, watch_jobs.AllArgs())
@@ -242,6 +291,12 @@ SCENARIOS = (
         partial(plain, kind=jobs.CREATE, made=False),
         Outcome("active", ""),
         Outcome("failed", None),
+    ),
+    _scenario(jobs.FORK, fork, _FINE, Outcome("failed", None)),
+    Scenario(upkeep_jobs.VERIFY, verify),
+    Scenario(upkeep_jobs.LOGS_DUE, partial(tick_of_all, kind=upkeep_jobs.LOGS_DUE)),
+    Scenario(
+        upkeep_jobs.VERIFICATIONS_DUE, partial(tick_of_all, kind=upkeep_jobs.VERIFICATIONS_DUE)
     ),
     _scenario(jobs.UPDATE, update, _CHANGED, _FINE),
     _scenario(jobs.PATCH, partial(plain, kind=jobs.PATCH, made=True), _FINE, _FINE),

@@ -13,6 +13,7 @@ from roost.resources.compute.watch_jobs import CHECK
 from roost.resources.conditions.letter_jobs import LetterArgs
 from roost.resources.databases import queries as databases
 from roost.resources.databases.steps import DatabaseArgs
+from roost.resources.databases.upkeep_jobs import VerifyArgs
 from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.firewalls import locks as firewalls
@@ -44,6 +45,7 @@ _OTHER_ACTIONS = {
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count", "object_bucket_take_up"),
     *("address_apply", "account_close", "account_suspension", "operator_letter", "card_forget"),
+    "database_backup_verify",
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""
@@ -59,6 +61,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
     for args, resource in (
         (VolumeArgs, volumes.resource_of(7)),
         (DatabaseArgs, databases.resource_of(9)),
+        (VerifyArgs, "database-verification"),
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
         (FirewallArgs, firewalls.resource_of(9)),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.ids import new_uuid
 from roost.resources.databases import backup_queries, queries, state_queries
-from roost.resources.databases.engine import DatabaseShape, DatabaseState
+from roost.resources.databases.engine import DatabaseShape, DatabaseState, Fork
 from roost.resources.databases.queries import DatabaseFacts, NewDatabase
 from roost.resources.databases.records import DatabaseStatus
 from roost.secrets import Box
@@ -28,7 +28,9 @@ class DatabaseStage:
     def box(self) -> Box:
         return self.stage.roost.services.get(Box)
 
-    async def database(self, status: DatabaseStatus = "active", *, made: bool = True) -> int:
+    async def database(
+        self, status: DatabaseStatus = "active", *, made: bool = True, fork: Fork | None = None
+    ) -> int:
         """A row; when it is made, also a server with `first` in it."""
         roost = self.stage.roost
         new = NewDatabase(
@@ -45,6 +47,7 @@ class DatabaseStage:
             updates='{"frequency":"weekly","duration":3,"hour_of_day":0,"day_of_week":1,'
             '"week_of_month":null}',
             password=self.box.seal(PASSWORD.encode()),
+            fork=fork,
             now=roost.clock.seconds(),
         )
         inserted = await queries.insert(roost.store, new)
@@ -66,6 +69,9 @@ class DatabaseStage:
         if made:
             await self.engine.back_up(database_id, backup_id, replica=False)
             await backup_queries.set_made(store, backup_id)
+            state = await self.held(database_id)
+            assert state is not None
+            await state_queries.set_oldest_moment(store, database_id, state.oldest_moment)
         return backup_id
 
     async def row(self, database_id: int) -> DatabaseFacts | None:

@@ -1,9 +1,12 @@
 """Managed databases over HTTP, and what becomes of them."""
 
+import asyncio
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
 from functools import partial
 
 from roost.app.roost import Roost
+from roost.clock import Clock
 from roost.core.planes import Engines
 from roost.engines.simulated.databases import SimulatedDatabases
 from roost.engines.simulated.plane import Operation
@@ -60,6 +63,15 @@ async def made_backup(client: Client, database_id: int, label: str | None = None
     await at_rest(client, database_id)
     rows = (await client.get(path))["data"]
     return next(row for row in rows if row["label"] == label)
+
+
+async def next_second(clock: Clock | None = None) -> datetime:
+    """The second that has just begun (UTC): what was done before is before it."""
+    clock = clock or Clock()
+    second = clock.seconds() + timedelta(seconds=1)
+    while clock.now() < second:
+        await asyncio.sleep(0.02)
+    return second
 
 
 async def database_events(client: Client, database_id: int) -> list[tuple[str, str]]:

@@ -48,7 +48,7 @@ from roost.resources.cancellation.settings import Cancellation
 from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.power_service import ComputeMetrics
-from roost.resources.databases.settings import DatabaseZone
+from roost.resources.databases.settings import DatabaseZone, Verification
 from roost.resources.domains import holder_queries
 from roost.resources.domains.name_rules import public_suffixes
 from roost.resources.images.imported_service import ImportedImages
@@ -249,6 +249,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Grace.of(settings),
                 Cancellation.of(settings),
                 await DISK.run(Papers.of, settings),
+                Verification.of(settings),
                 Promises(*GROUPS.promises),
                 Entities(GROUPS.entities),
                 support_rules(settings),

@@ -10,7 +10,7 @@ from roost.store import Queries
 from roost.store.paging import Column, Listing
 
 BACKUPS = Listing(
-    record="b.id, b.label, b.type, b.created",
+    record="b.id, b.label, b.type, b.created, b.verified, b.restorable",
     source="database_backup b",
     scope="b.database_id = $1 and b.made and not b.deleting",
     key="b.id",
@@ -90,6 +90,39 @@ async def set_deleting(db: Queries, backup_id: int, deleting: bool) -> None:
 
 async def delete(db: Queries, backup_id: int) -> None:
     await db.execute("delete from database_backup where id = $1", backup_id)
+
+
+async def set_verified(db: Queries, backup_id: int, now: datetime, restorable: bool) -> None:
+    await db.execute(
+        "update database_backup set verified = $2, restorable = $3 where id = $1",
+        backup_id,
+        now.replace(microsecond=0),
+        restorable,
+    )
+
+
+async def unverified(db: Queries, since: datetime, limit: int) -> list[BackupFacts]:
+    """Those that have not been verified since then: first the ones that never were."""
+    rows = await db.fetch(
+        f"{_FACTS} where made and not deleting and (verified is null or verified < $1)"
+        " order by verified nulls first, id limit $2",
+        since,
+        limit,
+    )
+    return [BackupFacts(**row) for row in rows]
+
+
+async def unrestorable(db: Queries, limit: int) -> list[Record]:
+    """`id`, `database_id`, `region` and `verified` of those that could not be restored."""
+    return await db.fetch(
+        """
+        select b.id, b.database_id, d.region, b.verified
+        from database_backup b join managed_database d on d.id = b.database_id
+        where not b.restorable and b.made and not b.deleting and not d.deleting
+        order by b.id limit $1
+        """,
+        limit,
+    )
 
 
 async def due(db: Queries, midnight: datetime, limit: int) -> list[int]:

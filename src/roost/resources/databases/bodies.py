@@ -4,11 +4,15 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
+from roost.core.references import OfKind
+from roost.ids import MAX_ID
 from roost.resources.databases import rules
+from roost.resources.databases.queries import DATABASE
 from roost.resources.databases.records import ReplicationType
 from roost.web.bodies import Body
-from roost.web.checks import RegionId, catalog_of
+from roost.web.checks import Refers, RegionId, catalog_of
 from roost.web.fields import Between, Length, Pattern, ShortText, refuse
+from roost.web.times import Time
 
 Label = Annotated[str, Length(3, 32)]
 Network = Annotated[ShortText, AfterValidator(rules.check_network)]
@@ -25,7 +29,19 @@ def _check_type(type_id: str, info: ValidationInfo) -> str:
     return type_id
 
 
+SourceId = Annotated[int, Between(1, MAX_ID), Refers(OfKind(DATABASE, "read_only"))]
 TypeId = Annotated[ShortText, AfterValidator(_check_type)]
+
+
+class ForkDatabase(Body):
+    """Another database of the account, and a moment of it."""
+
+    source: SourceId
+    """The id of the database; it must be `active` or `degraded`, and you must be allowed to see
+    it."""
+    restore_time: Time | None = None
+    """The moment (UTC): all that was written before it. Not before the `oldest_restore_time` of the
+    database; omitted: the present."""
 
 
 class CreateDatabase(Body):
@@ -40,7 +56,14 @@ class CreateDatabase(Body):
                     "type": "g1-nano-1",
                     "engine": "mysql/8.0.30",
                     "allow_list": ["192.0.2.1"],
-                }
+                },
+                {
+                    "label": "orders-yesterday",
+                    "region": "us-lake",
+                    "type": "g1-nano-1",
+                    "engine": "mysql/8.0.30",
+                    "fork": {"source": 100001, "restore_time": "2030-02-01T12:00:00"},
+                },
             ]
         }
     )
@@ -64,6 +87,10 @@ class CreateDatabase(Body):
     get when it is omitted."""
     allow_list: AllowList = []
     """Addresses and networks that may connect; `0.0.0.0/0` is everybody, `[]` nobody."""
+    fork: ForkDatabase | None = None
+    """What it begins with: the data that another database had at a moment (an extension). Region,
+    engine and `encrypted` must be those of that one, and the plan's disk as large at least.
+    Credentials and all else are its own."""
 
     @field_validator("region")
     @classmethod

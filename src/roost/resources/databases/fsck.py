@@ -16,7 +16,15 @@ from roost.resources.databases.steps import DatabaseArgs
 from roost.store import Queries
 
 DriftKind = Literal[
-    "orphan", "unfinished", "deleting", "missing", "down", "extra_backup", "lost_backup"
+    "orphan",
+    "unfinished",
+    "deleting",
+    "missing",
+    "down",
+    "extra_backup",
+    "lost_backup",
+    "lost_logs",
+    "spare_logs",
 ]
 
 
@@ -48,7 +56,7 @@ def compare(
         return Drift("missing", "has lost its data")
     if row.status == "active" and not state.running:
         return Drift("down", "is active, but does not run")
-    return _compare_backups(backups, state.backups)
+    return _compare_backups(backups, state.backups) or _judge_logs(state)
 
 
 def _compare_backups(shown: Collection[int], held: Collection[int]) -> Drift | None:
@@ -59,6 +67,17 @@ def _compare_backups(shown: Collection[int], held: Collection[int]) -> Drift | N
     for backup_id in shown:
         if backup_id not in held:
             return Drift("lost_backup", f"has lost its backup {backup_id}", backup_id)
+    return None
+
+
+def _judge_logs(state: DatabaseState) -> Drift | None:
+    """Binary logs that are kept from the oldest backup on."""
+    if state.lost_logs:
+        text = f"has lost {state.lost_logs} of the binary logs that were kept since its backups"
+        return Drift("lost_logs", text)
+    if state.spare_logs:
+        text = f"has {state.spare_logs} binary logs on the host that no backup needs"
+        return Drift("spare_logs", text)
     return None
 
 
@@ -166,6 +185,16 @@ async def _forget(databases: _Databases, case: _Case) -> str:
     return "it is no longer shown"
 
 
+async def _archive(databases: _Databases, case: _Case) -> str:
+    await databases.engine.archive(case.key, case.rows.known.disk)
+    state = await databases.engine.inspect(case.key)
+    moment = None if state is None else state.oldest_moment
+    async with databases.holding(case) as db:
+        await state_queries.set_oldest_moment(db, case.key, moment)
+    since = "none" if moment is None else f"those since {moment.isoformat()}"
+    return f"removed what is of no use; of its moments a fork can have {since}"
+
+
 async def _lament(databases: _Databases, case: _Case) -> str:
     raise UnrepairableError("put the data back, restore a backup, or delete the database")
 
@@ -178,4 +207,6 @@ _REMEDIES: dict[DriftKind, Callable[[_Databases, _Case], Awaitable[str]]] = {
     "down": _recover,
     "extra_backup": _discard,
     "lost_backup": _forget,
+    "lost_logs": _archive,
+    "spare_logs": _archive,
 }

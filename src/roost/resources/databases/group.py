@@ -3,6 +3,7 @@
 from roost.core.group import Group
 from roost.resources.databases import (
     backup_endpoints,
+    conditions,
     endings,
     endpoints,
     fsck,
@@ -12,6 +13,7 @@ from roost.resources.databases import (
     name_jobs,
     queries,
     suspension_service,
+    upkeep_jobs,
     watch_jobs,
 )
 from roost.resources.databases.engine import DATABASE_PLANE
@@ -20,10 +22,17 @@ from roost.resources.databases.queries import DATABASE
 GROUP = Group(
     endpoints=(endpoints, backup_endpoints),
     entities=(DATABASE,),
-    jobs=(*jobs.KINDS, watch_jobs.BACKUPS_DUE, watch_jobs.WATCH, name_jobs.SYNC),
-    schedules=(watch_jobs.EVERY_TEN_MINUTES, watch_jobs.EVERY_MINUTE, name_jobs.EVERY_MINUTE),
+    jobs=(
+        *(*jobs.KINDS, *upkeep_jobs.KINDS),
+        *(watch_jobs.BACKUPS_DUE, watch_jobs.WATCH, name_jobs.SYNC),
+    ),
+    schedules=(
+        *(watch_jobs.EVERY_TEN_MINUTES, watch_jobs.EVERY_MINUTE, name_jobs.EVERY_MINUTE),
+        *upkeep_jobs.SCHEDULES,
+    ),
     at_start=(watch_jobs.EVERY_MINUTE, name_jobs.EVERY_MINUTE),
     checks=(fsck.check_databases, name_fsck.check_database_names),
+    watches=(conditions.WATCH,),
     billables=(queries.CHARGED,),
     limits=(limits.DATABASES,),
     promises=(limits.promise,),

@@ -2,6 +2,7 @@
 
 kind                         while it runs   done      failed
 database_create              provisioning    active    failed, with nothing of it on the host
+database_fork                provisioning    active    failed, with nothing of it on the host
 database_update              updating        active    active, with allow list and plan as before
 database_patch               updating        active    active; the watch says so if it is down
 database_credentials_reset   updating        active    active, with the password as before
@@ -40,6 +41,19 @@ CREATE = JobKind(
     retry=_RETRY,
     on_done=steps.is_active,
     on_failed=steps.is_not_made,
+)
+
+FORK = JobKind(
+    "database_fork",
+    DatabaseArgs,
+    resource=on_database,
+    event="database_create",
+    steps=(Step("provision", steps.provision, undo=steps.unmake, timeout=_COPY_SECONDS),),
+    deadline=_COPY_SECONDS,
+    retry=_RETRY,
+    on_done=steps.is_active,
+    on_failed=steps.is_not_made,
+    per_account=2,
 )
 
 UPDATE = JobKind(
@@ -171,6 +185,7 @@ DELETE = JobKind(
 
 KINDS = (
     CREATE,
+    FORK,
     UPDATE,
     PATCH,
     RESET,

@@ -9,7 +9,7 @@ from asyncpg import Record
 
 from roost.core.billing.ledger import Billable
 from roost.core.entities.kind import ResourceKind
-from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
+from roost.resources.databases.engine import DatabaseShape, DatabaseSpec, Fork
 from roost.resources.databases.records import DatabaseStatus
 from roost.resources.databases.rules import ADMIN
 from roost.secrets import Box
@@ -45,7 +45,11 @@ _COMMON = """
 MYSQL_DATABASES = Listing(
     record=f"""
         {_COMMON}, d.ssl_connection, d.replication_type, d.port,
-        d.disk / 1024 as total_disk_size_gb, (d.used_mb + 1023) / 1024 as used_disk_size_gb
+        d.disk / 1024 as total_disk_size_gb, (d.used_mb + 1023) / 1024 as used_disk_size_gb,
+        (select row_to_json(fork) from (
+            select d.fork_source as source, d.fork_moment as restore_time) fork
+            where d.fork_source is not null) as fork,
+        d.oldest_moment as oldest_restore_time
         """,
     source="managed_database d",
     scope="d.account_id = $1 and not d.deleting",
@@ -97,6 +101,9 @@ class DatabaseFacts:
     next_password: bytes | None
     ca_certificate: str | None
     used_mb: int
+    oldest_moment: datetime | None
+    fork_source: int | None
+    fork_moment: datetime | None
     made: bool
     deleting: bool
     row_version: int
@@ -112,6 +119,12 @@ class DatabaseFacts:
             self.encrypted,
             self.ssl_connection,
         )
+
+    @property
+    def fork(self) -> Fork | None:
+        if self.fork_source is None or self.fork_moment is None:
+            return None
+        return Fork(self.fork_source, self.fork_moment)
 
     def spec(self, box: Box, password: bytes | None = None) -> DatabaseSpec:
         """With another sealed password, when one is given."""
@@ -145,23 +158,26 @@ class NewDatabase:
     """JSON."""
     password: bytes
     """Sealed."""
+    fork: Fork | None = None
     now: datetime
 
 
 _FACTS = """
     select id, account_id, label, region, engine, type, server, version, vcpus, memory, disk,
         cluster_size, replication_type, encrypted, ssl_connection, allow_list, updates, status,
-        password, next_password, ca_certificate, used_mb, made, deleting, xmin as row_version
+        password, next_password, ca_certificate, used_mb, oldest_moment, fork_source,
+        fork_moment, made, deleting, xmin as row_version
     from managed_database
     """
 
 _INSERT = Statement(f"""
     insert into managed_database as d (account_id, label, region, engine, type, server, version,
         vcpus, memory, disk, cluster_size, replication_type, encrypted, ssl_connection, allow_list,
-        updates, password, status, created, updated)
+        updates, password, fork_source, fork_moment, status, created, updated)
     values (:account_id, :label, :region, :engine, :type, :server, :version,
         :vcpus, :memory, :disk, :cluster_size, :replication_type, :encrypted, :ssl_connection,
-        :allow_list, :updates, :password, 'provisioning', :now, :now)
+        :allow_list, :updates, :password, :fork_source, :fork_moment, 'provisioning',
+        :now, :now)
     on conflict (account_id, label) where not deleting do nothing
     returning d.id, {MYSQL_DATABASES.record_text} as record
     """)
@@ -179,6 +195,8 @@ async def insert(db: Queries, new: NewDatabase) -> tuple[int, str] | None:
             replication_type=shape.replication_type,
             encrypted=shape.encrypted,
             ssl_connection=shape.ssl_connection,
+            fork_source=None if new.fork is None else new.fork.source,
+            fork_moment=None if new.fork is None else new.fork.moment,
         )
     )
     return None if row is None else (row["id"], row["record"])

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from roost.core.formats import Created, Id, Updated, example
+from roost.core.formats import Created, Id, Timestamp, Updated, example
 
 DatabaseStatus = Literal[
     "provisioning",
@@ -146,6 +146,15 @@ class UpdatesRow(TypedDict):
     """The week of the month in which a monthly one opens, 1 to 4; null for a weekly one."""
 
 
+class ForkRow(TypedDict):
+    """What a database began as (an extension)."""
+
+    source: int
+    """The id of the database whose data it got."""
+    restore_time: Timestamp
+    """The moment (UTC): all that was written before it."""
+
+
 class DatabaseRow(TypedDict):
     """What databases of all engines have."""
 
@@ -235,6 +244,8 @@ class AnyDatabaseRow(DatabaseRow):
         "port": 3306,
         "total_disk_size_gb": 25,
         "used_disk_size_gb": 1,
+        "fork": None,
+        "oldest_restore_time": "2030-02-01T00:00:12",
     }
 )
 class MysqlDatabaseRow(DatabaseRow):
@@ -250,6 +261,11 @@ class MysqlDatabaseRow(DatabaseRow):
     """GB of disk of a node."""
     used_disk_size_gb: int
     """GB of it that are used, rounded up; measured every minute."""
+    fork: ForkRow | None
+    """What it began as (an extension); null when it was made empty."""
+    oldest_restore_time: Timestamp | None
+    """The first moment (UTC) that a fork of it can have (an extension); null without a backup that
+    is good for one."""
 
 
 @example({"username": "roostadmin", "password": "4Yk0dSuT9mW2qLhAb7Xz31Vc"})
@@ -271,7 +287,14 @@ class SslRow(TypedDict):
 
 
 @example(
-    {"id": 100001, "label": "before_sale", "type": "snapshot", "created": "2030-01-31T12:00:00"}
+    {
+        "id": 100001,
+        "label": "before_sale",
+        "type": "snapshot",
+        "created": "2030-01-31T12:00:00",
+        "verified": "2030-01-31T12:10:03",
+        "restorable": True,
+    }
 )
 class DatabaseBackupRow(TypedDict):
     """A backup of a database."""
@@ -282,3 +305,7 @@ class DatabaseBackupRow(TypedDict):
     type: BackupType
     """`auto` by the schedule, which keeps it for 7 days; `snapshot` on request."""
     created: Created
+    verified: Timestamp | None
+    """When Roost last restored it beside the database, to see that it can be (an extension)."""
+    restorable: bool | None
+    """Whether that went well (an extension); null before the first time."""

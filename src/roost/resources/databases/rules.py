@@ -1,9 +1,13 @@
 """The rules of managed databases as pure functions (spec A databases)."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_network
 from typing import Protocol
 
+from roost.errors import Problem
+from roost.resources.databases.engine import DatabaseShape
 from roost.web.fields import refuse
 
 ADMIN = "roostadmin"
@@ -69,6 +73,47 @@ def is_open(window: Window, now: datetime) -> bool:
         if window.frequency == "weekly" or (opened.day - 1) // _WEEK + 1 == window.week_of_month:
             return True
     return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What a fork and the database that is forked have, or must have, in common."""
+
+    region: str
+    server: tuple[str, str]
+    """With its version"""
+    encrypted: bool
+    disk: int
+    """MB of a node"""
+
+
+def origin(region: str, shape: DatabaseShape, disk: int) -> Origin:
+    server = shape.server, shape.version
+    return Origin(region=region, server=server, encrypted=shape.encrypted, disk=disk)
+
+
+def fork_problems(wanted: Origin, source: Origin) -> Iterator[Problem]:
+    """Why a fork cannot be made so."""
+    if wanted.region != source.region:
+        yield Problem("Must be the region of the database that is forked", "region")
+    if wanted.disk < source.disk:
+        yield Problem("Must have as much disk as that of the database that is forked", "type")
+    if wanted.server != source.server:
+        yield Problem("Must be the engine of the database that is forked", "engine")
+    if wanted.encrypted != source.encrypted:
+        must = str(source.encrypted).lower()
+        yield Problem(f"Must be {must}, as it is of the database that is forked", "encrypted")
+
+
+def moment_problem(moment: datetime, oldest: datetime | None, now: datetime) -> Problem | None:
+    """Why a fork cannot have a moment of a database; `oldest`: the first one that it can."""
+    if oldest is None:
+        return Problem("Database has no backup that can be forked", "fork.source")
+    if moment > now:
+        return Problem("Must not be in the future", "fork.restore_time")
+    if moment < oldest:
+        return Problem(f"Must not be before {oldest.isoformat()}", "fork.restore_time")
+    return None
 
 
 def auto_label(now: datetime, suffix: str) -> str:

@@ -17,6 +17,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.databases import jobs, limits, queries, state_queries
 from roost.resources.databases.bodies import CreateDatabase, UpdateDatabase, Updates
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseShape
+from roost.resources.databases.fork_service import find_fork
 from roost.resources.databases.name_jobs import name_soon
 from roost.resources.databases.queries import DATABASE, DatabaseFacts, NewDatabase
 from roost.resources.databases.records import DatabaseStatus
@@ -73,6 +74,7 @@ async def create(context: Context, body: CreateDatabase) -> str:
         allow_list=body.allow_list,
         updates=dump_updates(_UPDATES),
         password=new_password(context),
+        fork=await find_fork(context, body, shape, plan.disk, engine.name),
         now=context.clock.seconds(),
     )
     made = await queries.insert(context.db, new)
@@ -82,7 +84,8 @@ async def create(context: Context, body: CreateDatabase) -> str:
     await begin(context.db, queries.CHARGED, database_id, new.now)
     await give_to_creator(context, DATABASE.name, database_id)
     entity = DATABASE.entity(database_id, body.label)
-    await log.start(context, jobs.CREATE, DatabaseArgs(database_id=database_id), entity)
+    kind = jobs.CREATE if new.fork is None else jobs.FORK
+    await log.start(context, kind, DatabaseArgs(database_id=database_id), entity)
     await name_soon(context.db, context.get(JobQueue))
     await limits.check_new(context, body.region)
     return record

@@ -64,6 +64,16 @@ async def set_used(db: Queries, database_id: int, used_mb: int) -> None:
     )
 
 
+async def set_oldest_moment(db: Queries, database_id: int, moment: datetime | None) -> None:
+    """The first one that a fork can have."""
+    await db.execute(
+        "update managed_database set oldest_moment = $2"
+        " where id = $1 and oldest_moment is distinct from $2",
+        database_id,
+        moment,
+    )
+
+
 async def update(
     db: Queries, database_id: int, label: str | None, updates: str | None, now: datetime
 ) -> bool:

@@ -150,11 +150,12 @@ async def is_as_before(db: Queries, job: Job, args: RestoreDatabaseArgs) -> None
 
 
 async def provision(run: Run[DatabaseArgs]) -> Verdict:
-    """Make an empty database. Only once, as what is gone must not be replaced by nothing."""
+    """Make an empty database or a fork. Only once, as what is gone must not be replaced by
+    nothing."""
     facts = await _facts(run)
     if facts.made:
         return next_step()
-    access = await _engine(run, facts).create(_spec(run, facts))
+    access = await _engine(run, facts).create(_spec(run, facts), facts.fork)
     return next_step(writing(state_queries.set_access, facts.id, access))
 
 
@@ -261,7 +262,7 @@ async def save(run: Run[SaveArgs]) -> Verdict:
     """Copy the data, while they are written."""
     facts, args = await _facts(run), run.args
     await _engine(run, facts).back_up(facts.id, args.backup_id, replica=args.replica)
-    return next_step()
+    return await _measured(run, facts)
 
 
 async def discard(run: Run[DatabaseBackupArgs]) -> Verdict:
@@ -273,9 +274,11 @@ async def discard(run: Run[DatabaseBackupArgs]) -> Verdict:
 
 async def discard_for_good(run: Run[DatabaseBackupArgs]) -> Verdict:
     """The same, unless the database is gone with all its backups."""
-    if await queries.find(run.store, run.args.database_id) is None:
+    facts = await queries.find(run.store, run.args.database_id)
+    if facts is None:
         return next_step()
-    return await discard(run)
+    await discard(run)
+    return await _measured(run, facts)
 
 
 async def keep_backup(run: Run[DatabaseBackupArgs]) -> Verdict:
@@ -293,7 +296,7 @@ async def restore(run: Run[RestoreDatabaseArgs]) -> Verdict:
     """Replace the data by those of a backup."""
     facts = await _facts(run)
     await _engine(run, facts).restore(_spec(run, facts), run.args.backup_id)
-    return next_step()
+    return await _measured(run, facts)
 
 
 async def remove(run: Run[DatabaseArgs]) -> Verdict:
@@ -314,6 +317,13 @@ async def keep(run: Run[DatabaseArgs]) -> Verdict:
         await record(db, queries.CHARGED, facts.id, run.clock.now())
 
     return next_step(write)
+
+
+async def _measured(run: Run[DatabaseArgs], facts: DatabaseFacts) -> Verdict:
+    """Tell of which moments there can be forks now."""
+    state = await _engine(run, facts).inspect(facts.id)
+    moment = None if state is None else state.oldest_moment
+    return next_step(writing(state_queries.set_oldest_moment, facts.id, moment))
 
 
 async def _facts(run: Run[DatabaseArgs]) -> DatabaseFacts:

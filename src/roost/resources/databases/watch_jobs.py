@@ -80,6 +80,7 @@ async def watch(run: Run[AllArgs]) -> Verdict:
 
 async def _look(run: Run[AllArgs], state: DatabaseState) -> None:
     await state_queries.set_used(run.store, state.id, state.used)
+    await state_queries.set_oldest_moment(run.store, state.id, state.oldest_moment)
     found = await queries.find(run.store, state.id)
     if found is None or (state.running and not state.outdated and found.status != "degraded"):
         return

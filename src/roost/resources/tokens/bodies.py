@@ -5,9 +5,10 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict
 from pydantic.config import JsonDict
 
-from roost.resources.tokens.rules import EXPIRY_PATTERN, EXPIRY_REASON, known_scopes, real_time
+from roost.resources.tokens.rules import known_scopes
 from roost.web.bodies import Body
-from roost.web.fields import Length, Pattern, ShortText
+from roost.web.fields import Length
+from roost.web.times import Time
 
 _LABEL = "ci"
 _NEW: JsonDict = {
@@ -17,9 +18,6 @@ _NEW: JsonDict = {
 }
 
 Label = Annotated[str, Length(1, 100)]
-
-
-Expiry = Annotated[ShortText, Pattern(EXPIRY_PATTERN, EXPIRY_REASON), AfterValidator(real_time)]
 
 
 class CreateToken(Body):
@@ -33,7 +31,7 @@ class CreateToken(Body):
     scopes: Annotated[str, Length(0, 1000), AfterValidator(known_scopes)] | None = None
     """What it may do: `*`, or scopes with a space between them; omitted or empty, what the token in
     use may. It cannot be more than that."""
-    expiry: Expiry | None = None
+    expiry: Time | None = None
     """When it ends (UTC); omitted for never."""
 
 

@@ -1,7 +1,7 @@
 """The rules of personal access tokens as pure functions."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 from roost.core.identity import Identity
 from roost.core.scopes import Scopes
@@ -11,11 +11,6 @@ from roost.web.fields import refuse
 MAX_TOKENS = 100
 """Personal access tokens of one user that are neither revoked nor over."""
 
-EXPIRY_PATTERN = (
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})?)?"
-)
-EXPIRY_REASON = "Must be a date-time such as 2030-12-31T23:59:59, in UTC"
 SCOPES_REASON = "Must be *, or scopes such as computes:read_only with spaces or commas between them"
 
 
@@ -27,16 +22,6 @@ def known_scopes(text: str) -> str:
         return Scopes.parse(text).text
     except ValueError:
         raise refuse(SCOPES_REASON) from None
-
-
-def real_time(text: str) -> str:
-    """The time as records show it: in UTC, without zone and fractions; a date is its midnight."""
-    try:
-        time = datetime.fromisoformat(text)
-        utc = time if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise refuse(EXPIRY_REASON) from None
-    return utc.replace(tzinfo=None, microsecond=0).isoformat()
 
 
 def problems_of(
