@@ -1,4 +1,4 @@
-"""Times in bodies (spec A: timestamps are UTC, without an offset)."""
+"""Times in bodies; records show them in UTC, without an offset."""
 
 from datetime import UTC, datetime
 from typing import Annotated
