@@ -5,10 +5,12 @@ import asyncio
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
 from roost.resources.compute.network_engine import VpcLink
+from roost.resources.firewalls.engine import FIREWALL_PLANE
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Json
 from tests.support.disks import path_of, powered
@@ -246,6 +248,22 @@ async def test_an_instance_in_a_vpc(client: Client, roost: Roost) -> None:
     assert (str(link.interface), str(link.gateway)) == ("10.0.1.2/24", "10.0.1.1")
     assert [str(each) for each in link.routes] == ["10.0.2.0/24"]
     assert (str(link.public), link.primary, spec.ipv4, spec.ipv6) == (public, True, (), None)
+
+
+@pytest.mark.spec("B networking 1 interfaces")
+async def test_firewalls_filter_inside(client: Client, roost: Roost) -> None:
+    """What an instance has in a VPC, and what is routed to it there, before it starts."""
+    vpc = await made_vpc(client)
+    rules = {"inbound": [], "inbound_policy": "DROP", "outbound_policy": "ACCEPT"}
+    firewall = await client.post("/networking/firewalls", {"label": "shut", "rules": rules})
+    own = inside(vpc, ipv4={"nat_1_1": "any"}, ip_ranges=["10.0.1.64/28"])
+    instance = await made(client, interfaces=[own], firewall_id=firewall["id"])
+    await powered(client, path_of(instance), "boot")
+    engine = roost.services.get(Engines).of(FIREWALL_PLANE, "us-lake")
+    found = await engine.inspect(firewall["id"])
+    assert found is not None
+    held = ("10.0.1.2", "10.0.1.64/28", instance["ipv4"][0])
+    assert found.inside == {(vpc["id"], address) for address in held}
 
 
 async def test_packets_find_their_way(client: Client, roost: Roost) -> None:

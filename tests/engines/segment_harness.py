@@ -15,21 +15,25 @@ from pathlib import Path
 from typing import Protocol
 
 from roost.clock import Clock
+from roost.engines.qemu.firewalls import NftablesFirewalls
 from roost.engines.qemu.network.config import NetworkConfig, bridge_mac, vlans_name, vpc_name
 from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
-from roost.engines.simulated.firewalls import Packet
+from roost.engines.simulated.firewalls import Packet, SimulatedFirewalls
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
 from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.network_engine import Link, PublicLink, VlanLink, VpcLink
 from roost.resources.compute.rules import side_mac_address
+from roost.resources.firewalls.engine import FirewallEngine
 from tests.engines.firewall_harness import ip_packet
 from tests.engines.frames import Sender
 from tests.engines.harness import Pools, claim_pools
 from tests.engines.qemu_host import output
 
+PORT = 4000
+"""To which packets go."""
 _HEADER_BYTES = 10
 _UDP = 17
 _ALL_PROTOCOLS = 3
@@ -38,6 +42,9 @@ _ANY = IPv4Address("198.51.100.7")
 
 class SegmentHarness(Protocol):
     """Guests of one region, of which only the network matters."""
+
+    @property
+    def firewalls(self) -> FirewallEngine: ...
 
     def guest(self, compute_id: int, *vlans: int | None) -> InstanceSpec:
         """One with interfaces to these VLANs, None for the public one."""
@@ -112,6 +119,7 @@ def mac_of(spec: InstanceSpec, number: int) -> str:
 class SimulatedSegments:
     def __init__(self, state_dir: Path) -> None:
         self._engine = SimulatedInstances(state_dir, 0, Clock())
+        self.firewalls = SimulatedFirewalls(state_dir, 0)
         self._specs: dict[int, InstanceSpec] = {}
 
     def guest(self, compute_id: int, *vlans: int | None) -> InstanceSpec:
@@ -132,13 +140,26 @@ class SimulatedSegments:
         return _placed(spec, places)
 
     async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
-        return await self._engine.arrival(sender, source, target)
+        found = await self._engine.arrival(sender, source, target)
+        if found is None:
+            return None
+        vpcs = [self._vpc(port) for port in (sender, found.port)]
+        packets = [Packet(source, target, "UDP", PORT, vpcs[0])]
+        if vpcs[0] is not None and vpcs[0] != vpcs[1]:
+            packets.append(Packet(found.source, target, "UDP", PORT))
+        judged = [await self.firewalls.passes(packet) for packet in packets]
+        return found if all(judged) else None
+
+    def _vpc(self, port: Port) -> int | None:
+        link = self._specs[port.compute_id].links[port.number]
+        return link.vpc_id if isinstance(link, VpcLink) else None
 
     def public(self, number: int) -> str:
         return str(Pools(0).ipv4.network[number])
 
     async def close(self) -> None:
         await self._engine.close()
+        await self.firewalls.close()
 
 
 @dataclass(frozen=True)
@@ -153,6 +174,7 @@ class RealSegments:
         self._pools = claim_pools()
         self._config = NetworkConfig((self._pools.ipv4,), self._pools.ipv6)
         self.network = GuestNetwork(state_dir, self._config)
+        self.firewalls = NftablesFirewalls(state_dir, self._config)
         self._devices: dict[int, _Device] = {}
         self._numbers = itertools.count(1)
 
@@ -205,13 +227,14 @@ class RealSegments:
 
     async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
         """The tag comes back with the answer, to the address that sent it first."""
-        tag = b"packet %d." % next(self._numbers)
-        seen = self._send(sender, Packet(source, target, "UDP", 4000), tag, 5000)
+        number = next(self._numbers)
+        tag, own_port = b"packet %d." % number, 5000 + number
+        seen = self._send(sender, Packet(source, target, "UDP", PORT), tag, own_port)
         if seen is None:
             return None
         port, packet = seen
         came_from, went_to = (str(IPv4Address(packet[at : at + 4])) for at in (12, 16))
-        back = self._send(port, Packet(went_to, came_from, "UDP", 5000), tag + b"!", 4000)
+        back = self._send(port, Packet(went_to, came_from, "UDP", own_port), tag + b"!", PORT)
         assert back is not None, "the answer was lost"
         assert back[0] == sender
         assert str(IPv4Address(back[1][12:16])) == target

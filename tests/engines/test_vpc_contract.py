@@ -2,16 +2,24 @@
 
 import os
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from roost.engines.qemu.network.config import vpc_names
+from roost.engines.qemu.network.config import vpc_name, vpc_names
 from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
+from roost.resources.firewalls.engine import FirewallSpec, Rule, RuleSet
 from tests.engines.qemu_host import output
-from tests.engines.segment_harness import Place, RealSegments, SegmentHarness, open_segments
+from tests.engines.segment_harness import (
+    PORT,
+    Place,
+    RealSegments,
+    SegmentHarness,
+    open_segments,
+)
 
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 _REAL = pytest.param("qemu", marks=[pytest.mark.qemu, NEEDS_ROOT])
@@ -105,6 +113,66 @@ async def test_an_address_that_changes_hands(harness: SegmentHarness) -> None:
     assert found == Arrival(Port(FOURTH, 0), source)
 
 
+def behind(*pairs: tuple[int, str], allowed: str = "10.0.0.3/32") -> FirewallSpec:
+    """A firewall that lets in what comes from `allowed` only, and out all but to 172.16.0.0/12."""
+    inbound = (Rule("ACCEPT", "UDP", ((PORT, PORT),), (allowed,)),)
+    outbound = (Rule("DROP", "UDP", (), ("172.16.0.0/12",)),)
+    rules = RuleSet(inbound, "DROP", outbound, "ACCEPT")
+    return FirewallSpec(7, rules, frozenset({"198.51.100.77"}), frozenset(pairs))
+
+
+async def fits(harness: SegmentHarness, firewall: FirewallSpec) -> bool:
+    """Whether it is all that there is."""
+    listed = await harness.firewalls.list()
+    assert await harness.firewalls.inspect(firewall.id) == listed[0]
+    return [state.fits(firewall) for state in listed] == [True]
+
+
+@pytest.mark.spec("B networking 1 interfaces")
+async def test_firewalls_filter_inside(harness: SegmentHarness) -> None:
+    """From the first packet on, by the addresses inside, what is routed to a guest too; the same
+    addresses of another VPC are others."""
+    one = harness.public(100)
+    vpc = BLUE // 100
+    firewall = behind((vpc, "10.0.0.2"), (vpc, "10.0.0.64/28"), (vpc, one))
+    await harness.firewalls.apply(firewall)
+    assert await fits(harness, firewall)
+    await start(harness, FIRST, Place(BLUE, "10.0.0.2/24", one, ("10.0.0.64/28",)))
+    await start(harness, SECOND, Place(BLUE, "10.0.0.3/24"))
+    await start(harness, THIRD, Place(BLUE_TOO, "10.0.1.2/24", ranges=("172.16.4.0/24",)))
+    await start(harness, FOURTH, Place(RED, "10.0.0.2/24"))
+    assert await fits(harness, firewall)
+    first, second, third = (Port(each, 0) for each in (FIRST, SECOND, THIRD))
+    for target in ("10.0.0.2", "10.0.0.65", one):
+        assert await harness.arrival(second, "10.0.0.3", target) == Arrival(first, "10.0.0.3")
+        assert await harness.arrival(third, "10.0.1.2", target) is None
+    assert await harness.arrival(first, "10.0.0.2", "10.0.1.2") == Arrival(third, "10.0.0.2")
+    for source in ("10.0.0.2", "10.0.0.65"):
+        assert await harness.arrival(first, source, "172.16.4.9") is None
+    assert await harness.arrival(second, "10.0.0.3", "172.16.4.9") == Arrival(third, "10.0.0.3")
+    other = behind((vpc, "10.0.0.2"), allowed="10.0.1.2/32")
+    await harness.firewalls.apply(other)
+    assert await fits(harness, other)
+    assert await harness.arrival(second, "10.0.0.3", "10.0.0.2") is None
+    for target in ("10.0.0.2", "10.0.0.65"):
+        assert await harness.arrival(third, "10.0.1.2", target) == Arrival(first, "10.0.1.2")
+    await harness.firewalls.remove(firewall.id)
+    assert await harness.firewalls.list() == []
+    assert await harness.arrival(second, "10.0.0.3", "10.0.0.2") == Arrival(first, "10.0.0.3")
+
+
+async def test_an_address_inside_changes_firewalls(harness: SegmentHarness) -> None:
+    vpc = BLUE // 100
+    await start(harness, FIRST, Place(BLUE, "10.0.0.2/24"))
+    await start(harness, SECOND, Place(BLUE, "10.0.0.3/24"))
+    await harness.firewalls.apply(behind((vpc, "10.0.0.2"), allowed="10.9.9.9/32"))
+    first, second = Port(FIRST, 0), Port(SECOND, 0)
+    assert await harness.arrival(second, "10.0.0.3", "10.0.0.2") is None
+    open_too = replace(behind((vpc, "10.0.0.2")), id=8, addresses=frozenset({"198.51.100.78"}))
+    await harness.firewalls.apply(open_too)
+    assert await harness.arrival(second, "10.0.0.3", "10.0.0.2") == Arrival(first, "10.0.0.3")
+
+
 @pytest.fixture
 async def real(tmp_path: Path) -> AsyncIterator[RealSegments]:
     harness = RealSegments(tmp_path)
@@ -160,3 +228,31 @@ async def test_a_host_that_lost_its_vpcs_gets_them_again(
     await start(real, FOURTH, Place(BLUE, "10.0.0.4/24"))
     found = await real.arrival(Port(FIRST, 0), "10.0.0.2", "10.0.0.3")
     assert found == Arrival(Port(SECOND, 0), "10.0.0.2")
+
+
+@pytest.mark.qemu
+@NEEDS_ROOT
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "nft flush ruleset",
+        "nft flush chain inet roost forward",
+        "nft flush chain inet roost fw7_in4",
+        "nft delete element inet roost in4 {10.0.0.2}",
+    ],
+)
+async def test_a_firewall_that_is_lost_inside_shows_and_is_mended(
+    real: RealSegments, tmp_path: Path, harm: str
+) -> None:
+    vpc = BLUE // 100
+    firewall = behind((vpc, "10.0.0.2"), allowed="10.9.9.9/32")
+    await start(real, FIRST, Place(BLUE, "10.0.0.2/24"))
+    await start(real, SECOND, Place(BLUE, "10.0.0.3/24"))
+    await real.firewalls.apply(firewall)
+    inside = f"--net=/run/netns/{vpc_name(tmp_path, vpc)}"
+    output("nsenter", inside, *harm.split())
+    assert not await fits(real, firewall)
+    await real.firewalls.apply(firewall)
+    assert await fits(real, firewall)
+    if "ruleset" not in harm:
+        assert await real.arrival(Port(SECOND, 0), "10.0.0.3", "10.0.0.2") is None

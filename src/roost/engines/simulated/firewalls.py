@@ -32,6 +32,8 @@ class Packet:
     """None for any other one."""
     port: int | None = None
     """Of the target; TCP and UDP have one."""
+    vpc_id: int | None = None
+    """In which VPC it is; None: in the region's network."""
 
 
 class SimulatedFirewalls:
@@ -71,7 +73,8 @@ class SimulatedFirewalls:
         """Whether both ends let a connection begin with this packet."""
         for firewall in await self._plane.transact(_all):
             rules = firewall.rules
-            sends, gets = (_has(firewall, side) for side in (packet.source, packet.target))
+            held = _held(firewall, packet.vpc_id)
+            sends, gets = (_has(held, side) for side in (packet.source, packet.target))
             if (
                 sends
                 and _decide(rules.outbound, rules.outbound_policy, packet, packet.target) == "DROP"
@@ -89,11 +92,17 @@ class SimulatedFirewalls:
         await self._plane.transact(lambda documents: _put(documents, firewall_id, None))
 
 
-def _has(firewall: FirewallSpec, address: str) -> bool:
+def _held(firewall: FirewallSpec, vpc_id: int | None) -> frozenset[str]:
+    """What it filters in a VPC, or in the region's network."""
+    if vpc_id is None:
+        return firewall.addresses
+    return frozenset(address for vpc, address in firewall.inside if vpc == vpc_id)
+
+
+def _has(held: frozenset[str], address: str) -> bool:
     """As an address, or in a range."""
-    ranges = (each for each in firewall.addresses if "/" in each)
     found = ip_address(address)
-    return address in firewall.addresses or any(found in ip_network(each) for each in ranges)
+    return address in held or any(found in ip_network(each) for each in held if "/" in each)
 
 
 def _decide(rules: tuple[Rule, ...], policy: Action, packet: Packet, other: str) -> Action:
@@ -106,13 +115,16 @@ def _apply(documents: Documents, firewall: FirewallSpec) -> None:
         raise EngineError("A firewall without addresses cannot be put in force")
     for other in _all(documents):
         left = other.addresses - firewall.addresses
-        if other.id != firewall.id and left != other.addresses:
-            _put(documents, other.id, replace(other, addresses=left) if left else None)
+        inside = other.inside - firewall.inside
+        if other.id != firewall.id and (left, inside) != (other.addresses, other.inside):
+            less = replace(other, addresses=left, inside=inside)
+            _put(documents, other.id, less if left else None)
     _put(documents, firewall.id, firewall)
 
 
 def _state(firewall: FirewallSpec) -> FirewallState:
-    return FirewallState(firewall.id, firewall.rules.digest, firewall.addresses)
+    digest = firewall.rules.digest
+    return FirewallState(firewall.id, digest, firewall.addresses, firewall.inside)
 
 
 def _put(documents: Documents, firewall_id: int, firewall: FirewallSpec | None) -> None:

@@ -17,6 +17,7 @@ from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallSpec
 from roost.resources.firewalls.queries import FirewallFacts
 from roost.resources.firewalls.records import rule_set
 from roost.resources.firewalls.rules import filtered_addresses
+from roost.resources.vpcs.address_queries import inside as inside_of
 from roost.services import Services
 from roost.store import Queries
 from roost.threads import COMPUTING
@@ -33,13 +34,16 @@ async def _specs(
     if facts.status != "enabled":
         return {}
     addresses = defaultdict[str, set[str]](set)
-    ranges = await used_by(db, [guest.compute_id for guest in guests])
+    in_vpcs = defaultdict[str, set[tuple[int, str]]](set)
+    ids = [guest.compute_id for guest in guests]
+    ranges, inside = await used_by(db, ids), await inside_of(db, ids)
     for guest in guests:
         own = ranges.own(guest.compute_id)
         addresses[guest.region] |= filtered_addresses(guest.ipv4, guest.ipv6, own)
+        in_vpcs[guest.region] |= inside.get(guest.compute_id, frozenset())
     rules = await COMPUTING.run(rule_set, facts.rules)
     return {
-        region: FirewallSpec(facts.id, rules, frozenset(each))
+        region: FirewallSpec(facts.id, rules, frozenset(each), frozenset(in_vpcs[region]))
         for region, each in addresses.items()
         if each
     }

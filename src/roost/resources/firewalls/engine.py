@@ -69,6 +69,9 @@ class FirewallSpec:
     addresses: frozenset[str]
     """Of the instances behind it, IPv4 and IPv6 in their shortest form, and ranges of IPv6 with
     their prefix lengths; never empty."""
+    inside: frozenset[tuple[int, str]] = frozenset()
+    """VPCs by id, and IPv4 addresses or networks in them. A public address that stands for one of
+    them (1:1 NAT) is here, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +82,20 @@ class FirewallState:
     digest: str | None
     """Of the rules that are in force; None when they are not what the engine has written."""
     addresses: frozenset[str]
+    inside: frozenset[tuple[int, str]] = frozenset()
 
     def fits(self, spec: FirewallSpec) -> bool:
-        return (self.digest, self.addresses) == (spec.rules.digest, spec.addresses)
+        held = self.digest, self.addresses, self.inside
+        return held == (spec.rules.digest, spec.addresses, spec.inside)
 
 
 class FirewallEngine(Protocol):
     """One data plane that filters what guests of the region's InstanceEngine send and get.
 
-    An address that no firewall has is open in both directions. Connections are judged as wholes,
-    by their first packet: what they answer passes, and one that the rules of this moment would not
-    let begin is cut, in both directions.
+    An address that no firewall has is open in both directions. In a VPC a firewall filters from the
+    first guest on that runs there, before that guest's first packet. Connections are judged as
+    wholes, by their first packet: what they answer passes, and one that the rules of this moment
+    would not let begin is cut, in both directions.
     """
 
     @property

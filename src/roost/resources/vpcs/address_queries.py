@@ -1,5 +1,6 @@
 """SQL of the addresses that interfaces have in VPCs."""
 
+from collections import defaultdict
 from collections.abc import Collection
 
 from pydantic import TypeAdapter
@@ -100,3 +101,26 @@ async def natted(db: Queries, compute_ids: Collection[int]) -> set[tuple[int, st
         list(compute_ids),
     )
     return {(row["compute_id"], row["address"]) for row in rows}
+
+
+async def inside(
+    db: Queries, compute_ids: Collection[int]
+) -> dict[int, frozenset[tuple[int, str]]]:
+    """VPCs, and what instances have in them by any of their configs: addresses, what is routed to
+    them, and the public addresses that stand for them."""
+    rows = await db.fetch(
+        """
+        select c.compute_id, f.vpc_id, a.address
+        from compute_interface f join compute_config c on c.id = f.config_id
+        cross join lateral (select host(f.address) as address
+            union all select host(f.nat_1_1) where f.nat_1_1 is not null
+            union all select unnest(f.ip_ranges)) a
+        where c.compute_id = any($1::bigint[]) and f.vpc_id is not null
+            and f.address is not null and a.address is not null
+        """,
+        list(compute_ids),
+    )
+    found = defaultdict[int, set[tuple[int, str]]](set)
+    for row in rows:
+        found[row["compute_id"]].add((row["vpc_id"], row["address"]))
+    return {compute_id: frozenset(each) for compute_id, each in found.items()}

@@ -85,6 +85,26 @@ guest.
 """
 
 
+def inside_firewalls(lengths: Iterable[int]) -> str:
+    """The same in a VPC, for addresses of IPv4 and networks of these prefix lengths. Can be applied
+    again at any time, with those that there are and more.
+    """
+    kinds = [(f"4_{n}", f" & {IPv4Network((0, n)).netmask}") for n in sorted(lengths)]
+    names = [f"{way}{kind}" for kind, _ in [("4", ""), *kinds] for way in ("in", "out")]
+    chain = f"{_INET} forward"
+    lines = [
+        f"add table {_INET}",
+        *(f"add map {_INET} {name} {{ type ipv4_addr : verdict; }}" for name in names),
+        f"add chain {chain} {{ type filter hook forward priority 0; policy accept; }}",
+        f"flush chain {chain}",
+        f"add rule {chain} ct state related meta l4proto icmp accept",
+    ]
+    for way, end in (("out", "saddr"), ("in", "daddr")):
+        for kind, mask in [("4", ""), *kinds]:
+            lines.append(f"add rule {chain} ct original ip {end}{mask} vmap @{way}{kind}")
+    return "".join(f"{line}\n" for line in lines)
+
+
 MOST_CONNECTIONS = 20_000
 """That begin at one address; those of a guest cannot fill the table of all."""
 

@@ -4,6 +4,7 @@ All functions are called in the namespace, by one process at a time.
 """
 
 import hashlib
+import re
 import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,23 +45,35 @@ from roost.engines.qemu.network.netlink import (
     read_text,
     text,
 )
-from roost.engines.qemu.network.rules import FORWARD, RANGE_MASKS
 from roost.resources.firewalls.engine import FirewallSpec
 
-_KINDS: tuple[tuple[Family, str], ...] = (
-    (4, ""),
-    (6, ""),
-    *((6, f"/{length}") for length in RANGE_MASKS),
-)
-"""Of what firewalls filter: the family, and how the text of a range ends."""
-_DIRECTIONS: tuple[Direction, ...] = ("in", "out")
+_MAP_NAME = re.compile(r"(in|out)([46])(?:_(\d+))?")
+_NEEDED = frozenset(("in4", "out4"))
 
 
-def _map(direction: Direction, family: Family, ending: str) -> str:
-    return f"{direction}{family}{ending.replace('/', '_')}"
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """Which addresses or ranges lead to which chains, in one direction."""
 
+    name: str
+    direction: Direction
+    family: Family
+    ending: str
+    """Of the text of a range: `/64`; of an address nothing."""
 
-_MAPS = {_map(direction, *kind): (direction, *kind) for kind in _KINDS for direction in _DIRECTIONS}
+    @classmethod
+    def of(cls, name: str) -> "_Map | None":
+        """None when the name is that of another set."""
+        if (found := _MAP_NAME.fullmatch(name)) is None:
+            return None
+        ending = "" if found[3] is None else f"/{found[3]}"
+        return cls(name, "in" if found[1] == "in" else "out", 4 if found[2] == "4" else 6, ending)
+
+    @property
+    def other(self) -> str:
+        """That of the other direction."""
+        way, rest = ("out", 2) if self.direction == "in" else ("in", 3)
+        return way + self.name[rest:]
 
 
 class NoTableError(Exception):
@@ -89,10 +102,12 @@ def write(firewall: FirewallSpec) -> str:
     version = secrets.token_hex(4)
     wanted = compiled(firewall.id, firewall.rules, version)
     with Netlink() as kernel:
-        _check_table(kernel)
+        maps = _check_table(kernel)
+        if not all(_place(each, maps) for each in firewall.addresses):
+            raise NoTableError
         former = [name for name in _set_names(kernel) if _owner(name) == firewall.id]
         kernel.commit(wanted.sets)
-        changes = [*_chains(wanted.chains), *_moves(kernel, firewall)]
+        changes = [*_chains(wanted.chains), *_moves(kernel, maps, firewall)]
         kernel.commit([*changes, *(_delete_set(name) for name in former)])
         return _read(kernel, firewall.id).digest
 
@@ -103,10 +118,10 @@ def erase(firewall_id: int) -> None:
         chains = [name for name in _chain_names(kernel) if _owner(name) == firewall_id]
         sets = [name for name in _set_names(kernel) if _owner(name) == firewall_id]
         changes = list[Message]()
-        for name in _MAPS:
-            for address, chain in _elements(kernel, name).items():
+        for each in _maps(kernel):
+            for address, chain in _elements(kernel, each).items():
                 if _owner(chain) == firewall_id:
-                    changes.append(_element(DELSETELEM, name, address))
+                    changes.append(_element(DELSETELEM, each.name, address))
         changes += [Message(DELRULE, _named(name)) for name in chains]
         changes += [Message(DELCHAIN, text(1, TABLE) + text(3, name)) for name in chains]
         kernel.commit([*changes, *map(_delete_set, sets)])
@@ -115,9 +130,9 @@ def erase(firewall_id: int) -> None:
 def read(firewall_id: int) -> Held | None:
     """What the kernel has of one; None when it has nothing."""
     with Netlink() as kernel:
-        _check_table(kernel)
+        maps = _check_table(kernel)
         held = _read(kernel, firewall_id)
-        for owner, address in _addresses(kernel):
+        for owner, address in _addresses(kernel, maps):
             if owner == firewall_id:
                 held.addresses.add(address)
         return held if held.contents or held.addresses else None
@@ -126,7 +141,7 @@ def read(firewall_id: int) -> Held | None:
 def read_all() -> dict[int, Held]:
     """The same of all, by firewall. NoTableError when a part of what they rest on is gone."""
     with Netlink() as kernel:
-        _check_table(kernel)
+        maps = _check_table(kernel)
         found, rules = defaultdict[int, Held](Held), _rules(kernel)
         for name in _chain_names(kernel):
             if (owner := _owner(name)) is not None:
@@ -134,7 +149,7 @@ def read_all() -> dict[int, Held]:
         for name in _set_names(kernel):
             if (owner := _owner(name)) is not None:
                 found[owner].contents.append(_contents(name, _elements_of(kernel, name)))
-        for owner, address in _addresses(kernel):
+        for owner, address in _addresses(kernel, maps):
             found[owner].addresses.add(address)
         return dict(found)
 
@@ -155,13 +170,35 @@ def _contents(name: str, parts: Iterable[bytes]) -> bytes:
     return name.encode() + b"".join(parts)
 
 
-def _check_table(kernel: Netlink) -> None:
+def lengths() -> frozenset[int]:
+    """Of the ranges of IPv4 that the table has maps for; none without a table."""
+    with Netlink() as kernel:
+        try:
+            maps = _maps(kernel)
+        except FileNotFoundError:
+            return frozenset()
+    return frozenset(int(each.ending[1:]) for each in maps if each.family == 4 and each.ending)
+
+
+def _check_table(kernel: Netlink) -> list[_Map]:
+    """Its maps, each of which has a rule; one more lets answers by ICMP pass."""
     try:
-        rules = _rules(kernel, "forward")["forward"]
+        maps, rules = _maps(kernel), _rules(kernel, "forward")["forward"]
     except FileNotFoundError:
         raise NoTableError from None
-    if len(rules) != len(FORWARD):
+    if not _NEEDED.issubset(each.name for each in maps) or len(rules) != len(maps) + 1:
         raise NoTableError
+    return maps
+
+
+def _maps(kernel: Netlink) -> list[_Map]:
+    found = map(_Map.of, _set_names(kernel))
+    return [each for each in found if each is not None]
+
+
+def _place(address: str, maps: Iterable[_Map]) -> bool:
+    """Whether there is a map for it."""
+    return any(_is_of(address, each) for each in maps)
 
 
 def _owner(name: str) -> int | None:
@@ -178,23 +215,23 @@ def _chains(wanted: Mapping[str, list[bytes]]) -> Iterator[Message]:
             yield Message(NEWRULE, _named(name) + nested(4, rule), CREATE | APPEND)
 
 
-def _moves(kernel: Netlink, firewall: FirewallSpec) -> Iterator[Message]:
+def _moves(kernel: Netlink, maps: Iterable[_Map], firewall: FirewallSpec) -> Iterator[Message]:
     """The addresses that come and go; one that another firewall had moves."""
-    for name, (direction, family, ending) in _MAPS.items():
-        chain = chain_name(firewall.id, direction, family)
-        wanted = {each for each in firewall.addresses if _is_of(each, family, ending)}
-        held = _elements(kernel, name)
+    for each in maps:
+        chain = chain_name(firewall.id, each.direction, each.family)
+        wanted = {address for address in firewall.addresses if _is_of(address, each)}
+        held = _elements(kernel, each)
         for address, owner in held.items():
             if (owner == chain) != (address in wanted):
-                yield _element(DELSETELEM, name, address)
+                yield _element(DELSETELEM, each.name, address)
         for address in sorted(wanted):
             if held.get(address) != chain:
-                yield _element(NEWSETELEM, name, address, chain)
+                yield _element(NEWSETELEM, each.name, address, chain)
 
 
-def _is_of(address: str, family: Family, ending: str) -> bool:
+def _is_of(address: str, kind: _Map) -> bool:
     first, slash, length = address.partition("/")
-    return (":" in first) == (family == 6) and slash + length == ending
+    return (":" in first) == (kind.family == 6) and slash + length == kind.ending
 
 
 def _element(kind: int, name: str, address: str, chain: str | None = None) -> Message:
@@ -250,23 +287,26 @@ def _parts(message: bytes) -> Iterator[bytes]:
     return (payload for kind, payload in attributes(message) if kind == 3)
 
 
-def _elements(kernel: Netlink, name: str) -> dict[str, str]:
+def _elements(kernel: Netlink, kind: _Map) -> dict[str, str]:
     """Addresses or ranges of a map, and the chains that they lead to."""
-    found, ending = dict[str, str](), _MAPS[name][2]
-    for message in kernel.dump(GETSETELEM, _named(name)):
+    found = dict[str, str]()
+    for message in kernel.dump(GETSETELEM, _named(kind.name)):
         for part in _parts(message):
             for _, payload in attributes(part):
                 element = named(payload)
                 verdict = named(named(element[2])[2])
-                found[unpacked(named(element[1])[1]) + ending] = read_text(verdict[2])
+                found[unpacked(named(element[1])[1]) + kind.ending] = read_text(verdict[2])
     return found
 
 
-def _addresses(kernel: Netlink) -> Iterator[tuple[int, str]]:
+def _addresses(kernel: Netlink, maps: Iterable[_Map]) -> Iterator[tuple[int, str]]:
     """Those that lead to a firewall in both directions."""
-    for kind in _KINDS:
-        out = _elements(kernel, _map("out", *kind))
-        for address, chain in _elements(kernel, _map("in", *kind)).items():
+    by_name = {each.name: each for each in maps}
+    for each in by_name.values():
+        if each.direction == "out" or each.other not in by_name:
+            continue
+        out = _elements(kernel, by_name[each.other])
+        for address, chain in _elements(kernel, each).items():
             owner = _owner(chain)
             if owner is not None and _owner(out.get(address, "")) == owner:
                 yield owner, address

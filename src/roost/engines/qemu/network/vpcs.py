@@ -17,6 +17,7 @@ from roost.engines.qemu.network.config import (
     vpc_name,
     vpc_names,
 )
+from roost.engines.qemu.network.filters import Filters
 from roost.engines.qemu.network.host import devices, masters
 from roost.engines.qemu.network.links import batch, ensure_namespace, remove_if_there, take_tap
 from roost.engines.qemu.network.namespace import (
@@ -52,6 +53,7 @@ class VpcNetworks:
         self._state_dir = state_dir
         self._region = network_name(state_dir)
         self._directory = state_dir / "network" / "vpcs"
+        self._filters = Filters(state_dir)
 
     async def make_room(self, spec: InstanceSpec) -> None:
         """Undo what guests have left that are off by now, where this one is going to be."""
@@ -73,6 +75,7 @@ class VpcNetworks:
         await self._plug_in(port.vpc_id, name)
         await self._make_subnet(name, link)
         await _apply(name, ROUTER_RULES + BASE + port_rules(tap, frame_rules(spec, link, tap)))
+        await self._filters.bring(port.vpc_id)
         settings = (
             f"master {subnet_name(port.subnet_id)}",
             "type bridge_slave isolated on flood off",
