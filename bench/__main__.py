@@ -23,6 +23,7 @@ from bench import (
     jobs,
     lists,
     machine,
+    network,
     start,
     writes,
 )
@@ -45,6 +46,7 @@ _ALONE: dict[str, Callable[[], AsyncIterator[Result]]] = {
     "clusters": clusters.measure,
     "guest": guest.measure,
     "attach": attach.measure,
+    "network": network.measure,
     "images": images.measure,
 }
 

@@ -7,7 +7,7 @@ import hashlib
 import re
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from roost.engines.qemu.network.compiled import (
@@ -48,6 +48,9 @@ from roost.engines.qemu.network.netlink import (
 from roost.resources.firewalls.engine import FirewallSpec
 
 _MAP_NAME = re.compile(r"(in|out)([46])(?:_(\d+))?")
+_WIDTHS: Mapping[Family, int] = {4: 4, 6: 16}
+_KEY_AT = 8
+"""Where an element has its key: it comes first, in two attributes."""
 _NEEDED = frozenset(("in4", "out4"))
 
 
@@ -220,7 +223,7 @@ def _moves(kernel: Netlink, maps: Iterable[_Map], firewall: FirewallSpec) -> Ite
     for each in maps:
         chain = chain_name(firewall.id, each.direction, each.family)
         wanted = {address for address in firewall.addresses if _is_of(address, each)}
-        held = _elements(kernel, each)
+        held = _elements(kernel, each, chain, wanted)
         for address, owner in held.items():
             if (owner == chain) != (address in wanted):
                 yield _element(DELSETELEM, each.name, address)
@@ -287,15 +290,22 @@ def _parts(message: bytes) -> Iterator[bytes]:
     return (payload for kind, payload in attributes(message) if kind == 3)
 
 
-def _elements(kernel: Netlink, kind: _Map) -> dict[str, str]:
-    """Addresses or ranges of a map, and the chains that they lead to."""
-    found = dict[str, str]()
+def _elements(
+    kernel: Netlink, kind: _Map, chain: str | None = None, among: Collection[str] = ()
+) -> dict[str, str]:
+    """Addresses or ranges of a map, and the chains that they lead to; with `chain` those of this
+    one, and of the addresses `among` all. The others are not decoded, which takes long."""
+    found, ending = dict[str, str](), b"" if chain is None else chain.encode() + b"\0"
+    keys = {packed(address.partition("/")[0]) for address in among}
+    width = _WIDTHS[kind.family]
     for message in kernel.dump(GETSETELEM, _named(kind.name)):
         for part in _parts(message):
             for _, payload in attributes(part):
-                element = named(payload)
-                verdict = named(named(element[2])[2])
-                found[unpacked(named(element[1])[1]) + kind.ending] = read_text(verdict[2])
+                if ending in payload or payload[_KEY_AT : _KEY_AT + width] in keys:
+                    element = named(payload)
+                    verdict = named(named(element[2])[2])
+                    address = unpacked(named(element[1])[1]) + kind.ending
+                    found[address] = read_text(verdict[2])
     return found
 
 
