@@ -113,6 +113,13 @@ def test_a_newer_database(tmp_path: Path, revision: str) -> None:
         "secret.key\n",
         "serve.json",
         "postgres/data/PG_VERSION",
+        "disks/../compute-1/disk-1.raw.pieces",
+        "disks/local/compute-1/disk-1.raw",
+        "disks/local/compute-1/qmp.sock.pieces",
+        "disks/local/compute-1/disk-1.image/../../disk-1.raw.pieces",
+        "disks/local/volumes/volume-1/.pieces",
+        "images/roost/../root.qcow2.pieces",
+        "images/roost/mini/.versions.pieces",
     ],
 )
 def test_members_that_are_none(tmp_path: Path, name: str) -> None:
@@ -125,7 +132,7 @@ def test_members_that_are_none(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": 2}, "the backup has a format that this Roost does not know"),
+        ({"format": 3}, "the backup has a format that this Roost does not know"),
         ({"members": []}, "the backup has other members than its manifest"),
         ({"engines": "other"}, "the backup's manifest is refused: Input should be 'auto', "),
         ({"roost": "\x1b[2J"}, "the backup's manifest is refused: String should match pattern"),

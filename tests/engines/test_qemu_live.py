@@ -15,6 +15,7 @@ from roost.engines.qemu import live_copies
 from roost.engines.qemu.disk_copies import sink
 from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
+from roost.engines.qemu.live_copies import Sink
 from roost.resources.compute.disk_engine import DiskSpec, Progress
 from roost.resources.compute.engine import DiskDevice, InstanceSpec
 from roost.secrets import hash_guest_password
@@ -137,7 +138,7 @@ async def test_what_a_killed_control_plane_began_is_no_obstacle(
 ) -> None:
     running = Guest(harness.state_dir, guest.id)
     async with sink(Place(tmp_path, FIRST.id), 32 * MB, "") as descriptor:
-        await live_copies._begin(running, {FIRST.id: descriptor})
+        await live_copies._begin(running, {FIRST.name: Sink(descriptor, 0)})
     await harness.engine.backups.save(5, [FIRST], ignore)
     assert [backup.id for backup in await harness.engine.backups.list()] == [5]
     await harness.engine.backups.delete(5)

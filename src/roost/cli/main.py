@@ -76,6 +76,14 @@ class _Commands(LazyGroup):
             "roost.cli.backup",
             "Save the state in a new FILE, whether the server runs or not.",
         ),
+        "check-backup": Later(
+            "roost.cli.backup",
+            "Read all of the backup FILE, and say whether it is whole; nothing is changed.",
+        ),
+        "prune-backups": Later(
+            "roost.cli.backup",
+            "Remove from the folder DISKS what none of the backups FILES needs.",
+        ),
         "restore": Later(
             "roost.cli.restore",
             "Fill an empty state from the backup FILE, and compare it with the engines.",

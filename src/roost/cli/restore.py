@@ -17,9 +17,15 @@ from roost.settings import Settings
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--disks",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The folder of disks and images that the backup was made with.",
+)
 @roost_options
 def restore(
     file: Path,
+    disks: Path | None,
     state: Path | None,
     engines: Literal["auto", "simulated", "local"] | None,
     catalog: Path | None,
@@ -32,7 +38,7 @@ def restore(
     settings = read_settings(state=state)
     configure_logs()
     say = partial(click.echo, err=True)
-    choice = Choice(engines, catalog and catalog.absolute())
+    choice = Choice(engines, catalog and catalog.absolute(), disks)
     try:
         settings = run(restore_state(settings, choice, file, say))
     except OSError as error:

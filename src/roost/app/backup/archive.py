@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from pydantic import ValidationError
 
-from roost.app.backup.manifest import FORMAT, MANIFEST, Manifest, Member, Origin
+from roost.app.backup.manifest import FORMAT, KNOWN_FORMATS, MANIFEST, Manifest, Member, Origin
 from roost.errors import OperatorError
 
 _LINE = "roost-backup {}\n"
@@ -142,7 +142,7 @@ def _read_manifest(zipped: ZipFile) -> Manifest:
     """The format is looked at first: another one may have another manifest."""
     written = zipped.read(MANIFEST)
     parsed = json.loads(written)
-    if not isinstance(parsed, dict) or parsed.get("format") != FORMAT:
+    if not isinstance(parsed, dict) or parsed.get("format") not in KNOWN_FORMATS:
         raise BackupError("the backup has a format that this Roost does not know")
     try:
         return Manifest.model_validate_json(written)

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import IO
 
 from roost.app.backup.archive import BackupError, Writer
+from roost.app.backup.disks import write_disks
 from roost.app.backup.manifest import ATTACHMENTS, CATALOG, DATABASE, KEY, TLS, TOKEN, Origin
 from roost.app.backup.moment import Moment, held
+from roost.app.backup.pieces import Pieces
+from roost.core.engine import EngineError
 from roost.core.reconcile import PAGE
 from roost.engines.locks import try_lock
 from roost.resources.support import queries as support
@@ -36,10 +39,16 @@ class Made:
     attachments: int
     lost: int
     """Attachments that were deleted before their file could be read."""
+    listed: int = 0
+    """Files of guests and images."""
+    added: int = 0
+    """Bytes of theirs that no earlier backup had."""
 
 
-async def back_up(settings: Settings, target: Path, say: Callable[[str], None]) -> Made:
-    """Write the file; it appears when it is whole, mode 0600.
+async def back_up(
+    settings: Settings, target: Path, disks: Path | None, say: Callable[[str], None]
+) -> Made:
+    """Write the file; it appears when it is whole, mode 0600. `disks`: a folder for pieces.
 
     Raises BackupError, ClusterError, DumpError or OSError, and then there is no file.
     """
@@ -55,16 +64,30 @@ async def back_up(settings: Settings, target: Path, say: Callable[[str], None]) 
             # Files are there before their rows, so each one that this moment knows is; and they
             # do not change.
             saved = await DISK.run(_write_attachments, writer, settings.state, keys)
+        listed = added = 0
+        if disks is not None:
+            say("disks, volumes and backups of guests, and images")
+            listed, added = await _save_disks(writer, settings, disks, drafts)
         size = await DISK.run(writer.finish, origin)
-    return Made(size, origin.revision, saved, len(keys) - saved)
+    return Made(size, origin.revision, saved, len(keys) - saved, listed, added)
 
 
-def left_out(settings: Settings) -> list[str]:
+async def _save_disks(
+    writer: Writer, settings: Settings, folder: Path, drafts: Path
+) -> tuple[int, int]:
+    """How many files they are, and how many bytes of them are new."""
+    with Pieces.opened(folder) as pieces:
+        try:
+            return await write_disks(writer, settings, pieces, drafts), pieces.added
+        except EngineError as error:
+            raise BackupError(str(error)) from error
+
+
+def left_out(settings: Settings, *, disks: bool) -> list[str]:
     """What somebody else has to save, a sentence each."""
-    said = [
-        "Not in it: disks, volumes, backups and images of guests, objects in buckets, managed"
-        " databases."
-    ]
+    said = ["Not in it: objects in buckets, managed databases."]
+    if not disks:
+        said.append("Not in it, without --disks: disks, volumes, backups and images of guests.")
     if settings.attachments_bucket is not None:
         said.append(f"Not in it: attachments, in the bucket {settings.attachments_bucket}.")
     if settings.powerdns_url is not None or settings.dns_database_url is not None:

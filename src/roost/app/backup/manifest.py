@@ -8,7 +8,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from roost.app.first_start import TOKEN_FILE
 
-FORMAT = 1
+FORMAT = 2
+KNOWN_FORMATS = (1, 2)
+"""Those of format 1 list no disks."""
 
 MANIFEST = "manifest.json"
 DATABASE = "database.dump"
@@ -18,14 +20,28 @@ ATTACHMENTS = "attachments"
 ZONES = "powerdns/data/pdns.db"
 TLS = ("tls/ca.key", "tls/ca.pem", "tls/certificate.pem", "tls/key.pem")
 TOKEN = TOKEN_FILE
+DISKS = "disks"
+IMAGES = "images"
+LIST_SUFFIX = ".pieces"
+"""Of members that list the pieces of a file."""
 
-_SIMULATED = r"simulated/[a-z0-9][a-z0-9-]{0,62}/(?:state|domains)\.sqlite3"
+_REGION = r"[a-z0-9][a-z0-9-]{0,62}"
+_FILE = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,62}"
+_SIMULATED = rf"simulated/{_REGION}/(?:state|domains)\.sqlite3"
+_DISK = r"disk-[0-9]{1,18}"
+_LISTED = (
+    rf"{DISKS}/{_REGION}/compute-[0-9]{{1,18}}/(?:boot\.json|{_DISK}\.raw|{_DISK}\.image/{_FILE})",
+    rf"{DISKS}/{_REGION}/volumes/volume-[0-9]{{1,18}}/data\.raw",
+    rf"{DISKS}/{_REGION}/backups/backup-[0-9]{{1,18}}/(?:{_DISK}\.qcow2|{_DISK}\.image/{_FILE})",
+    rf"{IMAGES}/[a-z0-9]{_FILE}/[a-z0-9]{_FILE}/{_FILE}",
+)
 _NAME = re.compile(
     "|".join(
         (
             *map(re.escape, (DATABASE, KEY, CATALOG, ZONES, TOKEN, *TLS)),
             rf"{ATTACHMENTS}/[0-9a-f]{{32}}",
             _SIMULATED,
+            *(f"{listed}{re.escape(LIST_SUFFIX)}" for listed in _LISTED),
         )
     )
 )
@@ -70,3 +86,8 @@ class Manifest(Origin):
     @property
     def names(self) -> list[str]:
         return [member.name for member in self.members]
+
+    @property
+    def lists(self) -> list[str]:
+        """Members that list the pieces of files which are kept elsewhere."""
+        return [name for name in self.names if name.endswith(LIST_SUFFIX)]

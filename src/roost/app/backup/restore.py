@@ -7,18 +7,21 @@ state's lock keeps servers away; then it is moved to its place by renames.
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
 from roost.app.backup import queries
 from roost.app.backup.archive import BackupError, Reader
+from roost.app.backup.disks import put_disks, read_contents
 from roost.app.backup.make import refuse_foreign_database, sync_folder
-from roost.app.backup.manifest import CATALOG, DATABASE, KEY, ZONES, Manifest
+from roost.app.backup.manifest import CATALOG, DATABASE, IMAGES, KEY, ZONES, Manifest
+from roost.app.backup.pieces import Pieces
 from roost.app.served import serving
 from roost.app.state import RESTORING
 from roost.engines.powerdns.accounts import owner_of_data
+from roost.engines.qemu.images.store import ImageStore
 from roost.settings import Settings
 from roost.store import migrate
 from roost.store.cluster import Cluster
@@ -38,6 +41,8 @@ class Choice:
 
     engines: Literal["auto", "simulated", "local"] | None
     catalog: Path | None
+    disks: Path | None = None
+    """The folder with the pieces of disks and images; None leaves them out."""
 
 
 async def restore(
@@ -57,11 +62,13 @@ async def restore(
         settings = _as_served(settings, choice, manifest)
         existed = settings.state.exists()
         _refuse_unfit(settings, reader)
-        with serving(settings) as opened_state:
+        with ExitStack() as stack:
+            disks = await _open_disks(stack, reader, choice.disks)
+            opened_state = stack.enter_context(serving(settings))
             # Somebody may have served or restored it before we had the lock.
             _refuse_used(settings.state)
             try:
-                await _fill(settings, reader, say)
+                await _fill(settings, reader, disks, say)
                 opened_state(None)
             except BaseException:
                 await DISK.run(_clear, settings.state)
@@ -108,12 +115,32 @@ def _refuse_used(state: Path) -> None:
         raise BackupError(f"{state} is not empty: it has {found[0]}")
 
 
-async def _fill(settings: Settings, reader: Reader, say: Callable[[str], None]) -> None:
+async def _open_disks(stack: ExitStack, reader: Reader, folder: Path | None) -> Pieces | None:
+    """Raises BackupError when some of what the backup lists is not there."""
+    if folder is None:
+        return None
+    if not reader.manifest.lists:
+        raise BackupError("the backup lists no disks: it was made without --disks")
+    pieces = stack.enter_context(Pieces.opened(folder))
+    files = await DISK.run(read_contents, reader)
+    if missing := await DISK.run(pieces.missing, files.values()):
+        raise BackupError(f"{folder} lacks {missing} of the pieces that the backup lists")
+    return pieces
+
+
+async def _fill(
+    settings: Settings, reader: Reader, disks: Pieces | None, say: Callable[[str], None]
+) -> None:
     draft = settings.state / RESTORING
     # Of a restore that was killed the database may still run.
     await Cluster(draft / "postgres").stop()
     await DISK.run(_extract, reader, draft)
     say("key, token, catalogue, zones and attachments are there")
+    if disks is not None:
+        # Images that are kept elsewhere are put there; in the state they move with the rest.
+        images = settings.images or draft / IMAGES
+        await put_disks(read_contents(reader), disks, draft, ImageStore(images))
+        say("disks and images are there")
     await _load(draft, reader)
     say("the database is loaded")
     await DISK.run(_move, settings, draft)
@@ -123,8 +150,9 @@ def _extract(reader: Reader, draft: Path) -> None:
     """Whoever runs PostgreSQL passes through the folder, as through the state."""
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o711)
+    lists = set(reader.manifest.lists)
     for name in reader.manifest.names:
-        if name == DATABASE:
+        if name == DATABASE or name in lists:
             continue
         path = draft / name
         for folder in reversed(path.relative_to(draft).parents):

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from pydantic import BaseModel
 
 from roost.core.engine import EngineError
-from roost.engines.qemu.devices import Format
+from roost.engines.qemu.devices import Format, disk_name
 from roost.engines.qemu.diskfiles import MB, DiskFile, Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.images.store import GuestImage
-from roost.engines.qemu.live_copies import copy_live
+from roost.engines.qemu.live_copies import Sink, copy_live, held
 from roost.engines.qemu.programs import patiently, run
 from roost.engines.qemu.resizing import resize_copy
 from roost.engines.qemu.tools import run_for
@@ -70,7 +70,11 @@ async def copy_disks(
 ) -> None:
     """Fill the sinks, by the ids of disks of one guest, as of one moment."""
     in_use = guest.disks_in_use()
-    live = {each: sinks[each] for each in sinks if each in in_use}
+    live = {
+        disk_name(disk_id): Sink(descriptor, held(guest.disk(disk_id)))
+        for disk_id, descriptor in sinks.items()
+        if disk_id in in_use
+    }
     done, working = 0, len(live)
 
     async def advance(percent: int) -> None:
@@ -79,7 +83,7 @@ async def copy_disks(
     if live:
         await copy_live(guest, live, advance, doing)
     done, working = len(live), 1
-    for disk_id in sinks.keys() - live.keys():
+    for disk_id in sinks.keys() - in_use:
         found = guest.disk(disk_id).find()
         if found is None:
             raise EngineError(f"Disk {disk_id} does not exist")
@@ -96,6 +100,7 @@ async def convert(
     doing: str,
     files: Sequence[int] = (),
     *,
+    target_format: Format = "qcow2",
     compress: bool = False,
 ) -> None:
     """Fill a sink from a file that the guest's user may read."""
@@ -105,7 +110,7 @@ async def convert(
             await progress(int(found[-1]))
 
     os.fchown(target, user_of(guest), user_of(guest))
-    options = ["-p", "-n", "--target-is-zero", "-f", source_format, "-O", "qcow2"]
+    options = ["-p", "-n", "--target-is-zero", "-f", source_format, "-O", target_format]
     if compress:
         options.append("-c")
     paths = (source, f"/proc/self/fd/{target}")

@@ -31,7 +31,7 @@ PID = "pid"
 CONSOLE = "console.log"
 TERMINAL = "console.sock"
 """Both ways; what the guest writes is in the log as well."""
-_BOOT = "boot.json"
+BOOT = "boot.json"
 
 _NAME = re.compile(r"compute-(\d+)")
 _SHAPE = TypeAdapter(tuple[int, int, bool, Slot | None, list[DiskDevice], list[str]])
@@ -96,7 +96,7 @@ class Guest:
 
     def boot(self) -> Boot:
         try:
-            return Boot.model_validate_json((self.directory / _BOOT).read_bytes())
+            return Boot.model_validate_json((self.directory / BOOT).read_bytes())
         except FileNotFoundError:
             return Boot()
 
@@ -108,12 +108,12 @@ class Guest:
             host=host_start(),
             shape=shape_of(spec),
         )
-        self.write(_BOOT, boot.model_dump_json().encode())
+        self.write(BOOT, boot.model_dump_json().encode())
 
     def note_halt(self) -> None:
         """Remember that it does not go off by itself."""
         boot = self.boot().model_copy(update={"halted": True})
-        self.write(_BOOT, boot.model_dump_json().encode())
+        self.write(BOOT, boot.model_dump_json().encode())
 
     def disks_in_use(self) -> Collection[int]:
         """Those that it runs with."""

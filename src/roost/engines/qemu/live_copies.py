@@ -1,4 +1,4 @@
-"""Copies of disks that a guest runs with, made by its QEMU as of one moment.
+"""Copies of disks and volumes that a guest runs with, made by its QEMU as of one moment.
 
 The guest goes on: before it changes a block that is not copied yet, QEMU copies the old one.
 """
@@ -8,12 +8,14 @@ import errno
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import BaseModel, Field, TypeAdapter
 from qemu.qmp.qmp_client import ExecuteError
 
 from roost.core.engine import EngineError
-from roost.engines.qemu.devices import Options, block_node, disk_name
+from roost.engines.qemu.devices import Format, Options, block_node
 from roost.engines.qemu.diskfiles import Place
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import Monitor, MonitorError, connected
@@ -24,6 +26,16 @@ _PREFIX = "copy-"
 _POLL_SECONDS = 0.1
 _BLOCK = 512
 """Bytes of the unit in which the host counts what a file takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where a copy goes: an open file, empty but for what its format has at the beginning."""
+
+    descriptor: int
+    room: int
+    """Bytes of the host that it may come to take."""
+    format: Format = "qcow2"
 
 
 class _Job(BaseModel):
@@ -42,12 +54,14 @@ _JOBS = TypeAdapter(list[_Job])
 _NODES = TypeAdapter(list[_Node])
 
 
-async def copy_live(guest: Guest, sinks: Mapping[int, int], progress: Progress, doing: str) -> None:
-    """Fill the sinks, by the ids of disks; what an earlier attempt left in QEMU is dropped.
+async def copy_live(
+    guest: Guest, sinks: Mapping[str, Sink], progress: Progress, doing: str
+) -> None:
+    """Fill the sinks, by the names of nodes; what an earlier attempt left in QEMU is dropped.
 
     QEMU serves one client at a time, so it is asked anew for every look at the copies.
     """
-    _check_room(guest, sinks, doing)
+    _check_room(sinks, doing)
     try:
         await _drop(guest)
         try:
@@ -64,11 +78,11 @@ async def copy_live(guest: Guest, sinks: Mapping[int, int], progress: Progress, 
         raise failure(doing, str(error)) from error
 
 
-def _check_room(guest: Guest, sinks: Mapping[int, int], doing: str) -> None:
+def _check_room(sinks: Mapping[str, Sink], doing: str) -> None:
     """When the old block cannot be copied any more, QEMU lets the guest's own write fail."""
-    wanted = sum(held(guest.disk(disk_id)) for disk_id in sinks)
-    for descriptor in sinks.values():
-        host = os.fstatvfs(descriptor)
+    wanted = sum(sink.room for sink in sinks.values())
+    for sink in sinks.values():
+        host = os.fstatvfs(sink.descriptor)
         if host.f_bavail * host.f_frsize < wanted:
             raise failure(doing, OSError(errno.ENOSPC, "too little room for copies"))
 
@@ -78,28 +92,32 @@ def held(place: Place) -> int:
     found, image = place.find(), place.image()
     files = [file.path for file in (found,) if file is not None]
     files += [links.root for links in (image,) if links is not None and links.root.exists()]
-    return sum(file.stat().st_blocks * _BLOCK for file in files)
+    return sum(map(room_of, files))
 
 
-async def _begin(guest: Guest, sinks: Mapping[int, int]) -> None:
+def room_of(file: Path) -> int:
+    """Bytes of the host that a file takes; holes take none."""
+    return file.stat().st_blocks * _BLOCK
+
+
+async def _begin(guest: Guest, sinks: Mapping[str, Sink]) -> None:
     async with connected(guest.directory) as monitor:
-        for disk_id, descriptor in sinks.items():
-            file = await monitor.pass_file(descriptor)
-            node = block_node(f"{_PREFIX}{disk_id}", "qcow2", file)
+        for name, sink in sinks.items():
+            file = await monitor.pass_file(sink.descriptor)
+            node = block_node(f"{_PREFIX}{name}", sink.format, file)
             await monitor.execute("blockdev-add", node)
         actions: list[Options] = [
-            {"type": "blockdev-backup", "data": _backup(disk_id)} for disk_id in sinks
+            {"type": "blockdev-backup", "data": _backup(name)} for name in sinks
         ]
         together: Options = {"actions": actions, "properties": {"completion-mode": "grouped"}}
         await monitor.execute("transaction", together)
 
 
-def _backup(disk_id: int) -> Options:
-    name = f"{_PREFIX}{disk_id}"
+def _backup(name: str) -> Options:
     return {
-        "job-id": name,
-        "device": disk_name(disk_id),
-        "target": name,
+        "job-id": f"{_PREFIX}{name}",
+        "device": name,
+        "target": f"{_PREFIX}{name}",
         "sync": "full",
         "auto-dismiss": False,
     }
