@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from roost.cli.main import main
 from tests.cli.process import Server, roost
 from tests.support.installation import ROOT, build_wheel, install
+from tests.support.systemd import booted
 
 UNITS = ("serve", "simulated", "worker")
 
@@ -97,6 +98,38 @@ def test_units(name: str, installed: Path, away: Path) -> None:
             ["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False
         )
         assert (verified.returncode, verified.stderr) == (0, "")
+
+
+def test_units_run_under_systemd(installed: Path, away: Path) -> None:
+    """One after the other: each serves, is started again after a crash, and stops when told."""
+    folder = away / "machine"
+    folder.mkdir()
+    with booted(folder) as machine:
+        # Not below /tmp, of which a service may have one of its own.
+        machine.said("cp", "--archive", installed.parents[1], "/opt/roost")
+        program = "/opt/roost/bin/roost"
+        machine.said("sed", "--in-place", "1s|.*|#!/opt/roost/bin/python|", program)
+        machine.open_to_all(installed.with_name("python"))
+        machine.said("useradd", "--system", "--home-dir", "/var/lib/roost", "roost")
+        machine.write("/etc/roost/roost.env", "ROOST_ENGINES=simulated\n")
+        for name in ("simulated", "serve"):
+            unit = f"roost-{name}"
+            machine.write(
+                f"/etc/systemd/system/{unit}.service", machine.said(program, "unit", name)
+            )
+            machine.said("systemctl", "daemon-reload")
+            machine.said("systemctl", "start", unit)
+            health = ("curl", "--silent", "--fail", "http://127.0.0.1:8080/healthz")
+            machine.until("0", "sh", "-c", f"{' '.join(health)} >/dev/null; echo $?")
+            assert '"ok"' in machine.said(*health)
+            machine.said("systemctl", "kill", "--signal=KILL", "--kill-whom=main", unit)
+            machine.until("NRestarts=1", "systemctl", "show", "--property=NRestarts", unit)
+            machine.until("0", "sh", "-c", f"{' '.join(health)} >/dev/null; echo $?")
+            machine.said("systemctl", "stop", unit)
+            shown = machine.said("systemctl", "show", "--property=Result,ActiveState", unit)
+            assert shown.splitlines() == ["Result=success", "ActiveState=inactive"]
+            assert machine.run("pgrep", "postgres").stdout == ""
+            machine.said("rm", "-rf", "/var/lib/roost")
 
 
 def test_real_engines_need_mounts_that_outlive_the_service() -> None:

@@ -4,12 +4,13 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from roost.engines.qemu.images.mini import MINI
-from tests.e2e.checks import check_sound, settled
+from tests.e2e.checks import SETTLE_SECONDS, check_sound, settled
 from tests.e2e.cloud import opened
 from tests.e2e.host import Host
 from tests.e2e.region import Region, opened_region
@@ -58,7 +59,7 @@ async def test_guests_are_saved_while_they_write(tmp_path: Path) -> None:
         async with _restored(region, tmp_path, file, disks) as restored:
             story = Story(restored)
             await restored.cloud.start()
-            await settled(restored.cloud)
+            await until(partial(_processes, restored, first), bool, SETTLE_SECONDS)
             await story.booted(first)
             await story.done(first, f"{_MOUNT} 2>/dev/null; true")
             await story.send("POST", f"{INSTANCES}/{second}/boot")
@@ -93,6 +94,11 @@ async def _refuses_damage(region: Region, folder: Path, file: str, disks: str) -
             assert not state.exists()
             assert cloud.command("check-backup", "--disks", disks, file).returncode == 1
     piece.write_bytes(content)
+
+
+async def _processes(region: Region, compute_id: int) -> list[int]:
+    """Of a guest that the row says runs: it is booted when the state is served."""
+    return region.host.pids(compute_id)
 
 
 def _any_piece(disks: str) -> Path:
