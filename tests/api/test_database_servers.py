@@ -137,10 +137,10 @@ async def test_from_the_api_to_the_server_and_back(settings: Settings, tmp_path:
 
 async def test_a_cluster_fails_over_by_itself(settings: Settings, tmp_path: Path) -> None:
     """The port stays; the account is told, and that all is well again."""
-    async with opened(settings) as (roost, client, _):
-        engine = roost.services.get(Engines).of(DATABASE_PLANE, REGION)
-        assert isinstance(engine, MariadbDatabases)
-        try:
+    try:
+        async with opened(settings) as (roost, client, _):
+            engine = roost.services.get(Engines).of(DATABASE_PLANE, REGION)
+            assert isinstance(engine, MariadbDatabases)
             row = await made_database(
                 client,
                 engine="mysql/10.11",
@@ -172,8 +172,9 @@ async def test_a_cluster_fails_over_by_itself(settings: Settings, tmp_path: Path
             lines: list[str] = []
             await check_all(roost, False, lines.append)
             assert [line for line in lines if "database " in line] == []
-        finally:
-            await engine.shut_down()
+    finally:
+        # No watch starts again what ends here.
+        await engine.shut_down()
 
 
 async def told(client: Client, row: Json) -> list[str]:

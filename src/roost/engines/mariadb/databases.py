@@ -120,6 +120,7 @@ class MariadbDatabases:
                 nodes = self._nodes(folder)
                 await nodes.stop()
                 await nodes.forget(database_id)
+                self._host.limit_no_more(folder)
                 await DISK.run(folder.remove)
         else:
             await DISK.run(folder.remove)
@@ -148,6 +149,8 @@ class MariadbDatabases:
         await asyncio.gather(*(self._nodes(folder).stop() for folder in folders))
         await asyncio.gather(*(Scratch(self._host, each).stop() for each in ids))
         await self._host.firewall.remove()
+        for folder in folders:
+            self._host.limit_no_more(folder)
 
     async def close(self) -> None:
         """Servers go on without us."""

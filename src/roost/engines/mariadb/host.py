@@ -16,6 +16,7 @@ from roost.engines.mariadb.config import render
 from roost.engines.mariadb.encryption import Keys
 from roost.engines.mariadb.firewall import Firewall
 from roost.engines.mariadb.folder import Folder, ids_in
+from roost.engines.mariadb.limits import Limits
 from roost.engines.mariadb.server import owner
 from roost.engines.mariadb.template import Template
 from roost.resources.databases.engine import DatabaseSpec, HostName, Hosts, host_name
@@ -90,6 +91,7 @@ class Host:
         self.addresses = addresses
         self.firewall = Firewall(self.root)
         self.keys = Keys(key_file)
+        self.limits = Limits()
         self.template = Template(self.root, version)
         self._authority = Authority(self.root, "Roost Managed Databases")
 
@@ -137,7 +139,13 @@ class Host:
         node.temporary.mkdir(mode=0o700, exist_ok=True)
         os.chown(node.temporary, *owner())
         node.configuration.write_text(render(spec, self.addresses.listen, port, number, other))
+        self.limits.put(node, spec)
         node.set_version(self.version)
+
+    def limit_no_more(self, folder: Folder) -> None:
+        """The database's servers have ended."""
+        for node in folder.nodes():
+            self.limits.remove(node)
 
     def _free_port(self) -> int:
         folders = [each for known in ids_in(self.root) for each in self.folder(known).all_nodes()]

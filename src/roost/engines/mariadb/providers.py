@@ -5,8 +5,10 @@ from pathlib import Path
 from roost.core.planes import Provider, Site
 from roost.engines.mariadb.databases import MariadbDatabases
 from roost.engines.mariadb.host import Addresses
+from roost.engines.mariadb.limits import Limits
 from roost.engines.mariadb.prerequisites import check, server_version
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine
+from roost.threads import DISK
 
 
 async def _check(site: Site) -> str | None:
@@ -23,7 +25,9 @@ async def _open(site: Site) -> tuple[DatabaseEngine, str]:
         f"{site.region.id}.{settings.databases_domain}",
     )
     engine = MariadbDatabases(_directory(site), version, addresses, settings.sealing_key)
-    return engine, f"MariaDB {version}"
+    problem = await DISK.run(Limits().problem)
+    limits = "" if problem is None else f"; servers take what they want: {problem}"
+    return engine, f"MariaDB {version}{limits}"
 
 
 def _directory(site: Site) -> Path:

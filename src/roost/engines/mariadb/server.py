@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from roost.core.engine import EngineError
 from roost.engines.mariadb.encryption import within
 from roost.engines.mariadb.folder import INSIDE, Folder
+from roost.engines.mariadb.limits import Limits
 from roost.engines.mariadb.programs import ENVIRONMENT, Command, failure, feeding, run
 from roost.engines.processes import Process, end_process, find_process, search_process
 from roost.threads import DISK
@@ -23,7 +24,8 @@ _START_SECONDS, _STOP_SECONDS, _KILL_SECONDS = 60.0, 60.0, 10.0
 _POLL_SECONDS = 0.02
 _PING = SecretStr("select 1")
 _LAST_WORDS = 4000
-_WRITE_PID = 'echo $$ > "$0" && exec "$@"'
+_BEGIN = 'echo $$ > "$0" && if [ -e "$1" ]; then echo $$ > "$1"; fi && shift && exec "$@"'
+"""It writes down its number, and joins the control group that it has, if any."""
 _CLIENT = ("mariadb", "--no-defaults", "--socket=socket", "--batch")
 _ANSWER_SECONDS = 4.0
 
@@ -118,7 +120,8 @@ class Server:
         descriptor = os.open(self._folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "ab") as output, feeding(key) as source:
             process = await asyncio.create_subprocess_exec(
-                *("setsid", "--fork", "sh", "-c", _WRITE_PID, self._folder.pid_file),
+                *("setsid", "--fork", "sh", "-c", _BEGIN, self._folder.pid_file),
+                Limits().group(self._folder) / "cgroup.procs",
                 *(*self._manner, *within(self._folder, USER, key, command)),
                 cwd="/",
                 env=ENVIRONMENT,
