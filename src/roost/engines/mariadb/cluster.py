@@ -265,6 +265,7 @@ class Cluster:
             return
         await server.kill()
         await self._host.configure(node, spec, port_of(node), number)
+        self._host.limits.put(node, spec)
         await server.start(self._key)
 
     def _replicas(self) -> list[int]:

@@ -139,7 +139,6 @@ class Host:
         node.temporary.mkdir(mode=0o700, exist_ok=True)
         os.chown(node.temporary, *owner())
         node.configuration.write_text(render(spec, self.addresses.listen, port, number, other))
-        self.limits.put(node, spec)
         node.set_version(self.version)
 
     def limit_no_more(self, folder: Folder) -> None:

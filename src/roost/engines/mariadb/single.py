@@ -51,6 +51,7 @@ class Single:
         await self.allow(spec.id, spec.allow_list)
         if not self.runs():
             await self._host.configure(self._folder, spec, port_of(self._folder))
+            self._host.limits.put(self._folder, spec)
         await self._server.start(self._key)
         await self.set_password(spec)
 
