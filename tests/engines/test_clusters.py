@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 import pymysql
 import pytest
 import pytest_asyncio
+from pydantic import SecretStr
 
 from roost.engines.mariadb.cluster import Cluster
 from roost.engines.mariadb.folder import Folder
+from roost.engines.mariadb.programs import run
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec, Hosts
 from tests.engines.conftest import ids
@@ -200,6 +202,62 @@ async def test_a_failover_that_is_interrupted_goes_on(database: Database, second
         running = [node for node in database.folder.nodes() if await Server(node).answers()]
         assert len(running) >= 2
         await database.mend()
+    await database.check()
+
+
+async def test_a_restart_goes_round_and_ends_with_the_former_primary(database: Database) -> None:
+    """Each server is another one then, on the data that it had: nothing is copied or lost."""
+    before, nodes = database.primary, database.folder.nodes()
+    data = [node.data.stat().st_ino for node in nodes]
+    servers = [Server(node).process() for node in nodes]
+    async with database.written_to():
+        await database.mariadb.engine.restart(database.spec)
+        written = len(database.acknowledged)
+        async with asyncio.timeout(20):
+            while len(database.acknowledged) < written + 20:
+                await asyncio.sleep(0.02)
+    assert database.primary != before
+    assert [node.data.stat().st_ino for node in nodes] == data
+    assert not set(servers) & {Server(node).process() for node in nodes}
+    await database.check()
+
+
+async def test_a_restart_that_is_killed_goes_on(database: Database) -> None:
+    """Between the former primary and the next one."""
+    async with database.written_to():
+        work = asyncio.create_task(database.mariadb.engine.restart(database.spec))
+        roles, before = database.folder.path / "roles", database.primary
+        async with asyncio.timeout(60):
+            while database.primary == before:
+                await asyncio.sleep(0.005)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        assert roles.exists()
+        await database.mend()
+    await database.check()
+
+
+async def test_nothing_is_lost_while_the_nodes_do_not_reach_each_other(database: Database) -> None:
+    """Commits wait for a replica; clients reach the primary all the time."""
+    cut = f"inet roost_test_cut_{os.getpid()}"
+    rules = (
+        f"add table {cut}\n"
+        f"add chain {cut} cut {{ type filter hook input priority -20; policy accept; }}\n"
+        f"add rule {cut} cut tcp dport {database.primary.port} ip saddr 127.0.0.1 drop\n"
+        f"add rule {cut} cut tcp sport {database.primary.port} ip daddr 127.0.0.1 drop\n"
+    )
+    before = database.primary
+    async with database.written_to():
+        await asyncio.sleep(0.3)
+        await run("cut", ("nft", "-f", "-"), feed=SecretStr(rules))
+        await asyncio.sleep(1)
+        await run("heal", ("nft", "delete", "table", *cut.split()))
+        await database.mend()
+        written = len(database.acknowledged)
+        async with asyncio.timeout(60):
+            while len(database.acknowledged) < written + 20:
+                await asyncio.sleep(0.02)
+    assert database.primary == before
     await database.check()
 
 

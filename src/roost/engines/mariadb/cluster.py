@@ -26,6 +26,8 @@ from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
 
 _FOLLOW_SECONDS, _POLL_SECONDS = 10.0, 0.1
+_HOLD_SECONDS = 20.0
+"""For so long nobody writes at most until a replica leads, or the primary goes on."""
 
 _log = structlog.get_logger(__name__)
 
@@ -101,12 +103,17 @@ class Cluster:
         await self._lead(spec)
 
     async def restart(self, spec: DatabaseSpec) -> None:
-        """One after the other, the primary last."""
+        """Replicas first, one after the other; then one of them leads, and the former primary is
+        the last. Where none can, the primary is down for a moment."""
+        following = []
         for number in self._replicas():
             await Server(self._folder.node(number)).stop()
-            await self._rejoin(number, spec)
-        await Server(self.primary).stop()
-        await self._start(self._roles().primary, spec)
+            if number not in self._roles().lost and await self._rejoin(number, spec):
+                following.append(number)
+        former = self._roles().primary
+        if not following or not await self._hand_over(spec, following[0]):
+            await Server(self.primary).stop()
+            await self._start(former, spec)
         await self.serve(spec)
         await self.rebuild(spec)
 
@@ -199,6 +206,36 @@ class Cluster:
         lost = sorted({*self._roles().lost, former})
         self._write(Roles(primary=winner, lost=lost))
         _log.warning("database_failed_over", database=spec.id, former=former, primary=winner)
+
+    async def _hand_over(self, spec: DatabaseSpec, winner: int) -> bool:
+        """Let a replica lead that has everything: nobody writes until it does. Whether it does.
+
+        The former primary counts as lost until it follows: whoever is killed in between leaves one
+        that is copied anew.
+        """
+        roles, server = self._roles(), Server(self.primary)
+        former = roles.primary
+        if not await server.answers():
+            return False
+        await self._host.firewall.close(spec.id)
+        try:
+            async with asyncio.timeout(_HOLD_SECONDS):
+                position = await replication.hold(server)
+                await replication.catch_up(Server(self._folder.node(winner)), position)
+        except (EngineError, TimeoutError) as error:
+            _log.warning("database_not_handed_over", database=spec.id, reason=str(error))
+            return False
+        with unkept():
+            await self.archive()
+        await DISK.finish(Logs(self._folder).break_off, position)
+        self._write(Roles(primary=winner, lost=sorted({*roles.lost, former})))
+        await server.stop()
+        await self._lead(spec)
+        await self._start(former, spec)
+        await replication.follow(Server(self._folder.node(former)), self._source(), position)
+        if await self._follows(self._folder.node(former)):
+            self._change_lost(former, lost=False)
+        return True
 
     async def _lead(self, spec: DatabaseSpec) -> None:
         """Of the one that is written down, and nobody else; then clients reach it."""

@@ -97,6 +97,13 @@ async def halt(server: Server) -> str:
     return found.position
 
 
+async def hold(server: Server) -> str:
+    """Take no more writes of clients, once those under way are committed; the position then."""
+    await _tell(server, "set global read_only = 1;")
+    [row] = await server.rows(_DOING, "select @@global.gtid_binlog_pos as position")
+    return checked(row["position"])
+
+
 async def catch_up(server: Server, position: str) -> None:
     """Returns when it has applied everything up to there. Raises EngineError."""
     if not position:
