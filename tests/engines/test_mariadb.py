@@ -16,7 +16,7 @@ from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseShape, DatabaseSpec
 from tests.engines.conftest import ids
-from tests.engines.database_harness import FRIEND, ZONE, MariadbHarness, open_mariadb
+from tests.engines.database_harness import FRIEND, STRANGER, ZONE, MariadbHarness, open_mariadb
 
 Database = tuple[DatabaseSpec, Access]
 
@@ -92,6 +92,58 @@ async def test_plain_connections_where_they_are_allowed(mariadb: MariadbHarness)
         "backup stage start",
         "flush privileges",
         "shutdown",
+        "grant file on *.* to roostadmin@'%'",
+        "grant read_only admin on *.* to roostadmin@'%'",
+        "grant reload, shutdown, create user on *.* to roostadmin@'%'",
+        "grant replication slave, replication client on *.* to roostadmin@'%'",
+        "grant select on own.* to x identified by 'y'",
+        "create user x identified by 'y' require none",
+        "create or replace user roostadmin@'%' identified by 'y'",
+        "alter user root@localhost identified by 'x'",
+        "alter user roostadmin@'%' require none",
+        "drop user root@localhost",
+        "set default role all for root@localhost",
+        "install plugin x soname 'ha_archive.so'",
+        "uninstall plugin file_key_management",
+        "uninstall soname 'auth_socket'",
+        "create aggregate function f returns integer soname 'x.so'",
+        "create server s foreign data wrapper mysql options (host '127.0.0.1', user 'root')",
+        "create table own.far (a int) engine=FEDERATED connection='mysql://root@127.0.0.1/mysql/user'",
+        "create table own.far (a int) engine=CONNECT table_type=DOS file_name='/etc/passwd'",
+        "create trigger mysql.t before insert on mysql.user for each row set @a = 1",
+        "create event mysql.e on schedule every 1 second do select 1",
+        "create procedure mysql.p() select 1",
+        "handler mysql.global_priv open",
+        "lock tables mysql.global_priv write",
+        "alter table mysql.global_priv engine=MyISAM",
+        "rename table mysql.proc to own.proc",
+        "truncate table mysql.general_log",
+        "select authentication_string from mysql.user",
+        "select * into dumpfile '/tmp/x' from own.t",
+        "execute immediate 'set global read_only = 1'",
+        "set global require_secure_transport = 0",
+        "set global max_connections = 100000",
+        "set global innodb_buffer_pool_size = 1073741824",
+        "set global event_scheduler = 1",
+        "set global init_connect = 'x'",
+        "set global log_bin_trust_function_creators = 1",
+        "set global rpl_semi_sync_master_enabled = 0",
+        "set global gtid_slave_pos = '0-1-1'",
+        "set session gtid_seq_no = 1",
+        "set session server_id = 7",
+        "set session binlog_format = 'STATEMENT'",
+        "start slave",
+        "stop slave",
+        "reset slave all",
+        "show slave status",
+        "show binary logs",
+        "show binlog events",
+        "purge binary logs before now()",
+        "binlog 'x'",
+        "flush logs",
+        "flush tables with read lock",
+        "flush hosts",
+        "flush ssl",
     ],
 )
 async def test_no_way_out(mariadb: MariadbHarness, database: Database, attempt: str) -> None:
@@ -100,6 +152,22 @@ async def test_no_way_out(mariadb: MariadbHarness, database: Database, attempt: 
     await mariadb.ask(access, spec, *tables)
     with pytest.raises(pymysql.Error):
         await mariadb.ask(access, spec, attempt)
+
+
+@pytest.mark.parametrize("engine", ["InnoDB", "MyISAM"])
+async def test_tables_are_nowhere_else(
+    mariadb: MariadbHarness, database: Database, engine: str
+) -> None:
+    """Not at any place that the statement says, where no limit or backup would know of them."""
+    spec, access = database
+    made = await mariadb.ask(
+        access,
+        spec,
+        "create database if not exists own",
+        f"create or replace table own.out (a int) engine={engine} data directory='/tmp'",
+        "show create table own.out",
+    )
+    assert "DATA DIRECTORY" not in str(made[0][1])
 
 
 async def test_files_of_the_host_are_not_read(mariadb: MariadbHarness, database: Database) -> None:
@@ -140,6 +208,86 @@ async def test_open_connections_end_with_their_permission(mariadb: MariadbHarnes
     with pytest.raises(pymysql.Error):
         await asyncio.to_thread(connection.query, "select 1")
     await mariadb.engine.delete(spec.id)
+
+
+@pytest.mark.parametrize(
+    ("networks", "friend", "stranger"),
+    [
+        ((), False, False),
+        (("127.0.0.2/31",), True, True),
+        (("127.0.0.2/32", "2001:db8::/64"), True, False),
+        (("::/0",), False, False),
+        (("0.0.0.0/0",), True, True),
+        (("127.0.0.0/8", "127.0.0.3/32"), True, True),
+    ],
+)
+async def test_whom_a_list_lets_in(
+    mariadb: MariadbHarness,
+    database: Database,
+    networks: tuple[str, ...],
+    friend: bool,
+    stranger: bool,
+) -> None:
+    spec, access = database
+    await mariadb.engine.set_allow_list(spec.id, networks)
+    admitted = [await mariadb.admits(access, spec, each) for each in (FRIEND, STRANGER)]
+    await mariadb.engine.set_allow_list(spec.id, spec.allow_list)
+    assert admitted == [friend, stranger]
+
+
+@pytest.mark.parametrize(
+    ("networks", "admitted"),
+    [
+        (("::1/128",), True),
+        (("2001:db8::/32",), False),
+        (("127.0.0.0/8",), False),
+        (("::/0",), True),
+        (("0.0.0.0/0",), True),
+        ((), False),
+    ],
+)
+async def test_whom_a_list_lets_in_by_ipv6(
+    ipv6: tuple[MariadbDatabases, DatabaseSpec, Access], networks: tuple[str, ...], admitted: bool
+) -> None:
+    """An open connection ends with its permission, too."""
+    engine, spec, access = ipv6
+    await engine.set_allow_list(spec.id, ("::1/128",))
+    reader, writer = await asyncio.open_connection("::1", access.port)
+    assert await reader.read(1)
+    await engine.set_allow_list(spec.id, networks)
+    try:
+        if admitted:
+            _, other = await asyncio.open_connection("::1", access.port)
+            other.close()
+        else:
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.open_connection("::1", access.port)
+            writer.write(b"x")
+            with pytest.raises(ConnectionResetError):
+                await reader.read()
+    finally:
+        writer.close()
+
+
+@pytest_asyncio.fixture(scope="module")
+async def ipv6(
+    mariadb: MariadbHarness, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[MariadbDatabases, DatabaseSpec, Access]]:
+    """A database that listens on ::1."""
+    root = tmp_path_factory.mktemp("ipv6")
+    addresses = Addresses.of("::1", None, None, None, ZONE)
+    engine = MariadbDatabases(root, mariadb.version, addresses, root / "secret.key")
+    spec = mariadb.spec(next(ids))
+    try:
+        yield engine, spec, await engine.create(spec)
+    finally:
+        await engine.shut_down()
+
+
+async def test_names_of_ipv6_addresses(
+    ipv6: tuple[MariadbDatabases, DatabaseSpec, Access],
+) -> None:
+    assert [host.address for host in ipv6[2].hosts.named] == ["::1"]
 
 
 async def test_secrets_are_no_arguments_and_in_no_file(
