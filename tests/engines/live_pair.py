@@ -10,10 +10,12 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from roost.engines.qemu.command import Accelerator
 from roost.engines.qemu.firewalls import NftablesFirewalls
 from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.instances import QemuInstances
+from roost.engines.qemu.kvm import accelerator
 from roost.engines.qemu.live import machines
 from roost.engines.qemu.monitor import connected
 from roost.engines.qemu.network.config import NetworkConfig
@@ -104,13 +106,14 @@ class QemuHost:
         self.state_dir = state_dir
         self.network = NetworkConfig((pools.ipv4,), pools.ipv6, uplink="routed")
         self._images = images
+        self.accelerator: Accelerator = self.run(accelerator())
         self.harness = QemuHarness(state_dir, images, pools)
         self.engine = self.reopen()
         self.volumes = QemuVolumes(state_dir)
         self.firewalls = NftablesFirewalls(state_dir, self.network)
 
     def reopen(self) -> QemuInstances:
-        return QemuInstances(self.state_dir, self._images, self.network, "tcg")
+        return QemuInstances(self.state_dir, self._images, self.network, self.accelerator)
 
     def run(self, work: Coroutine[object, object, _T]) -> _T:
         return self.host.run(work)
