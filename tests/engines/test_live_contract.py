@@ -124,6 +124,15 @@ def test_one_that_is_turned_away_goes_on_here(
         there.run(there.engine.live.enter(spec))
 
 
+def test_one_that_is_about_to_come_can_be_deleted(pair: AnyPair, spec: InstanceSpec) -> None:
+    here, there = pair.here, pair.there
+    send(pair, spec, expect(pair, spec))
+    there.run(there.engine.delete(spec.id))
+    assert there.remains(spec.id) == []
+    here.run(here.engine.live.stay(spec.id))
+    assert here.runs(spec.id)
+
+
 def test_one_that_was_sent_can_still_stay(
     pair: AnyPair, spec: InstanceSpec, volume: VolumeSpec
 ) -> None:

@@ -188,6 +188,21 @@ def test_a_guest_that_counts_goes_there_and_back(story: Story) -> None:
     assert gaps[-1] < 30, "it was silent for so long that connections break"
 
 
+def test_one_that_has_come_boots_again(story: Story) -> None:
+    """What it boots with has come along."""
+    if not story.gaps:
+        story.send(story.expect())
+        story.arrive()
+    boot = story.seen()[0]
+    story.says("(sleep 1; reboot -f) </dev/null >/dev/null 2>&1 &")
+    booted = until(
+        lambda: story.shell.run(ipv4(story.spec), "cat /proc/sys/kernel/random/boot_id"),
+        lambda answer: answer is not None and answer.strip() != boot,
+    )
+    story.pair.world.run(booted)
+    story.says(_COUNT)
+
+
 @pytest.mark.parametrize("number", range(max(ROUNDS, len(VICTIMS))))
 def test_one_guest_runs_whatever_is_killed(story: Story, number: int) -> None:
     victim, wait = VICTIMS[number % len(VICTIMS)], random.uniform(0, 2.5)

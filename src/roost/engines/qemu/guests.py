@@ -33,7 +33,7 @@ TERMINAL = "console.sock"
 """Both ways; what the guest writes is in the log as well."""
 BOOT = "boot.json"
 
-_NAME = re.compile(r"compute-(\d+)")
+_NAME = re.compile(r"(compute|arriving)-(\d+)")
 _SHAPE = TypeAdapter(tuple[int, int, bool, Slot | None, list[DiskDevice], list[str]])
 
 
@@ -155,11 +155,20 @@ def shape_of(spec: InstanceSpec) -> str:
 
 
 def all_guests(state_dir: Path) -> list[Guest]:
-    """By id."""
+    """By id, but for those that arrive."""
+    return [Guest(state_dir, number) for number in _ids(state_dir, "compute")]
+
+
+def arriving_ids(state_dir: Path) -> list[int]:
+    """Of guests that other hosts are about to send here."""
+    return _ids(state_dir, "arriving")
+
+
+def _ids(state_dir: Path, kind: str) -> list[int]:
     if not state_dir.is_dir():
         return []
     matches = (_NAME.fullmatch(path.name) for path in state_dir.iterdir())
-    return [Guest(state_dir, number) for number in sorted(int(m[1]) for m in matches if m)]
+    return sorted(int(match[2]) for match in matches if match and match[1] == kind)
 
 
 def running_guests(state_dir: Path) -> list[tuple[Guest, Process]]:

@@ -24,7 +24,13 @@ from roost.engines.qemu.captures import QemuImages
 from roost.engines.qemu.command import Accelerator, Machine
 from roost.engines.qemu.disks import QemuDisks
 from roost.engines.qemu.endings import Endings
-from roost.engines.qemu.guests import TERMINAL, Guest, all_guests, running_guests
+from roost.engines.qemu.guests import (
+    TERMINAL,
+    Guest,
+    all_guests,
+    arriving_ids,
+    running_guests,
+)
 from roost.engines.qemu.images.store import ImageStore
 from roost.engines.qemu.launch import KvmError, launch, runs
 from roost.engines.qemu.live.engine import QemuLive
@@ -133,6 +139,7 @@ class QemuInstances:
 
     async def delete(self, compute_id: int) -> None:
         guest = self._guest(compute_id)
+        await self._live.turn_away(compute_id)
         with faults("The instance could not be deleted"), suppress(FileNotFoundError):
             async with locked(guest.directory):
                 await patiently(lambda: self._remove(guest))
@@ -193,6 +200,8 @@ class QemuInstances:
             return await DISK.run(read_host, self._state_dir)
 
     async def shut_down(self) -> None:
+        for compute_id in await DISK.run(arriving_ids, self._state_dir):
+            await self._live.turn_away(compute_id)
         running = await DISK.run(running_guests, self._state_dir)
         await asyncio.gather(*(self._halt(guest) for guest, _ in running))
         await self._network.tear_down()

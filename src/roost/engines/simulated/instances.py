@@ -73,6 +73,7 @@ class SimulatedInstances:
 
     async def delete(self, compute_id: int) -> None:
         await self._plane.fail_if_planned("delete")
+        await self.live.turn_away(compute_id)
         if await self._state(compute_id) is None:
             return
         await self.plan.wait("delete", str(compute_id))

@@ -184,7 +184,7 @@ class LiveEngine(Protocol):
     that the guest is there, or is to stay here. So no two of it run, whichever worker or host dies
     when.
 
-    What fails before that is undone in this order: `turn_away` there, `stay` here.
+    What fails before that is undone: `turn_away` there, `stay` here.
 
     Volumes are made empty there before `receive` (VolumeEngine.create), and go with the guest;
     those that it leaves behind are deleted here after it has gone. Its firewalls are put in force
@@ -270,7 +270,7 @@ class InstanceEngine(Protocol):
         """
 
     async def delete(self, compute_id: int) -> None:
-        """Remove the guest, its disks and its network attachment, running or not.
+        """Remove the guest, its disks and its network attachment, running or not, or about to come.
 
         Volumes and backups stay.
         """

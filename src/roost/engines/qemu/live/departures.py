@@ -220,11 +220,14 @@ async def _mirror(guest: Guest, names: Sequence[str], advance: _Advance) -> None
 
 
 async def _send_memory(guest: Guest, landing: Waiting, limit: int | None) -> None:
+    """Without KVM the guest is halted before: QEMU misses pages that it changes meanwhile."""
     async with connected(guest.directory) as monitor:
         await machines.set_capabilities(
             monitor, "pause-before-switchover", "return-path", "auto-converge"
         )
         await machines.set_parameters(monitor, channel.KEYS, limit)
+        if not await machines.uses_kvm(monitor):
+            await monitor.execute("stop")
         await monitor.execute("migrate", {"uri": channel.uri(landing)})
 
 
