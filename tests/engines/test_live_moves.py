@@ -163,6 +163,7 @@ def _begin(story: Story) -> None:
     story.says(_COUNT)
 
 
+@pytest.mark.timeout(300 + 60 * ROUNDS)
 def test_a_guest_that_counts_goes_there_and_back(story: Story) -> None:
     until_counted(story, 2)
     for number in range(ROUNDS):
