@@ -1,15 +1,18 @@
 """Uploads of images over HTTP (spec A, Images 3 to 7)."""
 
 import asyncio
+import errno
 import gzip
 from datetime import timedelta
 from itertools import count
 
 import pytest
 
+from roost.app import image_uploads
 from roost.app.roost import Roost
-from roost.core.spool import Spool
+from roost.core.spool import SparseFile, Spool
 from roost.jobs.kinds import JobArgs
+from roost.resources.images import upload_service
 from roost.resources.images.upload_jobs import DUE
 from roost.resources.images.upload_rules import CANCELED
 from tests.support.captures import IMAGES, image_events
@@ -17,6 +20,7 @@ from tests.support.client import Client, Json, until
 from tests.support.drift import drift
 from tests.support.instances import made
 from tests.support.uploads import MB, OCTETS, UPLOAD, disk_bytes, in_pieces, pending, send
+from tests.support.volumes import failing
 
 
 async def begun(roost: Roost, *answers: Json) -> None:
@@ -174,3 +178,71 @@ async def test_fields(client: Client, change: dict[str, object], field: str) -> 
     body = {"label": "built", "region": "us-lake", **change}
     answer = await client.send("POST", UPLOAD, body)
     assert (answer.status, [name for name, _ in answer.problems]) == (400, [field])
+
+
+async def test_a_host_without_room_says_so_and_may_be_asked_again(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = await pending(client)
+    data = gzip.compress(disk_bytes("mark"))
+    with monkeypatch.context() as patched:
+        patched.setattr(SparseFile, "write", _no_room)
+        status, body = await send(answer["upload_to"], data)
+    assert (status, body["errors"][0]["reason"]) == (
+        507,
+        "There is no room for the data; try again later",
+    )
+    assert number_of(answer) not in roost.services.get(Spool).numbers()
+    row = await client.get(f"{IMAGES}/{answer['image']['id']}")
+    assert (row["status"], row["size"]) == ("pending_upload", 0)
+    assert (await send(answer["upload_to"], data))[0] == 200
+
+
+def _no_room(_file: SparseFile, _data: bytes) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+async def test_an_engine_without_room_leaves_nothing(client: Client, roost: Roost) -> None:
+    answer = await pending(client)
+    async with failing(roost, "image_keep", "The disk of the host is full"):
+        assert (await send(answer["upload_to"], gzip.compress(disk_bytes("mark"))))[0] == 200
+        [event] = await image_events(client, "image_upload")
+    assert (event["status"], event["message"]) == ("failed", "The disk of the host is full")
+    assert (await client.send("GET", f"{IMAGES}/{answer['image']['id']}")).status == 404
+    assert number_of(answer) not in roost.services.get(Spool).numbers()
+
+
+async def test_who_sends_nothing_for_long_is_cut_off_and_may_start_again(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = await pending(client)
+    data = gzip.compress(disk_bytes("mark"))
+    with monkeypatch.context() as patched:
+        patched.setattr(image_uploads, "_IDLE_SECONDS", 0.1)
+        pieces = in_pieces(data[:50], data[50:], then=asyncio.Event())
+        stalled = asyncio.create_task(send(answer["upload_to"], pieces))
+        await begun(roost, answer)
+
+        async def gone() -> bool:
+            return number_of(answer) not in roost.services.get(Spool).numbers()
+
+        await until(gone, bool)
+        stalled.cancel()
+        await asyncio.gather(stalled, return_exceptions=True)
+    status, _ = await until(lambda: send(answer["upload_to"], data), lambda found: found[0] != 409)
+    assert status == 200
+
+
+async def test_an_upload_that_takes_too_long_may_start_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = await pending(client)
+    data = gzip.compress(disk_bytes("mark"))
+    with monkeypatch.context() as patched:
+        patched.setattr(upload_service, "SECONDS", 0)
+        assert (await send(answer["upload_to"], data))[0] == 408
+    assert (await send(answer["upload_to"], data))[0] == 200
+
+
+def number_of(answer: Json) -> int:
+    return int(answer["image"]["id"].partition("/")[2])

@@ -7,6 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from roost.cli import main
+from roost.core.catalog import load
+from roost.engines.qemu.images.published import PUBLISHED
 from tests.cli.process import Server, ran, roost, wait_until
 
 needs_qemu_img = pytest.mark.skipif(shutil.which("qemu-img") is None, reason="no qemu-img")
@@ -62,6 +64,8 @@ def test_import_of_a_listed_image(server: Server, disk: Path) -> None:
         (("import", "nothing.raw", "--id", "private/x"), "for the images of accounts"),
         (("import", "nothing.raw", "--id", "Nonsense"), "is not an image id"),
         (("import", "nothing.raw", "--id", "a/b", "--label", ""), "must be 1-128 characters"),
+        (("build", "ubuntu22.04"), "cloudimg-amd64.img --id roost/ubuntu22.04"),
+        (("build", "alpine3.19"), "cloudinit-r0.qcow2 --id roost/alpine3.19"),
         (("build", "windows"), "'windows' is not one of 'mini', 'debian12'"),
     ],
 )
@@ -69,3 +73,7 @@ def test_refusals(server: Server, arguments: tuple[str, ...], message: str) -> N
     done = CliRunner().invoke(main, ["image", *arguments, "--state", str(server.state)])
     assert done.exit_code in (1, 2)
     assert message in done.stderr
+
+
+def test_what_is_published_is_in_the_catalogue() -> None:
+    assert PUBLISHED.keys() <= {image.id for image in load(None).entries.images}

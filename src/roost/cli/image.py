@@ -18,11 +18,12 @@ from roost.clock import Clock
 from roost.core.catalog import load
 from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.images.importing import import_image
+from roost.engines.qemu.images.published import PUBLISHED
 from roost.engines.qemu.images.store import ImageStore
 from roost.resources.images.imported_service import offer
 from roost.settings import Settings
 
-_BUILDABLE = {image_id.partition("/")[2]: image_id for image_id in BUILDERS}
+_NAMES = {image_id.partition("/")[2]: image_id for image_id in (*BUILDERS, *PUBLISHED)}
 _LABEL_LENGTH = 128
 
 
@@ -33,10 +34,18 @@ def image() -> None:
 
 @image.command()
 @state_option
-@click.argument("name", type=click.Choice(list(_BUILDABLE)))
+@click.argument("name", type=click.Choice(list(_NAMES)))
 def build(state: Path | None, name: str) -> None:
-    """Build an image from the host's package sources; needs root."""
-    image_id = _BUILDABLE[name]
+    """Build an image from the host's package sources; needs root.
+
+    Of those that are not built here it says what to import.
+    """
+    image_id = _NAMES[name]
+    if image_id in PUBLISHED:
+        raise click.ClickException(
+            f"{image_id} is not built here; import what its makers publish:\n"
+            f"roost image import {PUBLISHED[image_id]} --id {image_id}"
+        )
     store = ImageStore.of(read_settings(state=state))
     run(build_image(store, image_id, lambda text: _say(image_id, text), again=True))
 

@@ -57,7 +57,7 @@ async def build_debian12(draft: Draft, progress: Callable[[str], None]) -> None:
     It takes 3 GB more of the store's disk while it runs.
     """
     await _build(draft.work, draft.image, progress)
-    draft.publish(DEBIAN12)
+    await DISK.run(draft.publish, DEBIAN12)
     progress(f"{DEBIAN12.id} is ready")
 
 

@@ -68,7 +68,7 @@ async def import_image(
         )
         progress("converting")
         await run("qemu-img", "convert", "-f", kind, "-O", "qcow2", plain, draft.image / ROOT)
-        draft.publish(info)
+        await DISK.run(draft.publish, info)
     progress(f"{image_id} is ready")
 
 

@@ -49,7 +49,7 @@ _GUEST_FILES = {
 async def build_mini(draft: Draft, progress: Callable[[str], None]) -> None:
     """Build `roost/mini` from the host's package sources, as root; takes a few seconds."""
     await _build(draft.work, draft.image, progress)
-    draft.publish(MINI)
+    await DISK.run(draft.publish, MINI)
     progress(f"{MINI.id} is ready")
 
 

@@ -113,10 +113,14 @@ class Draft:
     """For files that are needed only meanwhile."""
 
     def publish(self, info: ImageInfo) -> None:
-        """Make `image` the image, in place of the one of this id that there may be."""
+        """Make `image` the image for good, in place of the one of this id that there may be.
+
+        Blocks, until all of it is on the disk.
+        """
         if info.id != self.id:
             raise ValueError(f"{info.id} is not {self.id}")
         (self.image / INFO).write_text(info.model_dump_json(indent=2))
+        sync(*self.image.iterdir(), self.image)
         self.store.put(self.id, self.image)
 
 
@@ -176,6 +180,7 @@ class ImageStore:
         fresh = version.with_suffix(".link")
         fresh.symlink_to(Path("..", _VERSIONS, image_id, version.name))
         os.replace(fresh, link)
+        sync(version.parent, link.parent, self.root)
         self._discard(old)
 
     def _sweep(self, image_id: str) -> None:
