@@ -12,13 +12,14 @@ from roost.app import image_uploads
 from roost.app.roost import Roost
 from roost.core.spool import SparseFile, Spool
 from roost.jobs.kinds import JobArgs
+from roost.resources.compute.references import NOT_SET_UP
 from roost.resources.images import upload_service
 from roost.resources.images.upload_jobs import DUE
 from roost.resources.images.upload_rules import CANCELED
-from tests.support.captures import IMAGES, image_events
+from tests.support.captures import IMAGES, captured, first_disk, image_events
 from tests.support.client import Client, Json, until
 from tests.support.drift import drift
-from tests.support.instances import made
+from tests.support.instances import INSTANCES, PASSWORD, made, settled
 from tests.support.uploads import MB, OCTETS, UPLOAD, disk_bytes, in_pieces, pending, send
 from tests.support.volumes import failing
 
@@ -178,6 +179,25 @@ async def test_fields(client: Client, change: dict[str, object], field: str) -> 
     body = {"label": "built", "region": "us-lake", **change}
     answer = await client.send("POST", UPLOAD, body)
     assert (answer.status, [name for name, _ in answer.problems]) == (400, [field])
+
+
+@pytest.mark.parametrize("cloud_init", [True, False])
+async def test_events_say_that_no_password_is_set(client: Client, cloud_init: bool) -> None:
+    answer = await pending(client, cloud_init=cloud_init)
+    image = answer["image"]["id"]
+    assert (await send(answer["upload_to"], gzip.compress(disk_bytes("mark"))))[0] == 200
+    await until(lambda: client.get(f"{IMAGES}/{image}"), lambda row: row["status"] == "available")
+    note = "" if cloud_init else NOT_SET_UP
+    instance = await made(client, image=image)
+    body = {"image": image, "root_pass": PASSWORD}
+    await client.post(f"{INSTANCES}/{instance['id']}/rebuild", body)
+    await settled(client, instance["id"])
+    for action in ("compute_create", "compute_rebuild"):
+        [event] = await image_events(client, action)
+        assert (event["status"], event["message"]) == ("finished", note)
+    copy = await captured(client, disk_id=(await first_disk(client, instance["id"]))["id"])
+    await made(client, image=copy["id"])
+    assert (await image_events(client, "compute_create"))[0]["message"] == note
 
 
 async def test_a_host_without_room_says_so_and_may_be_asked_again(

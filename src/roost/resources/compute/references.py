@@ -77,6 +77,15 @@ async def find_image(context: Context, image_id: str | None) -> ImageEntry | Non
     return None if image_id is None else (await _IMAGE.find(context, (image_id,))).get(image_id)
 
 
+NOT_SET_UP = "The image is not known to have cloud-init: no root password and keys are set."
+
+
+async def set_up_note(context: Context, image_id: str | None) -> str:
+    """What the event of a disk says that begins as the image."""
+    image = await find_image(context, image_id)
+    return "" if image is None or image.sets_up else NOT_SET_UP
+
+
 def image_entity(image_id: str, label: str) -> Entity:
     """As events name it."""
     return EntityKind(name="image", path="/images/{id}").entity(image_id, label)

@@ -33,7 +33,7 @@ from roost.resources.compute.neighbours import Host, InstanceFirewalls, Place
 from roost.resources.compute.profile_queries import Profile
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import Alerts
-from roost.resources.compute.references import find_image, image_entity
+from roost.resources.compute.references import find_image, image_entity, set_up_note
 from roost.resources.compute.script_service import deploy
 from roost.resources.ssh_keys.references import stored_keys
 from roost.resources.tags.service import use_tags
@@ -63,7 +63,8 @@ async def create(context: Context, body: CreateInstance) -> str:
     if body.image is not None:
         image = image_entity(body.image, body.image)
     if body.backup_id is None:
-        await log.start(context, CREATE, args, entity, image)
+        note = await set_up_note(context, body.image)
+        await log.start(context, CREATE, args, entity, image, message=note)
     else:
         restored = await place_in_new(context, body.backup_id, new, args)
         await log.start(context, CREATE_FROM_BACKUP, restored, entity, image)

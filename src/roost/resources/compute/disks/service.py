@@ -14,7 +14,7 @@ from roost.resources.compute.disks.queries import DiskFacts, NewDisk, disk_entit
 from roost.resources.compute.disks.records import SealedSetup
 from roost.resources.compute.locks import Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
-from roost.resources.compute.references import find_image
+from roost.resources.compute.references import find_image, set_up_note
 from roost.resources.compute.script_service import deploy
 from roost.resources.ssh_keys.references import stored_keys
 from roost.secrets import Box, hash_guest_password
@@ -40,7 +40,8 @@ async def create(context: Context, instance: InstanceFacts, turn: Turn, body: Cr
     )
     disk = await queries.insert(context.db, new, context.clock.now())
     args = _args(context, disk, turn)
-    await _start(context, jobs.CREATE, args, instance, disk)
+    note = await set_up_note(context, body.image)
+    await _start(context, jobs.CREATE, args, instance, disk, note)
     return disk.id
 
 
@@ -138,10 +139,15 @@ async def _image_label(context: Context, image_id: str | None) -> str:
 
 
 async def _start(
-    context: Context, kind: JobKind[A], args: A, instance: InstanceFacts, disk: DiskFacts
+    context: Context,
+    kind: JobKind[A],
+    args: A,
+    instance: InstanceFacts,
+    disk: DiskFacts,
+    message: str = "",
 ) -> None:
     second = disk_entity(instance.id, disk.id, disk.label)
-    await log.start(context, kind, args, COMPUTE.of(instance), second)
+    await log.start(context, kind, args, COMPUTE.of(instance), second, message=message)
 
 
 def _args(context: Context, disk: DiskFacts, turn: Turn) -> DiskArgs:

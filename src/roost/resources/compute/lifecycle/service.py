@@ -21,7 +21,7 @@ from roost.resources.compute.lifecycle.rules import Specs
 from roost.resources.compute.limits import check_resized
 from roost.resources.compute.neighbours import InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
-from roost.resources.compute.references import find_image
+from roost.resources.compute.references import find_image, set_up_note
 from roost.resources.compute.rules import user_data_reason
 from roost.resources.compute.script_service import deploy
 from roost.resources.compute.service import Wanted, give_profile
@@ -47,7 +47,8 @@ async def rebuild(context: Context, instance: InstanceFacts, body: RebuildInstan
     script = await deploy(context, instance.id, body)
     setup = SealedSetup(root_pass=body.root_pass, authorized_keys=keys, script=script)
     await give_profile(context, instance.id, Wanted(body.image, specs.disk, swap, setup, (), ()))
-    await log.start(context, jobs.REBUILD, args, COMPUTE.of(instance))
+    note = await set_up_note(context, body.image)
+    await log.start(context, jobs.REBUILD, args, COMPUTE.of(instance), message=note)
 
 
 async def _specs(context: Context, instance: InstanceFacts, body: RebuildInstance) -> Specs:
