@@ -111,7 +111,7 @@ async def _upload(story: Story, disk: Path) -> str:
     body = {"label": "built elsewhere", "region": "local", "cloud_init": True}
     answer = await story.send("POST", "/images/upload", body)
     async with (
-        aiohttp.ClientSession() as session,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session,
         session.put(answer["upload_to"], data=_pieces(disk), headers=OCTETS) as taken,
     ):
         assert (taken.status, await taken.json()) == (200, {})

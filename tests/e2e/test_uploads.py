@@ -57,6 +57,7 @@ async def _names(folder: Path) -> list[str]:
 
 
 @pytest.mark.spec("A images 5")
+@pytest.mark.timeout(1200)
 async def test_a_large_disk_takes_little_memory_and_room(tmp_path: Path) -> None:
     async with opened(tmp_path / "state", engines="simulated", images=tmp_path / "images") as cloud:
         await cloud.start()

@@ -27,7 +27,7 @@ async def send(
 ) -> tuple[int, Json]:
     """Status and body of what is answered, without a token."""
     async with (
-        aiohttp.ClientSession() as session,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session,
         session.put(url, data=data, headers=headers or OCTETS) as answer,
     ):
         return answer.status, await answer.json()
