@@ -61,7 +61,6 @@ async def _enqueue_capture(stage: Stage) -> tuple[int, int]:
             engine=stage.engine().name,
             compute_id=compute_id,
             capabilities=[],
-            origin=None,
             now=roost.clock.seconds(),
         )
         number = await queries.insert(db, new)

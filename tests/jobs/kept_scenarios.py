@@ -62,7 +62,6 @@ async def _insert(stage: Stage, compute_id: int, age: timedelta = timedelta(0)) 
         engine=stage.engine().name,
         compute_id=compute_id,
         capabilities=[],
-        origin=None,
         now=now,
         type="automatic",
         expiry=now + timedelta(days=7),

@@ -207,8 +207,6 @@ class ImageEntry(Entry):
     capabilities: list[Literal["cloud-init"]] = []
     runs_scripts: bool = False
     """Takes user data that begins with `#!`, without understanding the rest of cloud-init."""
-    sets_up: bool = True
-    """Whether its guests get their name, keys and root password from Roost."""
 
     @property
     def takes_user_data(self) -> bool:

@@ -77,13 +77,18 @@ async def find_image(context: Context, image_id: str | None) -> ImageEntry | Non
     return None if image_id is None else (await _IMAGE.find(context, (image_id,))).get(image_id)
 
 
-NOT_SET_UP = "The image is not known to have cloud-init: no root password and keys are set."
+NOT_SET_UP = (
+    "The root password and keys are set only if what is on the image asks for them,"
+    " as cloud-init does."
+)
 
 
 async def set_up_note(context: Context, image_id: str | None) -> str:
-    """What the event of a disk says that begins as the image."""
+    """What the event says of a disk that begins as a private image without cloud-init."""
     image = await find_image(context, image_id)
-    return "" if image is None or image.sets_up else NOT_SET_UP
+    if image is None or "cloud-init" in image.capabilities:
+        return ""
+    return "" if context.get(Catalog).find_image(image.id) else NOT_SET_UP
 
 
 def image_entity(image_id: str, label: str) -> Entity:

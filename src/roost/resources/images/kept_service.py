@@ -44,7 +44,6 @@ async def begin(
         compute_id=instance.id,
         capabilities=await kept_queries.capabilities(context.db, disk.image),
         now=now,
-        origin=disk.image,
         type="automatic",
         expiry=expiry,
     )

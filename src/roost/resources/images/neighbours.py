@@ -62,6 +62,5 @@ def _entry(image: ImageFacts) -> ImageEntry:
             "size": image.size,
             "created": image.created,
             "capabilities": image.capabilities,
-            "sets_up": image.sets_up,
         }
     )

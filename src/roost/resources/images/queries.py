@@ -113,8 +113,6 @@ class NewImage:
     compute_id: int
     capabilities: list[str]
     now: datetime
-    origin: str | None
-    """The image that the disk began as."""
     type: Literal["manual", "automatic"] = "manual"
     expiry: datetime | None = None
 
@@ -138,8 +136,6 @@ class ImageFacts:
     compute_id: int | None
     """The instance of whose disk it is being made."""
     capabilities: list[str]
-    sets_up: bool
-    """Whether its guests get their name, keys and root password."""
     created: datetime
     deleting: bool
     version: int
@@ -148,17 +144,15 @@ class ImageFacts:
 
 _COLUMNS = """
     id, number, account_id, label, description, status, size, region, engine, compute_id,
-    capabilities, sets_up, created, deleting, xmin as version
+    capabilities, created, deleting, xmin as version
     """
 
 _INSERT = Statement(
     """
     insert into image (id, number, account_id, label, description, created, updated, created_by,
-        size, type, expiry, status, capabilities, region, engine, compute_id, sets_up)
+        size, type, expiry, status, capabilities, region, engine, compute_id)
     select 'private/' || n, n, :account_id, :label, :description, :now, :now, :created_by,
-        0, :type, :expiry, 'creating', :capabilities, :region, :engine, :compute_id,
-        :capabilities::text[] @> '{cloud-init}'
-            or coalesce((select sets_up from image where id = :origin), false)
+        0, :type, :expiry, 'creating', :capabilities, :region, :engine, :compute_id
     from nextval('image_number') n returning number
     """
 )

@@ -34,7 +34,6 @@ async def create(context: Context, body: CreateImage) -> int:
         compute_id=instance.id,
         capabilities=["cloud-init"] if body.cloud_init else [],
         now=context.clock.seconds(),
-        origin=disk.image,
     )
     number = await queries.insert(context.db, new)
     await give_to_creator(context, IMAGE.name, number)

@@ -37,10 +37,9 @@ class Pending:
 _INSERT = Statement(
     """
     insert into image (id, number, account_id, label, description, created, updated, created_by,
-        size, type, status, capabilities, region, engine, upload_hash, upload_until, sets_up)
+        size, type, status, capabilities, region, engine, upload_hash, upload_until)
     select 'private/' || n, n, :account_id, :label, :description, :now, :now, :created_by,
-        0, 'manual', 'pending_upload', :capabilities, :region, :engine, :hash, :until,
-        :capabilities::text[] @> '{cloud-init}'
+        0, 'manual', 'pending_upload', :capabilities, :region, :engine, :hash, :until
     from nextval('image_number') n returning number
     """
 )
