@@ -12,6 +12,10 @@ _ADDRESS = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+$"
 _ADDRESS_OF_DOMAIN = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$"
 
 
+MAIN_HOST = "main"
+"""The host that runs all work which belongs to no other one."""
+
+
 class Settings(BaseSettings):
     """Every setting with its default; `docs/operating.md` explains them."""
 
@@ -45,6 +49,11 @@ class Settings(BaseSettings):
     )
     engines: Literal["auto", "simulated", "local"] = "auto"
     catalog: Path | None = None
+    host: str = Field(
+        default=MAIN_HOST,
+        pattern=r"^[a-z0-9][a-z0-9-]{0,30}$",
+        description="name of the machine whose guests this process serves",
+    )
     payments: Literal["simulated", "manual", "stripe"] = Field(
         default="simulated",
         description="simulated: cards are charged without money; manual: the operator records "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from roost.core.events import log
-from roost.core.limits.queries import measure, measured
+from roost.core.hosts.queries import measure, serving
 from roost.jobs import Environment, JobKind, Worker, WorkerSettings
 from roost.resources.compute.engine import Power
 from roost.resources.compute.jobs import (
@@ -205,11 +205,12 @@ class CapacityCase:
     job_id: int
 
     async def check_done(self) -> None:
-        assert await measured(self.environment.store, REGION) is None
+        assert [each.figures for each in await serving(self.environment.store, REGION)] == [None]
 
     async def check_failed(self) -> None:
         """The next minute's job does what this one could not."""
-        assert await measured(self.environment.store, REGION) in (None, (1, 2, 1))
+        [room] = await serving(self.environment.store, REGION)
+        assert room.figures in (None, (1, 2, 1))
         await self.environment.store.execute("delete from region_capacity")
 
 

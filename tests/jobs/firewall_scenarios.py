@@ -16,7 +16,7 @@ from roost.jobs.kinds import JobArgs
 from roost.resources.firewalls import device_queries, queries, watch_jobs
 from roost.resources.firewalls.apply_service import put_in_force
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallState
-from roost.resources.firewalls.jobs import APPLY, start
+from roost.resources.firewalls.jobs import APPLY, APPLY_ON_HOST, HostArgs, start
 from roost.resources.firewalls.queries import NewFirewall
 from roost.resources.firewalls.records import FirewallStatus
 from tests.jobs.harness import Scenario
@@ -141,6 +141,16 @@ async def begin_watch(environment: Environment) -> FirewallCase:
     return FirewallCase(stage, firewall_id, job_id, filters=True, told=False)
 
 
+async def begin_on_host(environment: Environment) -> FirewallCase:
+    """What the workers of another host do."""
+    stage = environment.services.get(Stage)
+    firewall_id, compute_id = await placed(stage)
+    await behind(stage, firewall_id, compute_id)
+    args = HostArgs(firewall_id=firewall_id, host=environment.settings.host)
+    job = await environment.queue.enqueue(environment.store, APPLY_ON_HOST, args, host=args.host)
+    return FirewallCase(stage, firewall_id, job.id, filters=True, told=False)
+
+
 def _scenario(title: str, prepare: Prepare, *, filters: bool) -> Scenario:
     return Scenario(APPLY, partial(begin, prepare=prepare, filters=filters), title)
 
@@ -150,5 +160,6 @@ SCENARIOS = (
     _scenario("a firewall loses its device", then_alone, filters=False),
     _scenario("a firewall is disabled", partial(then, status="disabled"), filters=False),
     _scenario("a firewall is deleted", partial(then, status="deleted"), filters=False),
+    Scenario(APPLY_ON_HOST, begin_on_host, "a firewall on another host"),
     Scenario(watch_jobs.WATCH, begin_watch, "the watch of firewalls"),
 )

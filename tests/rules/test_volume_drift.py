@@ -14,6 +14,7 @@ ROW = VolumeFacts(
     label="data",
     region="us-lake",
     engine="simulated",
+    host="main",
     size=20,
     status="active",
     compute_id=None,

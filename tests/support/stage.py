@@ -22,6 +22,7 @@ from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.service import default_alerts
 from roost.resources.compute.steps import specify
 from roost.secrets import Box
+from roost.settings import MAIN_HOST
 from roost.store import Queries
 
 REGION = "us-lake"
@@ -100,6 +101,7 @@ class Stage:
             "host_uuid": new_uuid(),
             "backups_enabled": True,
             "engine": SimulatedInstances.name,
+            "host": MAIN_HOST,
             "user_data": None,
         }
 

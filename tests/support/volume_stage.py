@@ -9,6 +9,7 @@ from roost.resources.volumes import queries
 from roost.resources.volumes.engine import VolumeSpec, VolumeState
 from roost.resources.volumes.queries import NewVolume, VolumeFacts
 from roost.resources.volumes.records import VolumeStatus
+from roost.settings import MAIN_HOST
 from tests.support.stage import REGION, Stage
 from tests.support.volumes import volume_engine
 
@@ -37,6 +38,7 @@ class VolumeStage:
             label=f"v-{new_uuid()[:18]}",
             region=region,
             engine=SimulatedVolumes.name,
+            host=MAIN_HOST,
             size=size,
             tags=[],
             source_id=source_id,

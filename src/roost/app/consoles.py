@@ -104,7 +104,7 @@ class Consoles:
     ) -> tuple[int, str]:
         """How it ended."""
         try:
-            engine = self.engines.holding(INSTANCE_PLANE, facts)
+            engine = self.engines.on_host(INSTANCE_PLANE, facts)
             terminal = await engine.terminal(facts.id)
         except EngineError as error:
             return _FAULT, str(error)[:100]

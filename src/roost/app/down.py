@@ -59,7 +59,7 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
 async def _bind(settings: Settings) -> Engines:
     """The engines that hold guests and databases, and no others."""
     catalog = await DISK.run(load, settings.catalog)
-    engines = Engines(await bind_engines(settings, catalog, Clock()))
+    engines = Engines(await bind_engines(settings, catalog, Clock()), settings.host)
     async with open_store(settings) as store:
         await keep_to_engines(store, engines)
     return engines

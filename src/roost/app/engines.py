@@ -13,7 +13,10 @@ from roost.engines.qemu.providers import PROVIDERS as QEMU
 from roost.engines.seaweedfs.providers import PROVIDERS as SEAWEEDFS
 from roost.engines.simulated.providers import PROVIDERS as SIMULATED
 from roost.errors import OperatorError
-from roost.settings import Settings
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.firewalls.engine import FIREWALL_PLANE
+from roost.resources.volumes.engine import VOLUME_PLANE
+from roost.settings import MAIN_HOST, Settings
 from roost.store import Queries
 
 PROVIDERS: tuple[Provider[Engine], ...] = (*QEMU, *MARIADB, *SEAWEEDFS, *SIMULATED)
@@ -23,6 +26,10 @@ _PLANES = tuple(dict.fromkeys(provider.plane.name for provider in PROVIDERS))
 """In the order in which they are bound: volumes are for the guests of their region."""
 
 
+_ON_EACH_HOST = (INSTANCE_PLANE.name, FIREWALL_PLANE.name, VOLUME_PLANE.name)
+"""What other hosts than the main one have."""
+
+
 class EngineUnavailableError(OperatorError):
     """The engine that is asked for, or that holds a region's guests, is not to be had here."""
 
@@ -30,8 +37,9 @@ class EngineUnavailableError(OperatorError):
 async def bind_engines(settings: Settings, catalog: Catalog, clock: Clock) -> list[Binding[Engine]]:
     """Raises EngineUnavailableError when real engines are demanded and one cannot run."""
     bindings = list[Binding[Engine]]()
+    planes = _PLANES if settings.host == MAIN_HOST else _ON_EACH_HOST
     for region in catalog.regions:
-        bindings += await _bind(settings, catalog, clock, region)
+        bindings += await _bind(settings, catalog, clock, region, planes)
     return bindings
 
 
@@ -65,12 +73,16 @@ async def keep_to_engines(db: Queries, engines: Engines) -> None:
 
 
 async def _bind(
-    settings: Settings, catalog: Catalog, clock: Clock, region: RegionEntry
+    settings: Settings,
+    catalog: Catalog,
+    clock: Clock,
+    region: RegionEntry,
+    planes: Iterable[str],
 ) -> list[Binding[Engine]]:
     bindings, bound = list[Binding[Engine]](), dict[str, str]()
     if unknown := region.engines.keys() - _PLANES:
         raise EngineUnavailableError(f"region {region.id}: there are no {', '.join(unknown)}")
-    for plane in _PLANES:
+    for plane in planes:
         binding = await _choose(plane, _site(settings, catalog, clock, region, bound))
         bindings.append(binding)
         bound[plane] = binding.engine.name

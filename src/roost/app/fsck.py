@@ -8,7 +8,7 @@ from roost.app.name_server import dns_as_before
 from roost.app.roost import Roost, open_roost
 from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.errors import ShownError
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 
 
 @dataclass(slots=True)
@@ -33,7 +33,8 @@ class Outcome:
 async def check_all(roost: Roost, repair: bool, say: Callable[[str], None]) -> Outcome:
     """Compare the database with the engines, and `say` a line for each difference."""
     outcome, installation = Outcome(), Installation(roost.store, roost.services)
-    for check in GROUPS.checks:
+    is_main = roost.settings.host == MAIN_HOST
+    for check in GROUPS.checks if is_main else GROUPS.checks_on_each_host:
         # Repairs wait until the check has seen everything as it was.
         for finding in [found async for found in check(installation)]:
             outcome.found += 1

@@ -15,7 +15,7 @@ from roost.engines.listeners import Listener, ListenerError, parse_listeners
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.resources.domains import holder_queries
 from roost.resources.domains.engine import DomainEngine
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 from roost.store import Queries
 from roost.threads import DISK
 
@@ -52,6 +52,8 @@ def with_addresses(binding: Binding[NameServer]) -> Binding[NameServer]:
 async def bind_dns(settings: Settings, clock: Clock, db: Queries) -> Binding[NameServer]:
     """Raises EngineUnavailableError when what is wanted, or holds the zones, cannot run here."""
     listeners = _listeners(settings)
+    if settings.host != MAIN_HOST:
+        return _simulated(settings, clock, (), "the main host answers")
     holder = await holder_queries.find_holder(db)
     if _wants_simulated(settings, holder):
         by_itself = settings.dns_engine == settings.engines == "auto"

@@ -15,6 +15,7 @@ from roost.app.engine_calls import EngineCalls
 from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.first_start import ensure_admin
 from roost.app.groups import GROUPS
+from roost.app.host import join
 from roost.app.images import LocalImages
 from roost.app.lab.clock import LabClock
 from roost.app.letters import bind_letters, letters_of
@@ -42,6 +43,7 @@ from roost.jobs.environment import Environment, WorkerSettings
 from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
+from roost.jobs.schedules import of_host
 from roost.jobs.worker import Worker
 from roost.resources.billing.settings import Papers
 from roost.resources.cancellation.settings import Cancellation
@@ -58,7 +60,7 @@ from roost.resources.suspension.settings import Grace
 from roost.resources.tokens.service import StoredTokens, TokenUsage
 from roost.secrets import Box
 from roost.services import Services
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 from roost.store import Share, Store
 from roost.threads import COMPUTING, DISK
 from roost.tracing import UNTRACED, Tracer
@@ -110,7 +112,9 @@ class Roost:
         return [with_addresses(server) if b is server else b for b in self.engines.bindings]
 
     def worker(self) -> Worker:
-        settings = WorkerSettings(slots=self.settings.job_slots, lease=self.settings.job_lease)
+        settings = WorkerSettings(
+            slots=self.settings.job_slots, lease=self.settings.job_lease, host=self.settings.host
+        )
         environment = Environment(
             store=self.store,
             queue=self.queue,
@@ -123,10 +127,12 @@ class Roost:
         return Worker(environment, GROUPS.schedules)
 
     async def enqueue_first_jobs(self) -> None:
-        """What a worker that starts does first."""
+        """What a worker that starts does first. Raises HostError."""
+        host = self.settings.host
+        await join(self.store, self.settings)
         async with self.store.transaction() as db:
-            for schedule in GROUPS.at_start:
-                await schedule.enqueue(self.queue, db, self.clock.now())
+            for schedule in of_host(GROUPS.at_start, host):
+                await schedule.enqueue(self.queue, db, self.clock.now(), host)
 
     @asynccontextmanager
     async def revocations(self) -> AsyncIterator[Revocations]:
@@ -202,7 +208,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         of_regions = await bind_engines(settings, catalog, clock)
         name_server = calls.measured(await bind_dns(settings, clock, store))
         bindings = (*of_regions, *bind_support(settings), *bind_letters(settings))
-        engines = Engines((*map(calls.measured, bindings), name_server))
+        engines = Engines((*map(calls.measured, bindings), name_server), settings.host)
         stack.push_async_callback(_close, engines.bindings)
         dns, reverse_dns = put_together(settings, catalog, name_server.engine)
         images = LocalImages(ImageStore.of(settings))
@@ -214,8 +220,9 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
         if not beside:
             for binding in instances:
                 await compute.set_engine(store, binding.place, binding.engine.name)
-            await start_dns(name_server)
-            await holder_queries.set_holder(store, name_server.engine.name)
+            if settings.host == MAIN_HOST:
+                await start_dns(name_server)
+                await holder_queries.set_holder(store, name_server.engine.name)
         if settings.worker and not beside and any(each.real for each in instances):
             images.expect(lambda image_id: catalog.find_image(image_id) is not None)
         queue = JobQueue(GROUPS.jobs, clock, EventListener(clock))

@@ -47,6 +47,7 @@ class _Commands(LazyGroup):
         "console": Later(
             "roost.cli.console", "Type in the serial console of a guest; Ctrl-] ends."
         ),
+        "host": Later("roost.cli.host", "The machines that have guests."),
         "job": Later("roost.cli.job", "What is being done, what waits and what has failed."),
         "event": Later("roost.cli.event", "What all accounts are told."),
         "engine": Later("roost.cli.engine", "What serves each region, and how it is."),

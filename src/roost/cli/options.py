@@ -13,7 +13,7 @@ from roost.app.terminal import Shown, fields, to_json, to_lines, to_table
 from roost.core.billing.charges import CENT
 from roost.errors import OperatorError
 from roost.ids import MAX_ID
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -111,6 +111,8 @@ def read_served_settings(**options: object) -> Settings:
     """The same for a command beside the server: by default as the state was served last."""
     settings = read_settings(**options)
     served = last_served(settings.state)
+    if served is None and settings.host != MAIN_HOST:
+        return settings
     if served is None:
         raise click.ClickException(f"{settings.state} has never been served")
     remembered = {"engines": served.engines, "catalog": served.catalog}

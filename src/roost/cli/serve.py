@@ -28,7 +28,7 @@ from roost.app.served import serving
 from roost.app.tls import ServerCertificate
 from roost.app.traces import TracesError, traces_wanted
 from roost.cli.options import read_settings, roost_options, run
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 
 _STOP_SECONDS = 9.5
 _LAST_PORT = 65535
@@ -92,6 +92,8 @@ def serve(
         traces=traces,
     )
     _check_traces(settings)
+    if settings.host != MAIN_HOST:
+        raise click.UsageError("roost serve is of the main host; for others run roost worker")
     configure_logs()
     run(_serve(settings))
 
@@ -100,6 +102,9 @@ def serve(
 @roost_options
 @click.option("--lab", is_flag=True, default=None, help="Go by the time that a lab has set.")
 @_TRACES
+@click.option(
+    "--host", metavar="NAME", help="Run the guests of this host; default: of the main one."
+)
 @click.option("--metrics-listen", metavar="HOST:PORT", help="Show /metrics and /healthz there.")
 def worker(
     state: Path | None,
@@ -107,6 +112,7 @@ def worker(
     catalog: Path | None,
     lab: bool | None,
     traces: str | None,
+    host: str | None,
     metrics_listen: str | None,
 ) -> None:
     """Run jobs only; any number of workers share one DATABASE_URL."""
@@ -116,6 +122,7 @@ def worker(
         catalog=catalog,
         lab=lab,
         traces=traces,
+        host=host,
         metrics_listen=metrics_listen,
     )
     _check_traces(settings)

@@ -56,3 +56,5 @@ class Host:
     """Bytes that programs can get without swapping."""
     memory: int
     """Bytes"""
+    cpus: int | None = None
+    """Processors that guests share; None: not known."""

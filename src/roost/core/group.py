@@ -44,6 +44,8 @@ class Group:
     retention: tuple[Retention, ...] = ()
     checks: tuple[Check, ...] = ()
     """Of `roost fsck`."""
+    on_each_host: bool = False
+    """Whether each host has something of the group, and not the main one alone."""
     causes: tuple[Cause, ...] = ()
     """Of notifications."""
     watches: tuple[Watch, ...] = ()
@@ -82,6 +84,7 @@ class Groups:
         )
         self.at_start = _all(group.at_start for group in groups)
         self.checks = _all(group.checks for group in groups)
+        self.checks_on_each_host = _all(g.checks for g in groups if g.on_each_host)
         self.causes = _all(group.causes for group in groups)
         self.watches = _all(group.watches for group in groups)
         self.limits = _all(group.limits for group in groups)

@@ -9,7 +9,7 @@ from roost.clock import Clock
 from roost.core.catalog.entries import RegionEntry
 from roost.core.engine import EngineError, Health
 from roost.errors import ShownError
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 
 _HEALTH_SECONDS = 5
 
@@ -101,11 +101,20 @@ class Placed(Protocol):
         """None: nobody holds anything yet."""
 
 
+class Hosted(Placed, Protocol):
+    """One that knows its host, too."""
+
+    @property
+    def host(self) -> str: ...
+
+
 class Engines:
     """The engines of a process, by data plane and region."""
 
-    def __init__(self, bindings: Iterable[Binding[Engine]]) -> None:
+    def __init__(self, bindings: Iterable[Binding[Engine]], host: str = MAIN_HOST) -> None:
         self.bindings = tuple(bindings)
+        self.host = host
+        """Whose they are."""
 
     def bindings_of(self, plane: Plane[E]) -> list[Binding[E]]:
         found = [binding for binding in self.bindings if binding.plane == plane.name]
@@ -122,8 +131,17 @@ class Engines:
             raise _not_served(place)
         return engine
 
-    def holding(self, plane: Plane[E], row: Placed) -> E:
+    def on_host(self, plane: Plane[E], row: Hosted) -> E:
         """The engine that holds what is the row's.
+
+        Raises EngineError like `holding`, and when what it holds is on another host.
+        """
+        if row.host != self.host:
+            raise EngineError(f"It is on host {row.host}, which another worker serves.")
+        return self.holding(plane, row)
+
+    def holding(self, plane: Plane[E], row: Placed) -> E:
+        """The engine of the name of the one that holds what is the row's, on whatever host.
 
         Raises EngineError also when this process has another one in its region: that one would
         find nothing and delete nothing, and what was given back would still be used.

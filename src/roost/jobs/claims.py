@@ -67,7 +67,9 @@ class Claimer:
         queue, settings = self._env.queue, self._env.settings
         now = queue.clock.now()
         limits = (_LINES, settings.slots)
-        waiting = await lease_queries.find_waiting(conn, queue.kinds, now, self._place, limits)
+        waiting = await lease_queries.find_waiting(
+            conn, queue.kinds, now, self._place, limits, settings.host
+        )
         self._place = waiting.rest
         here = {job.id for job in held}
         due = [each for each in waiting.candidates if each.id not in here]
@@ -76,7 +78,9 @@ class Claimer:
         if not chosen:
             return []
         lease = settings.written_lease
-        return await lease_queries.claim(conn, self._owner, lease, queue.kinds, now, chosen)
+        return await lease_queries.claim(
+            conn, self._owner, lease, queue.kinds, now, chosen, settings.host
+        )
 
     async def _announce(self, conn: Queries, begun: Sequence[Job]) -> None:
         if not begun:

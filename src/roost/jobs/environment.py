@@ -6,6 +6,7 @@ from roost.jobs.faults import Faults
 from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.services import Services
+from roost.settings import MAIN_HOST
 from roost.store import Store
 from roost.tracing import UNTRACED, Tracer
 
@@ -22,6 +23,8 @@ class WorkerSettings:
     """What a running step has to end in when the worker stops."""
     retention: int = 30
     """Days for which jobs that have ended are kept."""
+    host: str = MAIN_HOST
+    """Whose jobs it runs."""
 
     @property
     def poll(self) -> float:

@@ -111,6 +111,10 @@ class Execution:
             if step is None:
                 await self._conclude(next_step())
                 return
+            host = self._kind.host_of(step, self.job)
+            if host != self._env.settings.host:
+                await self._commit(transitions.hand_over(self.job, host))
+                return
             if self.job.attempt >= self._kind.retry_of(step.name).attempts:
                 raise Fatal(f"the worker was lost during {step.name}, again and again")
             undo = self.job.phase == "undo"

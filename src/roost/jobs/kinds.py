@@ -57,6 +57,8 @@ class Step(Generic[Args]):
     timeout: float = 60.0
     retry: Retry | None = None
     """The kind's when None."""
+    host: Callable[[Args], str] | None = None
+    """Whose workers run the step and its undo; None: those that ran the step before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,10 @@ class JobKind(Generic[Args]):
         except ValidationError as error:
             raise Fatal(f"the arguments do not fit {self.name}: {error}") from error
         return Run(args, job, tools)
+
+    def host_of(self, step: Step[Args], job: Job) -> str:
+        """Whose workers are to run the step."""
+        return job.host if step.host is None else step.host(self.args.model_validate(job.args))
 
     async def effect(self, effect: Effect[Args] | None, conn: Queries, job: Job) -> None:
         """Run one of this kind's effects with the job's arguments."""

@@ -13,6 +13,7 @@ from roost.jobs.fairness import Candidate, Line
 from roost.jobs.kinds import Kinds
 from roost.jobs.model import AT_ONCE, Job, Stop
 from roost.jobs.queries import COLUMNS, READY, to_job
+from roost.settings import MAIN_HOST
 from roost.store import Queries
 from roost.store.statement import Statement
 
@@ -35,13 +36,14 @@ _CANDIDATES = f"""
     with recursive line (tenant, kind, status) as (
         (
             select coalesce(account_id, 0), kind, status from job
-            where {_WAITS} and (coalesce(account_id, 0), kind, status) > ($1, $2, $8)
+            where {_WAITS} and host = $9
+                and (coalesce(account_id, 0), kind, status) > ($1, $2, $8)
             order by coalesce(account_id, 0), kind, status limit 1
         )
         union all
         select next.* from line cross join lateral (
             select coalesce(account_id, 0), kind, status from job
-            where {_WAITS}
+            where {_WAITS} and host = $9
                 and (coalesce(account_id, 0), kind, status) > (line.tenant, line.kind, line.status)
             order by coalesce(account_id, 0), kind, status limit 1
         ) as next
@@ -54,7 +56,8 @@ _CANDIDATES = f"""
         ) else 0 end as running
     from (select * from line limit $7) as line left join lateral (
         select id, run_at from job
-        where {_WAITS} and coalesce(account_id, 0) = line.tenant and kind = line.kind
+        where {_WAITS} and host = $9 and coalesce(account_id, 0) = line.tenant
+            and kind = line.kind
             and status = line.status and kind = any($3) and run_at <= $4
             and (status = 'waiting' or resource is null or not ({_BEHIND}))
         order by run_at, id limit $5
@@ -66,7 +69,7 @@ _CLAIM = f"""
         select claimed.id from unnest($5::bigint[]) as wanted (id) cross join lateral (
             select id from job
             where id = wanted.id and status in ('queued', 'waiting') and run_at <= $4
-                and kind = any($3)
+                and kind = any($3) and host = $6
                 and (status = 'waiting' or resource is null or not ({_BEHIND}))
             for update skip locked
         ) as claimed
@@ -97,14 +100,20 @@ class Waiting:
 
 
 async def find_waiting(
-    db: Queries, kinds: Kinds, now: datetime, place: Place, limits: tuple[int, int]
+    db: Queries,
+    kinds: Kinds,
+    now: datetime,
+    place: Place,
+    limits: tuple[int, int],
+    host: str = MAIN_HOST,
 ) -> Waiting:
-    """Due jobs of the lines behind a place; `limits`: of lines, and of the jobs in each."""
+    """Due jobs of a host's lines behind a place; `limits`: of lines, and of the jobs in each."""
     names = list(kinds.by_name)
     limited = [name for name in names if kinds[name].per_account is not None]
     tenant, kind, status = place
     lines, heads = limits
-    records = await db.fetch(_CANDIDATES, tenant, kind, names, now, heads, limited, lines, status)
+    values = (tenant, kind, names, now, heads, limited, lines, status, host)
+    records = await db.fetch(_CANDIDATES, *values)
     candidates, running, places = list[Candidate](), dict[Line, int](), set[Place]()
     for record in records:
         line, status = Line(record["tenant"], record["kind"]), record["status"]
@@ -117,15 +126,22 @@ async def find_waiting(
 
 
 async def claim(
-    db: Queries, owner: str, lease: float, kinds: Kinds, now: datetime, job_ids: Sequence[int]
+    db: Queries,
+    owner: str,
+    lease: float,
+    kinds: Kinds,
+    now: datetime,
+    job_ids: Sequence[int],
+    host: str = MAIN_HOST,
 ) -> list[Job]:
-    """Take these jobs where they still are due, at most one of each resource.
+    """Take these jobs where they still are due and the host's, at most one of each resource.
 
     asyncpg.UniqueViolationError when another worker begins a job of the same resource, possible
     only when its earlier one was committed after a later one.
     """
     names = list(kinds.by_name)
-    records = await db.fetch(_CLAIM, owner, timedelta(seconds=lease), names, now, job_ids)
+    length = timedelta(seconds=lease)
+    records = await db.fetch(_CLAIM, owner, length, names, now, job_ids, host)
     return sorted(map(to_job, records), key=lambda job: job_ids.index(job.id))
 
 
@@ -141,7 +157,7 @@ _SAVE = Statement(
     with saved as (
         update job set status = :status, phase = :phase, step = :step, attempt = :attempt,
             results = :results, error = :error, undo_error = :undo_error, run_at = :run_at,
-            finished = :finished, percent = :percent,
+            finished = :finished, percent = :percent, host = :host,
             owner = case when :status = 'running' then owner end,
             lease_until = case when :status = 'running' then clock_timestamp() + :lease end,
             revision = revision + 1
@@ -154,8 +170,10 @@ _SAVE = Statement(
             select id from job where resource = :resource and behind order by id limit 1
             for update skip locked
         )
+    ), handed as (
+        select pg_notify(:ready, '') from saved where :host::text <> :former_host::text
     )
-    select id from saved
+    select id, (select count(*) from handed) from saved
     """
 )
 
@@ -173,6 +191,8 @@ async def save(db: Queries, old: Job, new: Job, lease: float) -> bool:
             fence=old.fence,
             revision=old.revision,
             resource=old.resource,
+            former_host=old.host,
+            ready=READY,
             results=json.dumps(new.results),
             lease=timedelta(seconds=lease),
         )

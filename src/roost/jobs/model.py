@@ -52,5 +52,7 @@ class Job:
     created: datetime
     started: datetime | None
     finished: datetime | None
+    host: str
+    """Whose workers may run it."""
     trace: str | None
     """Where it was enqueued (`traceparent`), if that was traced."""

@@ -13,6 +13,7 @@ from operator import attrgetter
 from asyncpg import Record
 
 from roost.jobs.model import Job, Stop
+from roost.settings import MAIN_HOST
 from roost.store import Queries
 
 READY = "job_ready"
@@ -26,7 +27,7 @@ COLUMNS = """
     job.id, job.kind, job.args, job.resource, job.account_id, job.event_id, job.schedule, job.tick,
     job.status, job.phase, job.step, job.attempt, job.results, job.percent, job.error,
     job.undo_error, job.stop, job.stop_reason, job.owner, job.fence, job.revision, job.run_at,
-    job.created, job.started, job.finished, job.trace
+    job.created, job.started, job.finished, job.host, job.trace
 """
 
 
@@ -54,6 +55,8 @@ class NewJob:
     """From now on, as the database's clock goes."""
     created: datetime
     trace: str | None
+    host: str | None = None
+    """Whose workers are to run it; None: those of the host on which its resource is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +75,19 @@ EVENT_PARAMETER = len(fields(NewJob)) + 1
 
 NO_EVENT = EventInsert("select null::bigint as id", ())
 
-_ROW = """
+_ROW = f"""
     insert into job (kind, args, step, resource, account_id, event_id, schedule, tick,
-        run_at, deadline, created, trace, behind)
+        run_at, deadline, created, trace, host, behind)
     select $1::text, $2::jsonb, $3::text, $4::text, $5::bigint, new_event.id, $6::text,
         $7::timestamp, $8::timestamp, clock_timestamp() + $9::interval, $10::timestamp, $11::text,
+        coalesce($12::text, (select host from placed where placed.resource = $4), '{MAIN_HOST}'),
         $8::timestamp <= $10::timestamp and exists (
             select from job as other where other.resource = $4
                 and (other.status in ('running', 'waiting')
                     or (other.status = 'queued' and other.run_at <= $10))
         )
     from new_event
-"""
+"""  # noqa: S608 - constants
 _INSERTED = f"""
     select {COLUMNS}
     from job, pg_notify('{READY}', case when job.behind then job.resource else '' end)
@@ -238,6 +242,21 @@ async def flag(db: Queries, job_id: int, stop: Stop, reason: str) -> None:
         job_id,
         stop,
         reason,
+    )
+
+
+async def move(db: Queries, resource: str, host: str) -> None:
+    """Have the jobs of a resource that have not ended run by the workers of a host."""
+    await db.execute(
+        f"""
+        with moved as (
+            update job set host = $2, revision = revision + 1
+            where resource = $1 and status in ('queued', 'waiting') and host <> $2 returning id
+        )
+        select pg_notify('{READY}', '') from moved limit 1
+        """,  # noqa: S608
+        resource,
+        host,
     )
 
 

@@ -41,10 +41,15 @@ class JobQueue:
         run_at: datetime = AT_ONCE,
         schedule: str | None = None,
         tick: datetime | None = None,
+        host: str | None = None,
     ) -> Job:
-        """Add a job, to be run at once or at `run_at`; of its kind's resource unless `resource`."""
+        """Add a job, to be run at once or at `run_at`; of its kind's resource unless `resource`.
+
+        Workers of `host` run it, by default those of the host on which its resource is.
+        """
         new = self._new(kind, args, account_id, resource, run_at)
-        job = await queries.insert(conn, replace(new, schedule=schedule, tick=tick), event)
+        new = replace(new, schedule=schedule, tick=tick, host=host)
+        job = await queries.insert(conn, new, event)
         await self._announce(conn, kind, job)
         return job
 
@@ -118,6 +123,10 @@ class JobQueue:
             await queries.flag(conn, job_id, "cancel", reason)
             return True
         return False
+
+    async def move(self, conn: Queries, resource: str, host: str) -> None:
+        """The resource is on that host from now on: its workers run what waits for it."""
+        await queries.move(conn, resource, host)
 
     async def hasten(self, conn: Queries, job_id: int) -> bool:
         """Have the next attempt of a job at once; it counts like any other.

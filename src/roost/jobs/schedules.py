@@ -12,6 +12,7 @@ from croniter import croniter
 from roost.jobs import upkeep_queries
 from roost.jobs.kinds import JobArgs, JobKind
 from roost.jobs.queue import JobQueue
+from roost.settings import MAIN_HOST
 from roost.store import Queries, Store
 
 Args = TypeVar("Args", bound=JobArgs, contravariant=True)
@@ -34,6 +35,8 @@ class Schedule(Generic[Args]):
     kind: JobKind[Args]
     args: Args
     catch_up: bool = False
+    per_host: bool = False
+    """Whether each host has its own, with ticks while a worker of it runs."""
 
     def __post_init__(self) -> None:
         if not croniter.is_valid(self.cron):
@@ -51,27 +54,47 @@ class Schedule(Generic[Args]):
     def next(self, now: datetime) -> datetime:
         return croniter(self.cron, now).get_next(datetime)
 
-    async def enqueue(self, queue: JobQueue, conn: Queries, tick: datetime) -> None:
+    def on(self, host: str) -> str:
+        """The name of a host's own one."""
+        return self.name if host == MAIN_HOST else f"{self.name}@{host}"
+
+    async def enqueue(
+        self, queue: JobQueue, conn: Queries, tick: datetime, host: str = MAIN_HOST
+    ) -> None:
+        name = self.on(host)
         await queue.enqueue(
             conn,
             self.kind,
             self.args,
-            resource=f"schedule:{self.name}",
-            schedule=self.name,
+            resource=f"schedule:{name}",
+            schedule=name,
             tick=tick,
+            host=host,
         )
 
 
 AnySchedule: TypeAlias = Schedule[Never]
 
 
+def of_host(schedules: Iterable[AnySchedule], host: str) -> tuple[AnySchedule, ...]:
+    """Those that workers of a host see to: all, or only what each host has its own of."""
+    return tuple(each for each in schedules if each.per_host or host == MAIN_HOST)
+
+
 class Scheduler:
     """Enqueues what has become due. Any number of them may work on one database."""
 
-    def __init__(self, store: Store, queue: JobQueue, schedules: Iterable[AnySchedule]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        queue: JobQueue,
+        schedules: Iterable[AnySchedule],
+        host: str = MAIN_HOST,
+    ) -> None:
         self._store = store
         self._queue = queue
-        self._schedules = tuple(schedules)
+        self._host = host
+        self._schedules = of_host(schedules, host)
         self._next: dict[str, datetime] = {}
 
     async def tick(self) -> None:
@@ -83,21 +106,21 @@ class Scheduler:
                 _log.exception("schedule_failed", schedule=schedule.name)
 
     async def _tick(self, schedule: AnySchedule) -> None:
-        now = self._queue.clock.now()
-        if schedule.name not in self._next:
-            await upkeep_queries.add_schedule(self._store, schedule.name, now)
-        elif now < self._next[schedule.name]:
+        name, now = schedule.on(self._host), self._queue.clock.now()
+        if name not in self._next:
+            await upkeep_queries.add_schedule(self._store, name, now)
+        elif now < self._next[name]:
             return
         while await self._enqueue_due(schedule, now) == _MOST_TICKS:
             pass
-        self._next[schedule.name] = schedule.next(now)
+        self._next[name] = schedule.next(now)
 
     async def _enqueue_due(self, schedule: AnySchedule, now: datetime) -> int:
         async with self._store.transaction() as conn:
-            ticked = await upkeep_queries.lock_schedule(conn, schedule.name)
+            ticked = await upkeep_queries.lock_schedule(conn, schedule.on(self._host))
             ticks = schedule.due(ticked, now)
             for tick in ticks:
-                await schedule.enqueue(self._queue, conn, tick)
+                await schedule.enqueue(self._queue, conn, tick, self._host)
             if ticks:
-                await upkeep_queries.save_tick(conn, schedule.name, ticks[-1])
+                await upkeep_queries.save_tick(conn, schedule.on(self._host), ticks[-1])
         return len(ticks)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from roost.jobs.kinds import AnyKind
-from roost.jobs.model import Job, Status
+from roost.jobs.model import AT_ONCE, Job, Status
 from roost.jobs.verdicts import Again, JsonObject
 
 
@@ -37,6 +37,11 @@ def retry(job: Job, reason: str, seconds: float, now: datetime) -> Job:
 
 def _until(job: Job, seconds: float, now: datetime) -> Job:
     return replace(job, status="waiting", run_at=now + timedelta(seconds=seconds))
+
+
+def hand_over(job: Job, host: str) -> Job:
+    """The workers of another host are to go on with it at once; that is not a failure."""
+    return replace(job, status="waiting", run_at=AT_ONCE, host=host)
 
 
 def undo(job: Job, reason: str) -> Job:

@@ -37,7 +37,8 @@ class Worker:
         retention = RetentionArgs(days=environment.settings.retention)
         nightly = Schedule("job_retention", "17 3 * * *", RETENTION, retention)
         self._store = environment.store.reserved
-        scheduler = Scheduler(self._store, environment.queue, (*schedules, nightly))
+        host = environment.settings.host
+        scheduler = Scheduler(self._store, environment.queue, (*schedules, nightly), host)
         self._upkeep = Upkeep(environment, scheduler)
         self._claimer = Claimer(environment, self.owner)
         self._running: dict[int, Execution] = {}
@@ -145,8 +146,10 @@ class Worker:
     async def _show_alive(self) -> None:
         async with self._signing:
             if not self._gone:
-                lease = self._env.settings.lease
-                await worker_queries.show_alive(self._store, self.owner, lease)
+                settings = self._env.settings
+                await worker_queries.show_alive(
+                    self._store, self.owner, settings.lease, settings.host
+                )
 
     async def _show_gone(self) -> None:
         """After the last sign of life: one that was cancelled could still reach the database."""

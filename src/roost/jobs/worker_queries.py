@@ -2,17 +2,23 @@
 
 from datetime import timedelta
 
+from roost.settings import MAIN_HOST
 from roost.store import Queries
 
 
-async def show_alive(db: Queries, owner: str, lease: float) -> None:
-    """Say that `owner` works, and forget those who have not said so for long."""
+async def show_alive(db: Queries, owner: str, lease: float, host: str = MAIN_HOST) -> None:
+    """Say that `owner` works, and its host, and forget those who have not said so for long."""
     await db.execute(
         """
-        insert into worker (owner, seen) values ($1, clock_timestamp())
-        on conflict (owner) do update set seen = excluded.seen
+        with alive as (
+            insert into worker (owner, host, seen) values ($1, $2, clock_timestamp())
+            on conflict (owner) do update set seen = excluded.seen
+        )
+        insert into host (name, seen) values ($2, clock_timestamp())
+        on conflict (name) do update set seen = excluded.seen
         """,
         owner,
+        host,
     )
     await db.execute(
         "delete from worker where seen < clock_timestamp() - $1::interval",

@@ -20,7 +20,7 @@ from roost.secrets import Box
 from roost.store import Connection, Queries, migrate
 
 _IDENTITY = {"account", "api_user", "token", "authorized_app", "oauth_client", "refresh_token"}
-_KEPT = {*_IDENTITY, "setting", "image"}
+_KEPT = {*_IDENTITY, "setting", "image", "host"}
 """What a reset keeps, though no private image. The catalogue's other tables are filled again."""
 
 _SEALED_TEXT = b"the state of a Roost"

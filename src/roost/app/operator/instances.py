@@ -125,9 +125,10 @@ async def _guest(settings: Settings, row: ListedInstance) -> Shown:
 async def _engine(settings: Settings, row: ListedInstance) -> AsyncIterator[InstanceEngine]:
     """What holds the guest. Raises EngineError where this process does not have that engine."""
     catalog = await DISK.run(load, settings.catalog)
-    engines = Engines(await bind_plane(settings, catalog, Clock(), INSTANCE_PLANE, row.region))
+    bindings = await bind_plane(settings, catalog, Clock(), INSTANCE_PLANE, row.region)
+    engines = Engines(bindings, settings.host)
     try:
-        yield engines.holding(INSTANCE_PLANE, row)
+        yield engines.on_host(INSTANCE_PLANE, row)
     finally:
         for binding in engines.bindings:
             await binding.engine.close()

@@ -90,6 +90,8 @@ class Overcommit(Entry):
     memory: Annotated[float, Field(gt=0, le=1000)] = 1.5
     storage: Annotated[float, Field(gt=0, le=1000)] = 10.0
     """Disks and volumes take room as they are written, so much more is promised than taken."""
+    vcpus: Annotated[float, Field(gt=0, le=1000)] | None = None
+    """Of a host's processors; None: they are not counted."""
 
 
 class HostCapacity(Entry):
@@ -97,6 +99,8 @@ class HostCapacity(Entry):
 
     memory: Positive
     storage: Positive
+    cpus: Positive | None = None
+    """None: what its engine says."""
 
 
 class RegionEntry(Entry):

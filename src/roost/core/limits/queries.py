@@ -1,7 +1,6 @@
 """SQL of limits: counting under a lock, and what an operator set for one account."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 import orjson
 
@@ -76,30 +75,3 @@ async def reset_limit(db: Queries, account_id: int, name: str | None) -> bool:
         name,
     )
     return done == "UPDATE 1"
-
-
-async def measured(db: Queries, region: str) -> tuple[int, int, int] | None:
-    """MB of memory, of storage and of that free, as `measure` was told last."""
-    row = await db.fetchrow(
-        "select memory, storage, free from region_capacity where region = $1", region
-    )
-    return None if row is None else (row["memory"], row["storage"], row["free"])
-
-
-async def measure(
-    db: Queries, region: str, capacity: tuple[int, int, int] | None, now: datetime
-) -> None:
-    """Keep what the engine of a region says; None: there is no end of it."""
-    if capacity is None:
-        await db.execute("delete from region_capacity where region = $1", region)
-        return
-    await db.execute(
-        """
-        insert into region_capacity (region, memory, storage, free, measured)
-        values ($1, $2, $3, $4, $5) on conflict (region) do update
-        set (memory, storage, free, measured) = row($2, $3, $4, $5)
-        """,
-        region,
-        *capacity,
-        now,
-    )

@@ -13,7 +13,7 @@ def read_host(state_dir: Path) -> Host:
     """Raises OSError."""
     fields = dict(line.split(":", 1) for line in _MEMORY.read_text().splitlines())
     free, total = (int(fields[name].split()[0]) * _KB for name in ("MemAvailable", "MemTotal"))
-    return Host(tuple(_folders(state_dir)), free, total)
+    return Host(tuple(_folders(state_dir)), free, total, len(os.sched_getaffinity(0)))
 
 
 def _folders(state_dir: Path) -> list[Folder]:

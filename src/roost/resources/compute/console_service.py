@@ -28,7 +28,7 @@ async def read(context: Context, compute_id: int) -> ConsoleRow:
     """What its guest wrote last, also of former boots. Raises 503 where its engine is down."""
     facts = await _find(context, compute_id)
     try:
-        engine = context.get(Engines).holding(INSTANCE_PLANE, facts)
+        engine = context.get(Engines).on_host(INSTANCE_PLANE, facts)
         output = await engine.console(compute_id, _SHOWN)
     except EngineError as error:
         raise ApiError(503, [Problem(_SILENT)]) from error

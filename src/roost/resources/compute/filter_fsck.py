@@ -51,7 +51,8 @@ class Filters(Reconciler[int, _Rows | None, GuestAddresses, str]):
         self, held: Mapping[int, GuestAddresses | None], after: int | None, limit: int
     ) -> Mapping[int, bool]:
         store, first = self.installation.store, after or 0
-        rows = await queries.in_region(store, self.region, first, limit)
+        host = self.installation.get(Engines).host
+        rows = await queries.on_host(store, self.region, host, first, limit)
         late = await share_queries.all_leaving(store, first, rows[-1].id if rows else None)
         running = [row for row in rows if row.id in held]
         wanted = await filter_service.all_wanted(store, self.installation.services, running)
@@ -62,6 +63,8 @@ class Filters(Reconciler[int, _Rows | None, GuestAddresses, str]):
         facts = await queries.lock_any(db, key)
         if facts is None or facts.status == "deleting":
             return None
+        if facts.host != self.installation.get(Engines).host:
+            raise ChangedError
         if await self.queue.busy(db, resource_of(key)):
             raise ChangedError
         return _Rows(facts, await filter_service.wanted(db, self.installation.services, facts))

@@ -76,7 +76,7 @@ async def bring(db: Queries, services: Services, facts: InstanceFacts) -> frozen
     Called while no transaction is open. What has changed meanwhile is brought once more. Raises
     EngineError.
     """
-    engine = services.get(Engines).holding(INSTANCE_PLANE, facts).addresses
+    engine = services.get(Engines).on_host(INSTANCE_PLANE, facts).addresses
     done, found = None, await wanted(db, services, facts)
     while found != done:
         running = await engine.list()

@@ -44,4 +44,4 @@ WATCH = JobKind(
     deadline=300,
 )
 
-EVERY_MINUTE = Schedule("filter_watch", "* * * * *", WATCH, JobArgs())
+EVERY_MINUTE = Schedule("filter_watch", "* * * * *", WATCH, JobArgs(), per_host=True)

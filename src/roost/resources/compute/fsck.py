@@ -24,6 +24,7 @@ from roost.store import Queries
 DriftKind = Literal[
     "orphan",
     "astray",
+    "abroad",
     "stuck",
     "missing",
     "remains",
@@ -139,6 +140,11 @@ class Instances(Reconciler[int, Rows, InstanceState, Drift]):
     served: bool = False
     """Whether guests that are off with their host are booted now; else that is no difference."""
 
+    @property
+    def host(self) -> str:
+        """On which the engine is."""
+        return self.installation.get(Engines).host
+
     async def held(self) -> Mapping[int, InstanceState | None]:
         return {guest.id: guest for guest in await self.engine.list()}
 
@@ -146,7 +152,7 @@ class Instances(Reconciler[int, Rows, InstanceState, Drift]):
         self, held: Mapping[int, InstanceState | None], after: int | None, limit: int
     ) -> Mapping[int, bool]:
         store = self.installation.store
-        rows = await queries.in_region(store, self.region, after or 0, limit)
+        rows = await queries.on_host(store, self.region, self.host, after or 0, limit)
         owned = await disks.of_instances(store, [row.id for row in rows])
         return {row.id: bool(compare(row, owned.get(row.id, ()), held.get(row.id))) for row in rows}
 
@@ -169,10 +175,14 @@ class Instances(Reconciler[int, Rows, InstanceState, Drift]):
         return Case(key, rows, guest, drift)
 
     def _drift(self, rows: Rows, guest: InstanceState | None) -> Drift | None:
-        if rows.row is None or rows.row.region == self.region:
+        if rows.row is None or (rows.row.region, rows.row.host) == (self.region, self.host):
             return compare(rows.row, rows.disks, guest)
-        text = f"has a guest, but is in region {rows.row.region}"
-        return None if guest is None else Drift("astray", text)
+        if guest is None:
+            return None
+        if rows.row.host == self.host:
+            return Drift("astray", f"has a guest, but is in region {rows.row.region}")
+        runs = " that runs" if guest.power == "running" else ""
+        return Drift("abroad", f"has a guest{runs} here, but is on host {rows.row.host}")
 
     def describe(self, case: _Case) -> str:
         return f"instance {case.key} of region {self.region} {case.drift.text}"
@@ -189,11 +199,21 @@ async def _delete_guest(instances: Instances, case: _Case) -> str:
 async def _send_home(instances: Instances, case: _Case) -> str:
     """A guest that its own region has is what is left of a move, any other one is the only one."""
     row = case.rows.known
-    home = instances.installation.get(Engines).holding(INSTANCE_PLANE, row)
+    home = instances.installation.get(Engines).on_host(INSTANCE_PLANE, row)
     if await home.inspect(row.id) is not None:
         return await _delete_guest(instances, case)
     await home.take(row.id, instances.engine, [])
     return "moved the guest there"
+
+
+async def _stop_double(instances: Instances, case: _Case) -> str:
+    """What is left of a guest that went to another host must not run beside it; its disks stay
+    until somebody has seen that they are there as well."""
+    if case.seen is None or case.seen.power != "running":
+        row = case.rows.known
+        raise UnrepairableError(f"see that host {row.host} has its disks, then delete these")
+    await instances.engine.stop(case.key, 0)
+    return "stopped it"
 
 
 async def _settle(instances: Instances, case: _Case) -> str:
@@ -277,6 +297,7 @@ def _disk(case: _Case) -> DiskFacts:
 _REMEDIES: dict[DriftKind, Callable[[Instances, _Case], Awaitable[str]]] = {
     "orphan": _delete_guest,
     "astray": _send_home,
+    "abroad": _stop_double,
     "remains": _delete_guest,
     "stuck": _settle,
     "missing": _switch_off,

@@ -50,6 +50,7 @@ GROUP = Group(
         filter_watch_jobs.EVERY_MINUTE,
     ),
     at_start=(jobs.EVERY_MINUTE, watch_jobs.EVERY_MINUTE, filter_watch_jobs.EVERY_MINUTE),
+    on_each_host=True,
     checks=(
         fsck.check_instances,
         backup_fsck.check_backups,

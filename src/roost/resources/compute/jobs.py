@@ -18,7 +18,7 @@ import structlog
 from roost.core.context import Context
 from roost.core.engine import EngineError, Host
 from roost.core.events import log
-from roost.core.limits.queries import measure
+from roost.core.hosts.queries import measure
 from roost.core.planes import Engines
 from roost.jobs.kinds import Effect, JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
@@ -279,7 +279,8 @@ async def measure_hosts(run: Run[CapacityArgs]) -> Verdict:
             _log.warning("compute_capacity_failed", region=region, reason=str(error))
             continue
         figures = None if host is None else _megabytes(host)
-        await measure(run.store, region, figures, run.get(JobQueue).clock.now())
+        cpus, now = None if host is None else host.cpus, run.get(JobQueue).clock.now()
+        await measure(run.store, region, figures, now, run.get(Engines).host, cpus)
     return next_step()
 
 
@@ -297,6 +298,6 @@ CAPACITY = JobKind(
     deadline=300,
 )
 
-EVERY_MINUTE = Schedule("compute_capacity", "* * * * *", CAPACITY, CapacityArgs())
+EVERY_MINUTE = Schedule("compute_capacity", "* * * * *", CAPACITY, CapacityArgs(), per_host=True)
 
 KINDS = (CREATE, BOOT, SHUTDOWN, REBOOT, DELETE, CAPACITY)

@@ -4,14 +4,16 @@ from collections.abc import Iterable
 
 from roost.core.catalog.entries import PlanEntry
 from roost.core.context import Context
-from roost.core.limits.capacity import check_capacity
+from roost.core.limits.capacity import check_capacity, settle_host
 from roost.core.limits.check import check_limits
 from roost.core.limits.host import Promised
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.core.limits.queries import hold
 from roost.errors import invalid
+from roost.jobs.queue import JobQueue
 from roost.resources.compute.interface_bodies import Interface
-from roost.resources.compute.queries import InstanceFacts
+from roost.resources.compute.locks import resource_of
+from roost.resources.compute.queries import InstanceFacts, NewInstance, set_host
 from roost.resources.compute.totals_queries import PROMISED, count_vlans, promised, promised_in
 from roost.store import Queries
 
@@ -30,21 +32,32 @@ MAX_VLANS = 10
 """For each region (spec B limits vlans)."""
 
 
-async def promise(db: Queries, region: str) -> Promised:
-    """What instances have of a region's host."""
-    return Promised(*await promised_in(db, region))
+async def promise(db: Queries, region: str, host: str) -> Promised:
+    """What instances have of a host."""
+    return Promised(*await promised_in(db, region, host))
 
 
-async def check_new(context: Context, region: str) -> None:
-    """400 when a new instance, which is written already, is too much for account or region."""
+async def check_new(context: Context, new: NewInstance, *, stays: bool) -> None:
+    """400 when a new instance, which is written already, is too much for the account or for hosts.
+
+    One that need not stay on its host goes to another one that has room, with its job.
+    """
     await check_limits(context, COMPUTES)
-    await check_capacity(context, region, "region")
+    region, host = new["region"], new["host"]
+    if stays:
+        await check_capacity(context, region, "region", host=host)
+        return
+    needs = Promised(new["memory"], new["disk"], new["vcpus"])
+    settled = await settle_host(context, region, host, needs, "region")
+    if settled != host:
+        await set_host(context.db, new["id"], settled)
+        await context.get(JobQueue).move(context.db, resource_of(new["id"]), settled)
 
 
 async def check_resized(context: Context, instance: InstanceFacts, plan: PlanEntry) -> None:
     """The same for an instance that is to have this plan, which is written already."""
     if await check_grown(context, instance, plan):
-        await check_capacity(context, instance.region, "type")
+        await check_capacity(context, instance.region, "type", host=instance.host)
 
 
 async def check_grown(context: Context, instance: InstanceFacts, plan: PlanEntry) -> bool:

@@ -32,6 +32,7 @@ class ListedInstance:
     status: str
     engine: str | None
     """The name of the engine that holds its guest."""
+    host: str
     ipv4: tuple[str, ...]
     ipv6: str | None
     memory: int
@@ -44,7 +45,7 @@ async def list_instances(db: Queries, wanted: Wanted) -> list[ListedInstance]:
     """By id."""
     records = await db.fetch(
         """
-        select id, account_id, label, region, type, image, status, engine, ipv4, ipv6, memory,
+        select id, account_id, label, region, type, image, status, engine, host, ipv4, ipv6, memory,
             vcpus, created
         from compute_instance
         where ($1::bigint is null or account_id = $1) and ($2::text is null or region = $2)

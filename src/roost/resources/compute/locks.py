@@ -232,4 +232,4 @@ async def facts_of(run: Run[InstanceArgs]) -> InstanceFacts:
 
 
 def engine_of(run: Run[InstanceArgs], facts: InstanceFacts) -> InstanceEngine:
-    return run.get(Engines).holding(INSTANCE_PLANE, facts)
+    return run.get(Engines).on_host(INSTANCE_PLANE, facts)

@@ -73,6 +73,7 @@ class NewInstance(TypedDict):
     host_uuid: str
     backups_enabled: bool
     engine: str
+    host: str
     user_data: bytes | None
     """Sealed."""
 
@@ -96,6 +97,10 @@ class InstanceFacts:
     watchdog_enabled: bool
     target_region: str | None
     """Where a job moves it to."""
+    host: str
+    """On which it is."""
+    target_host: str | None
+    """Where a job moves it to."""
     engine: str | None
     """The name of the engine that holds the guest, or is to make it; None: not known yet."""
     created: datetime
@@ -111,7 +116,8 @@ class InstanceFacts:
 
 _FACTS = """
     select id, account_id, label, status, region, image, type, disk, memory, vcpus, ipv4, ipv6,
-        watchdog_enabled, target_region, engine, created, config_id, user_data, xmin as version,
+        watchdog_enabled, target_region, host, target_host, engine, created, config_id, user_data,
+        xmin as version,
         coalesce((select c.memory_limit from compute_config c where c.id = config_id), 0)
             as memory_limit
     from compute_instance
@@ -129,10 +135,11 @@ _INSERT = Statement(
     f"""
     insert into compute_instance as i (id, account_id, label, "group", tags, region, image, type,
         status, created, updated, ipv4, ipv6, disk, memory, vcpus, gpus, transfer, alerts,
-        has_user_data, host_uuid, engine, user_data, backups_enabled, backup_day, backup_window)
+        has_user_data, host_uuid, engine, host, user_data, backups_enabled, backup_day,
+        backup_window)
     select :id, :account_id, :label, :group, :tags, :region, :image, :type, :status, :now, :now,
         :ipv4, :ipv6, :disk, :memory, :vcpus, :gpus, :transfer, :alerts,
-        :user_data::bytea is not null, :host_uuid, :engine, :user_data, backups.enabled,
+        :user_data::bytea is not null, :host_uuid, :engine, :host, :user_data, backups.enabled,
         case when backups.enabled then 'Scheduling' end,
         case when backups.enabled then 'Scheduling' end
     from (select :backups_enabled or a.backups_enabled as enabled
@@ -175,20 +182,26 @@ async def lock_any(db: Queries, compute_id: int) -> InstanceFacts | None:
     return None if row is None else InstanceFacts(**row)
 
 
-async def in_region(db: Queries, region: str, after: int, limit: int) -> list[InstanceFacts]:
-    """The next ones of the region, by id."""
-    sql = f"{_FACTS} where region = $1 and id > $2 order by id limit $3"
-    rows = await db.fetch(sql, region, after, limit)
+async def on_host(
+    db: Queries, region: str, host: str, after: int, limit: int
+) -> list[InstanceFacts]:
+    """The next ones of the region that are on a host, by id."""
+    sql = f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4"
+    rows = await db.fetch(sql, region, host, after, limit)
     return [InstanceFacts(**row) for row in rows]
 
 
-async def statuses(db: Queries, region: str, after: int, limit: int) -> dict[int, InstanceStatus]:
-    """Of the next instances of the region, by id."""
+async def statuses(
+    db: Queries, region: str, host: str, after: int, limit: int
+) -> dict[int, InstanceStatus]:
+    """Of the next instances of the region that are on a host, by id."""
     rows = await db.fetch(
         """
-        select id, status from compute_instance where region = $1 and id > $2 order by id limit $3
+        select id, status from compute_instance
+        where region = $1 and host = $2 and id > $3 order by id limit $4
         """,
         region,
+        host,
         after,
         limit,
     )
@@ -288,6 +301,18 @@ async def update(
         now.replace(microsecond=0),
     )
     return changed is not None
+
+
+async def set_host(db: Queries, compute_id: int, host: str) -> None:
+    """Its guest is there from now on, and in no other place."""
+    await db.execute(
+        "update compute_instance set host = $2, target_host = null where id = $1", compute_id, host
+    )
+
+
+async def set_target_host(db: Queries, compute_id: int, host: str | None) -> None:
+    """Where a job moves it to; None: it stays."""
+    await db.execute("update compute_instance set target_host = $2 where id = $1", compute_id, host)
 
 
 async def delete(db: Queries, compute_id: int) -> None:

@@ -10,6 +10,8 @@ from roost.core.billing.ledger import begin
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.limits.capacity import choose_host
+from roost.core.limits.host import Promised
 from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.ids import new_uuid
@@ -17,7 +19,7 @@ from roost.resources.account.queries import network_helper
 from roost.resources.addresses.service import PoolExhaustedError, allocate
 from roost.resources.compute import profile_queries, queries, rules
 from roost.resources.compute.backups.jobs import CREATE as CREATE_FROM_BACKUP
-from roost.resources.compute.backups.service import place_in_new
+from roost.resources.compute.backups.service import host_of_backup, place_in_new
 from roost.resources.compute.billing_queries import CHARGED, CHARGED_BACKUPS
 from roost.resources.compute.bodies import CreateInstance
 from roost.resources.compute.configs.interface_rules import interface_rows, place_all
@@ -47,7 +49,8 @@ async def create(context: Context, body: CreateInstance) -> str:
     """The new instance's record (spec B compute 1, B compute 2, B compute 5)."""
     await use_tags(context, body.tags)
     keys = await stored_keys(context, body.authorized_keys, body.authorized_users)
-    new, record = await place(context, _properties(body))
+    kept = None if body.backup_id is None else await host_of_backup(context, body.backup_id)
+    new, record = await place(context, _properties(body), kept)
     compute_id = new["id"]
     if body.image is not None:
         script = await deploy(context, compute_id, body)
@@ -68,7 +71,7 @@ async def create(context: Context, body: CreateInstance) -> str:
     else:
         restored = await place_in_new(context, body.backup_id, new, args)
         await log.start(context, CREATE_FROM_BACKUP, restored, entity, image)
-    await check_new(context, body.region)
+    await check_new(context, new, stays=body.backup_id is not None)
     if body.firewall_id is not None:
         firewalls = context.get(InstanceFirewalls)
         await firewalls.put_behind(context, compute_id, new["label"], body.firewall_id)
@@ -105,10 +108,19 @@ def _properties(body: CreateInstance) -> Properties:
     )
 
 
-async def place(context: Context, wanted: Properties) -> tuple[queries.NewInstance, str]:
-    """The row of a new instance, which is its creator's and has its addresses; and its record."""
+async def place(
+    context: Context, wanted: Properties, host: str | None
+) -> tuple[queries.NewInstance, str]:
+    """The row of a new instance, which is its creator's and has its addresses; and its record.
+
+    It is made on `host`; on the one with the most room when that is None.
+    """
+    if host is None:
+        plan = context.get(Catalog).type(wanted.type)
+        needs = Promised(plan.memory, plan.disk, plan.vcpus)
+        host = await choose_host(context, wanted.region, needs, "region")
     compute_id = await queries.next_id(context.db)
-    new = _row(context, wanted, compute_id, await _allocate(context, wanted, compute_id))
+    new = _row(context, wanted, compute_id, host, await _allocate(context, wanted, compute_id))
     record = await _insert(context, wanted.label, new)
     await begin(context.db, CHARGED, compute_id, new["now"])
     if wanted.backups_enabled:
@@ -129,7 +141,7 @@ async def _insert(context: Context, label: str | None, new: queries.NewInstance)
 
 
 def _row(
-    context: Context, wanted: Properties, compute_id: int, ipv4: list[str]
+    context: Context, wanted: Properties, compute_id: int, host: str, ipv4: list[str]
 ) -> queries.NewInstance:
     catalog = context.get(Catalog)
     plan = catalog.type(wanted.type)
@@ -158,6 +170,7 @@ def _row(
         "host_uuid": new_uuid(),
         "backups_enabled": wanted.backups_enabled,
         "engine": context.get(Engines).of(INSTANCE_PLANE, wanted.region).name,
+        "host": host,
         "user_data": context.get(Box).seal(user_data.encode()) if user_data else None,
     }
 

@@ -87,23 +87,38 @@ def promised(column: Literal["memory", "vcpus", "disk"]) -> str:
         """
 
 
-async def promised_in(db: Queries, region: str) -> tuple[int, int]:
-    """MB of memory and of disks that all instances of a region have, or have soon."""
+BOUND = "i.target_region is not null or i.target_host is not null"
+"""Instances on their way."""
+
+
+async def promised_in(db: Queries, region: str, host: str) -> tuple[int, int, int]:
+    """MB of memory and of disks, and vCPUs, that all instances of a region on a host have, or have
+    soon."""
     row = await db.fetchrow(
         f"""
         select coalesce({promised("memory")}, 0)::bigint as memory,
-            coalesce({promised("disk")}, 0)::bigint as disk
-        from {PROMISED} where i.region = $1 or i.target_region = $1
+            coalesce({promised("disk")}, 0)::bigint as disk,
+            coalesce({promised("vcpus")}, 0)::bigint as vcpus
+        from {PROMISED} where (i.region = $1 and i.host = $2) or (({BOUND})
+            and coalesce(i.target_region, i.region) = $1 and coalesce(i.target_host, i.host) = $2)
         """,
         region,
+        host,
     )
     assert row is not None
-    return row["memory"], row["disk"]
+    return row["memory"], row["disk"], row["vcpus"]
 
 
-async def bound_for(db: Queries, region: str) -> list[int]:
-    """The instances on their way to a region."""
-    rows = await db.fetch("select id from compute_instance where target_region = $1", region)
+async def bound_for(db: Queries, region: str, host: str) -> list[int]:
+    """The instances on their way to a region and host."""
+    rows = await db.fetch(
+        f"""
+        select id from compute_instance i where ({BOUND})
+            and coalesce(i.target_region, i.region) = $1 and coalesce(i.target_host, i.host) = $2
+        """,
+        region,
+        host,
+    )
     return [row["id"] for row in rows]
 
 

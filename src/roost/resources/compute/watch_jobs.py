@@ -22,7 +22,7 @@ from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.compute import queries
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceState
-from roost.resources.compute.fsck import Instances, power_differs
+from roost.resources.compute.fsck import DriftKind, Instances, power_differs
 from roost.resources.compute.locks import InstanceArgs, resource_of
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
@@ -60,15 +60,21 @@ class _Powers(Instances):
         self, held: Mapping[int, InstanceState | None], after: int | None, limit: int
     ) -> Mapping[int, bool]:
         store = self.installation.store
-        found = await queries.statuses(store, self.region, after or 0, limit)
+        found = await queries.statuses(store, self.region, self.host, after or 0, limit)
         return {key: power_differs(status, held.get(key)) for key, status in found.items()}
 
     async def set_right(self, compute_id: int) -> None:
         """Not while a job works on a volume of the instance: it would miss a boot."""
         with suppress(ChangedError):
             case = await self.examine(compute_id)
-            if case is not None and case.drift.kind == "power":
+            if case is not None and _is_due(case.drift.kind, case.seen):
                 await self.mend(case)
+
+
+def _is_due(kind: DriftKind, guest: InstanceState | None) -> bool:
+    """A guest that runs although its instance is on another host by now is one of two."""
+    runs = guest is not None and guest.power == "running"
+    return kind == "power" or (kind == "abroad" and runs)
 
 
 async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
@@ -80,7 +86,7 @@ async def look_at_one(run: Run[InstanceArgs]) -> Verdict:
     if await run.get(JobQueue).busy(run.store, resource_of(compute_id)):
         late = run.clock.now() - run.job.created > _BUSY_LIMIT
         return next_step() if late else again(_BUSY_POLL)
-    engine = run.get(Engines).holding(INSTANCE_PLANE, row)
+    engine = run.get(Engines).on_host(INSTANCE_PLANE, row)
     installation = Installation(run.store, run.tools.services)
     await _Powers(installation, row.region, engine, served=True).set_right(compute_id)
     return next_step()
@@ -117,4 +123,4 @@ CHECK = JobKind(
 
 KINDS = (WATCH, CHECK)
 
-EVERY_MINUTE = Schedule("compute_watch", "* * * * *", WATCH, WatchArgs())
+EVERY_MINUTE = Schedule("compute_watch", "* * * * *", WATCH, WatchArgs(), per_host=True)

@@ -1,11 +1,12 @@
 """What an account and a region may have of managed databases (docs/catalog.md, Limits)."""
 
 from roost.core.context import Context
-from roost.core.limits.capacity import check_capacity
+from roost.core.limits.capacity import NOTHING, check_capacity
 from roost.core.limits.check import check_limits
 from roost.core.limits.host import Promised
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.databases.queries import promised_in
+from roost.settings import MAIN_HOST
 from roost.store import Queries
 
 DATABASES = LimitGroup.of(
@@ -14,8 +15,10 @@ DATABASES = LimitGroup.of(
 )
 
 
-async def promise(db: Queries, region: str) -> Promised:
-    """What the nodes have of a region's host."""
+async def promise(db: Queries, region: str, host: str) -> Promised:
+    """What the nodes have of the host that all of them are on."""
+    if host != MAIN_HOST:
+        return NOTHING
     return Promised(*await promised_in(db, region))
 
 

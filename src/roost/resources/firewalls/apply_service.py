@@ -23,9 +23,9 @@ from roost.store import Queries
 from roost.threads import COMPUTING
 
 
-async def wanted(db: Queries, facts: FirewallFacts) -> dict[str, FirewallSpec]:
-    """What engines hold of a firewall, by region; where nothing is behind it, they have none."""
-    return await _specs(db, facts, await device_queries.guests(db, facts.id))
+async def wanted(db: Queries, facts: FirewallFacts, host: str) -> dict[str, FirewallSpec]:
+    """What a host's engines hold of a firewall, by region; none where nothing is behind it."""
+    return await _specs(db, facts, await device_queries.guests(db, facts.id, host))
 
 
 async def _specs(
@@ -50,7 +50,7 @@ async def _specs(
 
 
 async def put_in_force(db: Queries, services: Services, firewall_id: int) -> None:
-    """Engines have what the rows say when it returns; called while no transaction is open.
+    """This host's engines have what the rows say when it returns; no transaction is open.
 
     Raises EngineError.
     """
@@ -61,9 +61,9 @@ async def put_in_force(db: Queries, services: Services, firewall_id: int) -> Non
 
 async def _put_in_force(db: Queries, services: Services, firewall_id: int) -> set[int]:
     """The instances that were behind it at any time meanwhile."""
-    touched, done = set[int](), None
+    touched, done, host = set[int](), None, services.get(Engines).host
     while (facts := await queries.find(db, firewall_id)) is not None:
-        guests = await device_queries.guests(db, firewall_id)
+        guests = await device_queries.guests(db, firewall_id, host)
         touched |= {guest.compute_id for guest in guests}
         specs = await _specs(db, facts, guests)
         if specs == done:

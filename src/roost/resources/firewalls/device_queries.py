@@ -126,15 +126,17 @@ async def enabled_beside(db: Queries, compute_ids: Collection[int], firewall_id:
     return [row["id"] for row in rows]
 
 
-async def guests(db: Queries, firewall_id: int) -> list[GuestFacts]:
-    """What is behind it; not what is about to be deleted, whose addresses are soon another's."""
+async def guests(db: Queries, firewall_id: int, host: str) -> list[GuestFacts]:
+    """What is behind it on a host; not what is about to be deleted, whose addresses are soon
+    another's."""
     rows = await db.fetch(
         """
         select i.id as compute_id, i.region, i.ipv4, i.ipv6
         from firewall_device d join compute_instance i on i.id = d.compute_id
-        where d.firewall_id = $1 and i.status <> 'deleting' order by i.id
+        where d.firewall_id = $1 and i.host = $2 and i.status <> 'deleting' order by i.id
         """,
         firewall_id,
+        host,
     )
     return [GuestFacts(**row) for row in rows]
 

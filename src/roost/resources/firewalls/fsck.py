@@ -90,7 +90,8 @@ class Firewalls(Reconciler[int, FirewallFacts | None, FirewallState, Drift]):
     async def _compare(
         self, row: FirewallFacts | None, state: FirewallState | None
     ) -> Drift | None:
-        specs = {} if row is None else await apply_service.wanted(self.installation.store, row)
+        store, host = self.installation.store, self.installation.get(Engines).host
+        specs = {} if row is None else await apply_service.wanted(store, row, host)
         return compare(row, specs.get(self.region), state)
 
     def describe(self, case: Case[int, FirewallFacts | None, FirewallState, Drift]) -> str:

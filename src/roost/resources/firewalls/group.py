@@ -8,9 +8,10 @@ from roost.resources.firewalls.queries import FIREWALL
 GROUP = Group(
     endpoints=(endpoints,),
     entities=(FIREWALL,),
-    jobs=(jobs.APPLY, watch_jobs.WATCH),
+    jobs=(jobs.APPLY, jobs.APPLY_ON_HOST, watch_jobs.WATCH),
     schedules=(watch_jobs.EVERY_MINUTE,),
     at_start=(watch_jobs.EVERY_MINUTE,),
+    on_each_host=True,
     checks=(fsck.check_firewalls,),
     limits=(queries.LIMIT,),
     endings=(endings.FIREWALLS,),

@@ -47,4 +47,4 @@ WATCH = JobKind(
     deadline=300,
 )
 
-EVERY_MINUTE = Schedule("firewall_watch", "* * * * *", WATCH, JobArgs())
+EVERY_MINUTE = Schedule("firewall_watch", "* * * * *", WATCH, JobArgs(), per_host=True)

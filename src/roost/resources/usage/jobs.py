@@ -34,4 +34,4 @@ READ = JobKind(
     deadline=300,
 )
 
-EVERY_FIVE_MINUTES = Schedule("usage_read", "*/5 * * * *", READ, JobArgs())
+EVERY_FIVE_MINUTES = Schedule("usage_read", "*/5 * * * *", READ, JobArgs(), per_host=True)

@@ -24,6 +24,7 @@ from roost.store import Queries
 DriftKind = Literal[
     "orphan",
     "astray",
+    "abroad",
     "creating",
     "deleting",
     "resizing",
@@ -106,6 +107,11 @@ class _Volumes(Reconciler[int, _Rows, VolumeState, Drift]):
     region: str
     engine: VolumeEngine
 
+    @property
+    def host(self) -> str:
+        """On which the engine is."""
+        return self.installation.get(Engines).host
+
     async def held(self) -> Mapping[int, VolumeState | None]:
         return {state.id: state for state in await self.engine.list()}
 
@@ -114,7 +120,7 @@ class _Volumes(Reconciler[int, _Rows, VolumeState, Drift]):
     ) -> Mapping[int, bool]:
         """As if all guests ran."""
         store = self.installation.store
-        rows = await queries.in_region(store, self.region, after or 0, limit)
+        rows = await queries.on_host(store, self.region, self.host, after or 0, limit)
         return {row.id: bool(compare(row, held.get(row.id), row.compute_id)) for row in rows}
 
     async def read(self, db: Queries, key: int) -> _Rows:
@@ -135,15 +141,18 @@ class _Volumes(Reconciler[int, _Rows, VolumeState, Drift]):
         return None if drift is None else Case(key, rows, state, drift)
 
     async def _drift(self, rows: _Rows, state: VolumeState | None) -> Drift | None:
-        if rows.row is None or rows.row.region == self.region:
+        if rows.row is None or (rows.row.region, rows.row.host) == (self.region, self.host):
             return compare(rows.row, state, await self._owner(rows))
-        text = f"has data, but is in region {rows.row.region}"
-        return None if state is None else Drift("astray", text)
+        if state is None:
+            return None
+        if rows.row.host == self.host:
+            return Drift("astray", f"has data, but is in region {rows.row.region}")
+        return Drift("abroad", f"has data here, but is on host {rows.row.host}")
 
     async def _owner(self, rows: _Rows) -> int | None:
         if rows.instance is None or not rows.boots_with:
             return None
-        engine = self.installation.get(Engines).holding(INSTANCE_PLANE, rows.instance)
+        engine = self.installation.get(Engines).on_host(INSTANCE_PLANE, rows.instance)
         guest = await engine.inspect(rows.instance.id)
         return rows.instance.id if guest is not None and guest.power == "running" else None
 
@@ -177,11 +186,16 @@ async def _delete_data(volumes: _Volumes, case: _Case) -> str:
 async def _send_home(volumes: _Volumes, case: _Case) -> str:
     """Data that its own region has are left of a move, any others are the only ones."""
     row = case.rows.known
-    home = volumes.installation.get(Engines).holding(VOLUME_PLANE, row)
+    home = volumes.installation.get(Engines).on_host(VOLUME_PLANE, row)
     if await home.inspect(row.id) is not None:
         return await _delete_data(volumes, case)
     await home.take(row.id, volumes.engine)
     return "moved the data there"
+
+
+async def _keep(volumes: _Volumes, case: _Case) -> str:
+    host = case.rows.known.host
+    raise UnrepairableError(f"see that host {host} has its data, then delete these")
 
 
 async def _abandon(volumes: _Volumes, case: _Case) -> str:
@@ -244,6 +258,7 @@ async def _plug(volumes: _Volumes, case: _Case) -> str:
 _REMEDIES: dict[DriftKind, Callable[[_Volumes, _Case], Awaitable[str]]] = {
     "orphan": _delete_data,
     "astray": _send_home,
+    "abroad": _keep,
     "creating": _abandon,
     "deleting": _delete,
     "resizing": _settle,
@@ -257,7 +272,7 @@ _REMEDIES: dict[DriftKind, Callable[[_Volumes, _Case], Awaitable[str]]] = {
 async def check_slots(installation: Installation) -> AsyncIterator[Finding]:
     """Slots of all configs that name a volume. A finding is of one slot, which has no key."""
     store, after = installation.store, 0
-    while volumes := await queries.in_region(store, None, after, PAGE):
+    while volumes := await queries.all_of_them(store, after, PAGE):
         found = {volume.id: volume for volume in volumes}
         after = volumes[-1].id
         for slot in await slots.volume_slots(store, list(found)):

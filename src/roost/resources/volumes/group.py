@@ -10,6 +10,7 @@ GROUP = Group(
     endpoints=(endpoints,),
     entities=(VOLUME,),
     jobs=jobs.KINDS,
+    on_each_host=True,
     checks=(fsck.check_slots, fsck.check_volumes),
     billables=(queries.CHARGED,),
     limits=(limits.VOLUMES,),

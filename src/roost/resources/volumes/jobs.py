@@ -246,7 +246,7 @@ async def _facts(run: Run[VolumeArgs]) -> VolumeFacts:
 
 
 def _engine(run: Run[VolumeArgs], facts: VolumeFacts) -> VolumeEngine:
-    return run.get(Engines).holding(VOLUME_PLANE, facts)
+    return run.get(Engines).on_host(VOLUME_PLANE, facts)
 
 
 async def _plug(run: Run[VolumeArgs], facts: VolumeFacts) -> None:

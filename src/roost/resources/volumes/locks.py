@@ -27,6 +27,7 @@ def resource_of(volume_id: int) -> str:
 
 BUSY = "Volume busy."
 ELSEWHERE = "Volume and Compute must be in the same region."
+ON_ANOTHER_HOST = "Volume and Compute are on different hosts of the region."
 
 
 async def lock_instance(context: Context, compute_id: int) -> InstanceFacts:
@@ -40,6 +41,14 @@ async def lock_instance(context: Context, compute_id: int) -> InstanceFacts:
         raise invalid("compute_id is not valid", "compute_id")
     check_takes_volumes(instance)
     return instance
+
+
+def check_place(volume: VolumeFacts, instance: InstanceFacts, field: str | None = None) -> None:
+    """400 unless the instance's guest can have the volume."""
+    if volume.region != instance.region:
+        raise invalid(ELSEWHERE, field)
+    if volume.host != instance.host:
+        raise invalid(ON_ANOTHER_HOST, field)
 
 
 def check_takes_volumes(instance: InstanceFacts) -> None:

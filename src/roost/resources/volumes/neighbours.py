@@ -123,8 +123,7 @@ async def _claim(
 ) -> None:
     now = queue.clock.now()
     locks.check_takes_volumes(instance)
-    if volume.region != instance.region:
-        raise invalid(locks.ELSEWHERE, "devices")
+    locks.check_place(volume, instance, "devices")
     turn = await locks.find_turn(db, queue, volume.id, instance.id)
     if volume.compute_id != instance.id:
         locks.check_free(volume, turn)

@@ -51,6 +51,8 @@ class VolumeFacts:
     label: str
     region: str
     engine: str
+    host: str
+    """On which it is."""
     size: int
     """GiB"""
     status: VolumeStatus
@@ -78,6 +80,7 @@ class NewVolume:
     label: str
     region: str
     engine: str
+    host: str
     size: int
     tags: list[str]
     compute_id: int | None = None
@@ -86,15 +89,15 @@ class NewVolume:
 
 
 _FACTS = """
-    select id, account_id, label, region, engine, size, status, compute_id, persist_across_boots,
-        made, source_id, deleting, xmin as version
+    select id, account_id, label, region, engine, host, size, status, compute_id,
+        persist_across_boots, made, source_id, deleting, xmin as version
     from volume
 """
 
 _INSERT = Statement(f"""
-    insert into volume as v (account_id, label, region, engine, size, tags, compute_id, source_id,
-        status, hardware_type, created, updated)
-    values (:account_id, :label, :region, :engine, :size, :tags, :compute_id, :source_id,
+    insert into volume as v (account_id, label, region, engine, host, size, tags, compute_id,
+        source_id, status, hardware_type, created, updated)
+    values (:account_id, :label, :region, :engine, :host, :size, :tags, :compute_id, :source_id,
         'creating', 'nvme', :now, :now)
     on conflict (account_id, label) where not deleting do nothing
     returning v.id, {VOLUMES.record_text} as record
@@ -132,11 +135,16 @@ async def lock_any(db: Queries, volume_id: int) -> VolumeFacts | None:
     return _facts(await db.fetchrow(f"{_FACTS} where id = $1 for no key update", volume_id))
 
 
-async def in_region(db: Queries, region: str | None, after: int, limit: int) -> list[VolumeFacts]:
-    """The next ones of the region, or of all, by id."""
-    scope = "($1::text is null or region = $1)"
-    sql = f"{_FACTS} where {scope} and id > $2 order by id limit $3"
-    rows = await db.fetch(sql, region, after, limit)
+async def all_of_them(db: Queries, after: int, limit: int) -> list[VolumeFacts]:
+    """The next ones of all regions, by id."""
+    rows = await db.fetch(f"{_FACTS} where id > $1 order by id limit $2", after, limit)
+    return [VolumeFacts(**row) for row in rows]
+
+
+async def on_host(db: Queries, region: str, host: str, after: int, limit: int) -> list[VolumeFacts]:
+    """The next ones of the region that are on a host, by id."""
+    sql = f"{_FACTS} where region = $1 and host = $2 and id > $3 order by id limit $4"
+    rows = await db.fetch(sql, region, host, after, limit)
     return [VolumeFacts(**row) for row in rows]
 
 
@@ -171,15 +179,16 @@ async def update(
     return changed is not None
 
 
-async def promised_in(db: Queries, region: str) -> int:
-    """GiB that all volumes of a region have, or have soon."""
-    coming = await computes.bound_for(db, region)
+async def promised_in(db: Queries, region: str, host: str) -> int:
+    """GiB that all volumes of a region on a host have, or have soon."""
+    coming = await computes.bound_for(db, region, host)
     size: int = await db.fetchval(
         """
         select coalesce(sum(size), 0)::bigint from volume
-        where region = $1 or compute_id = any($2::bigint[])
+        where (region = $1 and host = $2) or compute_id = any($3::bigint[])
         """,
         region,
+        host,
         coming,
     )
     return size
@@ -237,6 +246,11 @@ async def set_region(db: Queries, volume_id: int, region: str, now: datetime) ->
         region,
         now.replace(microsecond=0),
     )
+
+
+async def set_host(db: Queries, volume_id: int, host: str) -> None:
+    """Its data are there from now on."""
+    await db.execute("update volume set host = $2 where id = $1", volume_id, host)
 
 
 async def set_size(db: Queries, volume_id: int, size: int) -> None:

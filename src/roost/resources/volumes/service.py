@@ -4,6 +4,8 @@ from roost.core.access import give_to_creator, require
 from roost.core.billing.ledger import begin, record
 from roost.core.context import Context
 from roost.core.events import log
+from roost.core.limits.capacity import choose_host
+from roost.core.limits.host import Promised
 from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
@@ -31,11 +33,13 @@ async def create(context: Context, body: CreateVolume) -> str:
     instance, turn = await _instance(context, body)
     region = body.region if instance is None else instance.region
     assert region is not None
+    host = await _host(context, region, body.size) if instance is None else instance.host
     new = NewVolume(
         account_id=context.account_id,
         label=body.label,
         region=region,
         engine=context.get(Engines).of(VOLUME_PLANE, region).name,
+        host=host,
         size=body.size,
         tags=body.tags,
         compute_id=body.compute_id,
@@ -49,8 +53,13 @@ async def create(context: Context, body: CreateVolume) -> str:
     args = CreateArgs(volume_id=volume_id, compute_id=body.compute_id, after=turn.after)
     entity = VOLUME.entity(volume_id, body.label)
     await log.start(context, jobs.CREATE, args, entity, secondary)
-    await limits.check_new(context, region)
+    await limits.check_new(context, volume_id, new, stays=instance is not None)
     return record
+
+
+async def _host(context: Context, region: str, size: int) -> str:
+    """Where a volume is made that no instance has."""
+    return await choose_host(context, region, Promised(0, 1024 * size), "size", limits.FULL)
 
 
 async def _instance(context: Context, body: CreateVolume) -> tuple[InstanceFacts | None, Turn]:
@@ -73,6 +82,7 @@ async def clone(context: Context, source: VolumeFacts, turn: Turn, label: str) -
         label=label,
         region=source.region,
         engine=source.engine,
+        host=source.host,
         size=source.size,
         tags=[],
         source_id=source.id,
@@ -82,7 +92,7 @@ async def clone(context: Context, source: VolumeFacts, turn: Turn, label: str) -
     args = CloneArgs(volume_id=volume_id, source_id=source.id, after=turn.after)
     copy, size = VOLUME.entity(volume_id, label), source.size * 1024
     await log.start(context, jobs.CLONE, args, VOLUME.of(source), copy, size=size)
-    await limits.check_new(context, source.region)
+    await limits.check_new(context, volume_id, new, stays=True)
     return record
 
 
@@ -102,8 +112,7 @@ async def attach(context: Context, volume_id: int, body: AttachVolume) -> None:
     volume = await locks.lock(context, volume_id)
     turn = await locks.find_turn(context.db, context.get(JobQueue), volume.id, instance.id)
     locks.check_free(volume, turn)
-    if volume.region != instance.region:
-        raise invalid(locks.ELSEWHERE)
+    locks.check_place(volume, instance)
     persists = body.persist_across_boots
     if not persists and instance.status != "running":
         raise invalid("Compute is not running.")
@@ -137,7 +146,7 @@ async def resize(context: Context, volume_id: int, size: int) -> None:
         raise invalid("Storage volumes can only be resized up")
     args = ResizeArgs(volume_id=volume.id, size=size, after=turn.after, queued=turn.queued)
     await log.start(context, jobs.RESIZE, args, VOLUME.of(volume))
-    await limits.check_resized(context, volume.region)
+    await limits.check_resized(context, volume.region, volume.host)
 
 
 async def delete(context: Context, volume_id: int) -> None:

@@ -48,7 +48,8 @@ class _Backups(Reconciler[int, _Rows, BackupState, str]):
         self, held: Mapping[int, BackupState | None], after: int | None, limit: int
     ) -> Mapping[int, bool]:
         store = self.installation.store
-        rows = await queries.in_region(store, self.region, after or 0, limit)
+        host = self.installation.get(Engines).host
+        rows = await queries.on_host(store, self.region, host, after or 0, limit)
         return {key: bool(_difference(status, key in held)) for key, status in rows.items()}
 
     async def read(self, db: Queries, key: int) -> _Rows:
@@ -57,6 +58,8 @@ class _Backups(Reconciler[int, _Rows, BackupState, str]):
         if row is None:
             return _Rows(None, 0)
         instance = await instances.lock_any(db, row.compute_id)
+        if instance is not None and instance.host != self.installation.get(Engines).host:
+            raise ChangedError
         if await self.queue.busy(db, resource_of(row.compute_id)):
             raise ChangedError
         row = await queries.find(db, key)

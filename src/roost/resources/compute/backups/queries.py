@@ -214,13 +214,17 @@ async def created(db: Queries, backup_id: int) -> datetime:
     return when
 
 
-async def in_region(db: Queries, region: str, after: int, limit: int) -> dict[int, BackupStatus]:
-    """The status of the next ones of the region, by id."""
+async def on_host(
+    db: Queries, region: str, host: str, after: int, limit: int
+) -> dict[int, BackupStatus]:
+    """The status of the next ones of the region whose instance is on a host, by id."""
     rows = await db.fetch(
         """
-        select id, status from compute_backup where region = $1 and id > $2 order by id limit $3
+        select b.id, b.status from compute_backup b join compute_instance i on i.id = b.compute_id
+        where b.region = $1 and i.host = $2 and b.id > $3 order by b.id limit $4
         """,
         region,
+        host,
         after,
         limit,
     )

@@ -20,6 +20,7 @@ from roost.resources.compute.disks.service import check_space
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, check_idle
 from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
+from roost.settings import MAIN_HOST
 from roost.store import Queries
 
 
@@ -95,6 +96,8 @@ async def restore(context: Context, compute_id: int, backup_id: int, body: Resto
     backup = await find_usable(context, backup_id)
     if backup.region != target.region:
         raise invalid("Backup and Compute must be in the same region.", "compute_id")
+    if await host_of_backup(context, backup_id) != target.host:
+        raise invalid("Backup and Compute must be on the same host.", "compute_id")
     held = records.DISKS.validate_json(backup.disks)
     size = sum(disk.size for disk in held)
     if not body.overwrite:
@@ -146,6 +149,13 @@ async def place_disks(
         new = await disks.insert(db, disk.for_instance(compute_id), now)
         places[disk.id] = new.id
     return places
+
+
+async def host_of_backup(context: Context, backup_id: int) -> str:
+    """Where its copies are: with those of its instance, while that exists. 400 for no backup."""
+    backup = await find_usable(context, backup_id)
+    instance = await instances.find(context.db, backup.compute_id)
+    return MAIN_HOST if instance is None else instance.host
 
 
 async def place_in_new(

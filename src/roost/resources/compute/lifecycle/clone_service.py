@@ -21,7 +21,7 @@ from roost.resources.compute.lifecycle.jobs import CloneArgs
 from roost.resources.compute.lifecycle.service import check_user_data
 from roost.resources.compute.limits import check_new
 from roost.resources.compute.locks import BUSY, check_exists, check_idle, is_worked_on
-from roost.resources.compute.queries import COMPUTE, InstanceFacts
+from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
 from roost.resources.compute.service import Properties, place
 from roost.resources.tags.service import hold_tags
 from roost.secrets import Box
@@ -52,18 +52,18 @@ async def clone(context: Context, compute_id: int, body: CloneInstance) -> int:
     else:
         await _check_new(context, source, body)
     content = await _content(context, source, body)
-    new = target is None
+    new: NewInstance | None = None
     if target is None:
         _check_plan(context, body, content.size)
         tags = [tag for tag in await _tags(context, compute_id) if tag in held]
-        target = await _create(context, source, body, tags)
+        new, target = await _create(context, source, body, tags)
     elif content.disks:
         await check_space(context, target, content.size, field=None)
-    args = await _place(context, source, target, content, new)
+    args = await _place(context, source, target, content, new is not None)
     entity, second = COMPUTE.of(source), COMPUTE.of(target)
     await log.start(context, jobs.CLONE, args, entity, second, size=content.size)
-    if new:
-        await check_new(context, target.region)
+    if new is not None:
+        await check_new(context, new, stays=True)
     return target.id
 
 
@@ -152,6 +152,8 @@ def _check_existing(source: InstanceFacts, target: InstanceFacts) -> None:
     """400 where disks cannot go, and for user data, which only a new instance can be given."""
     if target.region != source.region:
         raise invalid("Must be in the region of the Compute that is cloned", "compute_id")
+    if target.host != source.host:
+        raise invalid("Must be on the host of the Compute that is cloned", "compute_id")
     if source.user_data is not None:
         raise invalid("A Compute with user data can only be cloned to a new Compute", "compute_id")
 
@@ -173,7 +175,7 @@ def _check_plan(context: Context, body: CloneInstance, size: int) -> None:
 
 async def _create(
     context: Context, source: InstanceFacts, body: CloneInstance, tags: list[str]
-) -> InstanceFacts:
+) -> tuple[NewInstance, InstanceFacts]:
     """A new instance without disks."""
     wanted = Properties(
         type=str(body.type),
@@ -186,10 +188,10 @@ async def _create(
         private_ip=body.private_ip,
         user_data=_user_data(context, source, body),
     )
-    new, _ = await place(context, wanted)
+    new, _ = await place(context, wanted, source.host)
     facts = await instances.find(context.db, new["id"])
     assert facts is not None
-    return facts
+    return new, facts
 
 
 def _user_data(context: Context, source: InstanceFacts, body: CloneInstance) -> str | None:

@@ -43,7 +43,7 @@ async def migrate(context: Context, instance: InstanceFacts, body: MigrateInstan
     await _check_anchors(context, instance, region)
     await _start(context, instance, region, specs if body.upgrade else None, body.type)
     await check_grown(context, instance, context.get(Catalog).type(specs.type))
-    await check_capacity(context, region.id, _FIELD)
+    await check_capacity(context, region.id, _FIELD, host=instance.host)
 
 
 async def foresee(context: Context, compute_id: int) -> None:

@@ -1,0 +1,70 @@
+"""Hosts as the operator sees them, and what he does with them."""
+
+from roost.app.terminal import Shown, fields
+from roost.core.hosts import queries
+from roost.core.hosts.queries import HostFacts
+from roost.errors import OperatorError
+from roost.resources.compute.host_queries import ListedHost, forget, instances_of, list_hosts
+from roost.settings import MAIN_HOST
+from roost.store import Connection, Queries, Store
+
+
+class HostError(OperatorError):
+    """There is no such host, or that cannot be done with it."""
+
+
+async def describe(db: Queries, name: str, limit: int) -> Shown:
+    """With the first of its instances. Raises HostError."""
+    found = await list_hosts(db, name)
+    if not found:
+        raise HostError(f"there is no host {name}")
+    held = await instances_of(db, name, 0, limit)
+    return {**fields(found[0]), "held": [fields(each) for each in held]}
+
+
+async def drain(store: Store, name: str) -> None:
+    """Place nothing on it from now on. Raises HostError."""
+    await _change(store, name, "draining")
+
+
+async def undrain(store: Store, name: str) -> None:
+    """What is new may be placed on it again. Raises HostError."""
+    await _change(store, name, "up")
+
+
+async def _change(store: Store, name: str, state: queries.HostState) -> None:
+    async def work(db: Connection) -> None:
+        facts = await _lock(db, name)
+        if facts.state == "fenced":
+            raise HostError(f"host {name} is fenced: see `roost host rejoin`")
+        await queries.set_state(db, name, state)
+
+    await store.commit(work)
+
+
+async def remove(store: Store, name: str) -> None:
+    """Forget a host that has nothing and is gone. Raises HostError."""
+
+    async def work(db: Connection) -> None:
+        facts = await _lock(db, name)
+        if name == MAIN_HOST:
+            raise HostError("the main host stays")
+        if facts.alive:
+            raise HostError(f"a worker of host {name} runs: stop it, and wait half a minute")
+        [listed] = await list_hosts(db, name)
+        if listed.instances or listed.volumes or listed.coming:
+            raise HostError(f"host {name} has {_spelled(listed)}")
+        await forget(db, name)
+
+    await store.commit(work)
+
+
+def _spelled(host: ListedHost) -> str:
+    return f"{host.instances + host.coming} instances and {host.volumes} volumes"
+
+
+async def _lock(db: Queries, name: str) -> HostFacts:
+    facts = await queries.lock(db, name)
+    if facts is None:
+        raise HostError(f"there is no host {name}")
+    return facts

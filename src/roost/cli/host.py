@@ -1,0 +1,110 @@
+"""`roost host`: the machines that have guests."""
+
+from pathlib import Path
+
+import click
+
+from roost.app.operator import hosts
+from roost.app.state import open_store
+from roost.app.terminal import Shown
+from roost.cli.options import (
+    json_option,
+    limit_option,
+    read_served_settings,
+    run,
+    show_one,
+    show_rows,
+    state_option,
+)
+from roost.resources.compute.host_queries import ListedHost, list_hosts
+from roost.settings import Settings
+
+_COLUMNS = (
+    "name",
+    "state",
+    "alive",
+    "instances",
+    "running",
+    "leaving",
+    "coming",
+    "promised_memory",
+    "memory",
+    "free",
+    "seen",
+)
+
+
+@click.group()
+def host() -> None:
+    """The machines that have guests. A server may run meanwhile."""
+
+
+@host.command("list")
+@state_option
+@json_option
+def list_(state: Path | None, as_json: bool) -> None:
+    """List hosts by name, with what they hold and have left (MB)."""
+    rows = run(_list(read_served_settings(state=state)))
+    show_rows(rows, len(rows), _COLUMNS, as_json)
+
+
+@host.command()
+@state_option
+@click.argument("name")
+@limit_option
+@json_option
+def show(state: Path | None, name: str, limit: int, as_json: bool) -> None:
+    """Show a host and its first instances."""
+    show_one(run(_describe(read_served_settings(state=state), name, limit)), as_json)
+
+
+@host.command()
+@state_option
+@click.argument("name")
+def drain(state: Path | None, name: str) -> None:
+    """Place nothing new on a host."""
+    run(_drain(read_served_settings(state=state), name))
+    click.echo(f"host {name} is draining: nothing new is placed on it")
+
+
+@host.command()
+@state_option
+@click.argument("name")
+def undrain(state: Path | None, name: str) -> None:
+    """Let a host have something new again."""
+    run(_undrain(read_served_settings(state=state), name))
+    click.echo(f"host {name} is up")
+
+
+@host.command()
+@state_option
+@click.argument("name")
+def forget(state: Path | None, name: str) -> None:
+    """Forget a host that has nothing and whose worker is stopped."""
+    run(_forget(read_served_settings(state=state), name))
+    click.echo(f"host {name} is forgotten")
+
+
+async def _list(settings: Settings) -> list[ListedHost]:
+    async with open_store(settings) as store:
+        return await list_hosts(store)
+
+
+async def _describe(settings: Settings, name: str, limit: int) -> Shown:
+    async with open_store(settings) as store:
+        return await hosts.describe(store, name, limit)
+
+
+async def _drain(settings: Settings, name: str) -> None:
+    async with open_store(settings) as store:
+        await hosts.drain(store, name)
+
+
+async def _undrain(settings: Settings, name: str) -> None:
+    async with open_store(settings) as store:
+        await hosts.undrain(store, name)
+
+
+async def _forget(settings: Settings, name: str) -> None:
+    async with open_store(settings) as store:
+        await hosts.remove(store, name)

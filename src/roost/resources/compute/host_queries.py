@@ -1,0 +1,105 @@
+"""SQL of what hosts hold and have, for the operator."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from roost.core.hosts.queries import SILENT, HostState
+from roost.resources.compute.records import InstanceStatus
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class ListedHost:
+    """A host as rows say. Sizes are MB; None where nothing has an end or nothing is known."""
+
+    name: str
+    state: HostState
+    alive: bool
+    """Whether a worker of it was seen within the last half minute."""
+    seen: datetime | None
+    address: str | None
+    regions: list[str]
+    instances: int
+    running: int
+    leaving: int
+    """Instances on their way to another host."""
+    coming: int
+    """Instances on their way to this one."""
+    volumes: int
+    promised_memory: int
+    memory: int | None
+    promised_vcpus: int
+    cpus: int | None
+    promised_storage: int
+    storage: int | None
+    free: int | None
+
+
+async def list_hosts(db: Queries, name: str | None = None) -> list[ListedHost]:
+    """By name; one of them, or all."""
+    rows = await db.fetch(
+        f"""
+        select h.name, h.state, h.address,
+            h.seen > clock_timestamp() - interval '{SILENT.seconds} s' as alive,
+            case when isfinite(h.seen) then h.seen at time zone 'UTC' end as seen,
+            coalesce(c.regions, '{{}}') as regions, c.memory, c.storage, c.free, c.cpus,
+            coalesce(i.instances, 0) as instances, coalesce(i.running, 0) as running,
+            coalesce(i.leaving, 0) as leaving,
+            (select count(*) from compute_instance t where t.target_host = h.name) as coming,
+            coalesce(v.volumes, 0) as volumes,
+            coalesce(i.memory, 0) as promised_memory, coalesce(i.vcpus, 0) as promised_vcpus,
+            coalesce(i.disk, 0) + coalesce(v.size, 0) as promised_storage
+        from host h
+        left join lateral (
+            select array_agg(region order by region) as regions, max(memory) as memory,
+                max(storage) as storage, min(free) as free, max(cpus) as cpus
+            from region_capacity where host = h.name) c on true
+        left join lateral (
+            select count(*) as instances, count(*) filter (where status = 'running') as running,
+                count(*) filter (where target_host <> host) as leaving,
+                sum(memory)::bigint as memory, sum(vcpus)::bigint as vcpus,
+                sum(disk)::bigint as disk
+            from compute_instance where host = h.name) i on true
+        left join lateral (
+            select count(*) as volumes, sum(size)::bigint * 1024 as size
+            from volume where host = h.name) v on true
+        where $1::text is null or h.name = $1 order by h.name
+        """,  # noqa: S608 - constants
+        name,
+    )
+    return [ListedHost(**row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class HostedInstance:
+    """An instance of a host."""
+
+    id: int
+    account_id: int
+    label: str
+    region: str
+    status: InstanceStatus
+    memory: int
+    """MB"""
+    target_host: str | None
+
+
+async def instances_of(db: Queries, host: str, after: int, limit: int) -> list[HostedInstance]:
+    """Those of a host, by id, from behind `after`."""
+    rows = await db.fetch(
+        """
+        select id, account_id, label, region, status, memory, target_host from compute_instance
+        where host = $1 and id > $2 order by id limit $3
+        """,
+        host,
+        after,
+        limit,
+    )
+    return [HostedInstance(**row) for row in rows]
+
+
+async def forget(db: Queries, host: str) -> None:
+    """Nothing is on it, and nothing goes there; what it had for regions is nobody's."""
+    await db.execute("delete from region_capacity where host = $1", host)
+    await db.execute("delete from job_schedule where name like '%@' || $1", host)
+    await db.execute("delete from host where name = $1", host)
