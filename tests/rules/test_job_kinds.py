@@ -17,7 +17,7 @@ from roost.resources.databases.upkeep_jobs import VerifyArgs
 from roost.resources.domains import jobs as domains
 from roost.resources.domains.jobs import ZoneArgs
 from roost.resources.firewalls import locks as firewalls
-from roost.resources.firewalls.jobs import FirewallArgs
+from roost.resources.firewalls.jobs import FirewallArgs, HostArgs
 from roost.resources.images import locks as images
 from roost.resources.images.jobs import ImageArgs
 from roost.resources.object_storage import locks as objects
@@ -44,6 +44,7 @@ _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count", "object_bucket_take_up"),
+    *("firewall_apply_on_host",),
     *("address_apply", "account_close", "account_suspension", "operator_letter", "card_forget"),
     "database_backup_verify",
 }
@@ -65,6 +66,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
         (InstanceArgs, compute.resource_of(8)),
         (ZoneArgs, domains.resource_of("example.com")),
         (FirewallArgs, firewalls.resource_of(9)),
+        (HostArgs, f"{firewalls.resource_of(9)}@b"),
         (AccountArgs, objects.resource_of(6)),
         (ImageArgs, images.resource_of(6)),
         (PaymentArgs, "payments:6"),
@@ -85,6 +87,7 @@ def _declared(kind: JobKind[Args]) -> str | None:
         compute_id=8,
         database_id=9,
         firewall_id=9,
+        host="b",
         zone="example.com",
         number=6,
         condition_id=6,

@@ -2,8 +2,8 @@
 
 from roost.store.migrations.sql import execute
 
-revision = "0066"
-down_revision = "0065"
+revision = "0069"
+down_revision = "0068"
 
 UPGRADE = """
 create table host (
