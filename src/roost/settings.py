@@ -54,6 +54,9 @@ class Settings(BaseSettings):
         pattern=r"^[a-z0-9][a-z0-9-]{0,30}$",
         description="name of the machine whose guests this process serves",
     )
+    host_listen: str | None = Field(
+        default=None, description="ADDRESS:PORT at which its worker takes what other hosts send"
+    )
     payments: Literal["simulated", "manual", "stripe"] = Field(
         default="simulated",
         description="simulated: cards are charged without money; manual: the operator records "

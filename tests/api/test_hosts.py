@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,13 +12,17 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.host import HostError, join
-from roost.app.operator import hosts
+from roost.app.operator import drains, hosts
 from roost.app.roost import Roost
-from roost.core.engine import Folder, Host
+from roost.core.engine import EngineError, Folder, FullError, Host
 from roost.core.hosts import queries
+from roost.core.hosts.identity import Identity
+from roost.core.hosts.links import Links, Parcel
 from roost.core.planes import Engines
+from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.jobs import CAPACITY, CapacityArgs
+from roost.resources.compute.lifecycle.move_jobs import left_on
 from roost.resources.firewalls.engine import FIREWALL_PLANE
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.settings import MAIN_HOST
@@ -50,6 +54,12 @@ class Pair:
         )
         return host
 
+    async def gone(self, compute_id: int, host: str) -> None:
+        """When a host has dropped what it had of an instance."""
+        status = "select count(*) from job where resource = $1 and finished is null"
+        resource = left_on(compute_id, host)
+        await until(partial(self.main.store.fetchval, status, resource), lambda found: found == 0)
+
     async def guests(self, host: str) -> set[int]:
         engine = self.roost(host).services.get(Engines).of(INSTANCE_PLANE, REGION)
         return {guest.id for guest in await engine.list()}
@@ -57,7 +67,7 @@ class Pair:
     async def made_on(self, host: str, **changes: object) -> Json:
         """A new instance there, as nothing is placed on the other host meanwhile."""
         [other] = {MAIN_HOST, "b"} - {host}
-        await hosts.drain(self.main.store, other)
+        await hosts.close(self.main.store, other)
         try:
             row = await made(self.client, **changes)
         finally:
@@ -73,7 +83,7 @@ async def pair(
     folder: Path = tmp_path_factory.mktemp("hosts")
     async with (
         database_server.database() as url,
-        running_roost(simulated(folder / "main", url)) as running,
+        running_roost(simulated(folder / "main", url, host_listen="127.0.0.1:0")) as running,
         running_host(running.roost, "b", folder / "b") as other,
         aiohttp.ClientSession() as session,
     ):
@@ -219,6 +229,117 @@ async def test_hosts_that_are_full_refuse_and_none_is_promised_too_much(
     for each in made_ones:
         await settled(pair.client, each)
         await pair.client.delete(f"{INSTANCES}/{each}")
+
+
+async def test_an_instance_goes_to_the_other_host_and_back_with_all_that_it_has(pair: Pair) -> None:
+    row = await pair.made_on("b", booted=True, backups_enabled=True)
+    one = f"{INSTANCES}/{row['id']}"
+    volume = await pair.client.post(
+        "/volumes", {"label": "kept", "size": 20, "compute_id": row["id"]}
+    )
+    path = f"/volumes/{volume['id']}"
+    await until(lambda: pair.client.get(path), lambda found: found["status"] == "active")
+    there = pair.other.services.get(Engines).of(VOLUME_PLANE, REGION)
+    assert isinstance(there, SimulatedVolumes)
+    await there.write(volume["id"], "of the guest")
+    backup = await pair.client.post(f"{one}/backups", {"label": "before"})
+    await until(
+        lambda: pair.client.get(f"{one}/backups/{backup['id']}"),
+        lambda found: found["status"] == "successful",
+    )
+    settings = pair.main.settings
+    for host, former in ((MAIN_HOST, "b"), ("b", MAIN_HOST), (MAIN_HOST, "b")):
+        await pair.gone(row["id"], host)
+        said = await drains.migrate(pair.main.store, settings, row["id"], host)
+        assert said == f"instance {row['id']} is on host {host}"
+        assert (await settled(pair.client, row["id"]))["ipv4"] == row["ipv4"]
+        await until(lambda: pair.client.get(one), lambda found: found["status"] == "running")
+        await pair.gone(row["id"], former)
+        assert row["id"] in await pair.guests(host)
+        assert row["id"] not in await pair.guests(former)
+        engine = pair.roost(host).services.get(Engines)
+        state = await engine.of(VOLUME_PLANE, REGION).inspect(volume["id"])
+        assert state is not None
+        assert state.compute_id == row["id"]
+        held = await engine.of(INSTANCE_PLANE, REGION).backups.list()
+        assert backup["id"] in {each.id for each in held}
+        await sound(pair)
+    actions = [each["action"] for each in (await pair.client.get("/account/events"))["data"]]
+    assert actions.count("compute_migrate") == 3
+    for host in (MAIN_HOST, "c"):
+        with pytest.raises(drains.DrainError):
+            await drains.migrate(pair.main.store, settings, row["id"], host)
+
+
+async def test_an_instance_stays_where_the_other_host_does_not_take_it(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left of it there, and it can go when that host is well again."""
+    row = await pair.made_on("b", booted=True)
+    engine = pair.main.services.get(Engines).of(INSTANCE_PLANE, REGION)
+    monkeypatch.setattr(engine, "unpack", _refuse)
+    with pytest.raises(drains.DrainError, match="no room"):
+        await drains.migrate(pair.main.store, pair.main.settings, row["id"], MAIN_HOST)
+    found = await settled(pair.client, row["id"])
+    assert (found["status"], await pair.host_of(row["id"])) == ("running", "b")
+    await pair.gone(row["id"], MAIN_HOST)
+    await sound(pair)
+    monkeypatch.undo()
+    await drains.migrate(pair.main.store, pair.main.settings, row["id"], MAIN_HOST)
+    assert await pair.host_of(row["id"]) == MAIN_HOST
+
+
+async def _refuse(*_args: object) -> None:
+    raise FullError("The host has no room.")
+
+
+async def test_nobody_gives_a_host_what_it_does_not_expect(pair: Pair) -> None:
+    row = await pair.made_on("b", booted=True)
+    target = await queries.find(pair.main.store, "b")
+    assert target is not None
+    assert target.address is not None
+    parcel = Parcel(plane="instances", region=REGION, id=row["id"], compute_id=row["id"])
+    links = pair.main.services.get(Links)
+    with pytest.raises(EngineError, match="does not expect"):
+        await links.send(target.address, parcel, _nothing())
+    stranger = Links(Identity(_written(pair.main.settings.state / "other.key")))
+    with pytest.raises(EngineError, match=r"broke off|does not answer"):
+        await stranger.send(target.address, parcel, _nothing())
+
+
+async def _nothing() -> AsyncGenerator[bytes, None]:
+    yield b"{}"
+
+
+def _written(path: Path) -> Path:
+    path.write_bytes(b"another key")
+    return path
+
+
+async def test_a_host_with_twenty_guests_is_drained(pair: Pair) -> None:
+    rows = [await pair.made_on("b", booted=each % 2 == 0) for each in range(20)]
+    said = list[str]()
+    left = await drains.drain(pair.main.store, pair.main.settings, "b", 4, said.append)
+    try:
+        assert (left, said[-1].split(":")[0]) == (0, f"{len(said)} of {len(said)}")
+        assert {await pair.host_of(row["id"]) for row in rows} == {MAIN_HOST}
+        for number, row in enumerate(rows):
+            found = await until(
+                partial(pair.client.get, f"{INSTANCES}/{row['id']}"),
+                lambda found: found["status"] in ("running", "offline"),
+            )
+            if number % 2 == 0:
+                await until(
+                    partial(pair.client.get, f"{INSTANCES}/{row['id']}"),
+                    lambda found: found["status"] == "running",
+                )
+            else:
+                assert found["status"] == "offline"
+            await pair.gone(row["id"], "b")
+        assert await pair.guests("b") == set()
+        await sound(pair)
+    finally:
+        await hosts.undrain(pair.main.store, "b")
 
 
 async def test_two_machines_cannot_be_the_same_host(pair: Pair, tmp_path: Path) -> None:

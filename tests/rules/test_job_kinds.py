@@ -8,6 +8,7 @@ from roost.app.groups import GROUPS
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind
 from roost.resources.cancellation.jobs import CloseArgs
 from roost.resources.compute import locks as compute
+from roost.resources.compute.lifecycle.move_jobs import ClearArgs
 from roost.resources.compute.locks import InstanceArgs
 from roost.resources.compute.watch_jobs import CHECK
 from roost.resources.conditions.letter_jobs import LetterArgs
@@ -28,7 +29,7 @@ from roost.resources.payments.jobs import PaymentArgs
 from roost.resources.reverse_dns.jobs import NAMES, RESOURCE
 from roost.resources.suspension.jobs import AccountArgs as SuspendedArgs
 from roost.resources.volumes import locks as volumes
-from roost.resources.volumes.jobs import VolumeArgs
+from roost.resources.volumes.jobs import LeftArgs, VolumeArgs
 from roost.web.registry import Endpoint
 
 Args = TypeVar("Args", bound=JobArgs)
@@ -44,7 +45,7 @@ _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count", "object_bucket_take_up"),
-    *("firewall_apply_on_host",),
+    *("firewall_apply_on_host", "compute_clear", "volume_clear"),
     *("address_apply", "account_close", "account_suspension", "operator_letter", "card_forget"),
     "database_backup_verify",
 }
@@ -60,6 +61,8 @@ def _works_on(kind: JobKind[Args]) -> str | None:
     if kind.name in _OTHERS:
         return _OTHERS[kind.name]
     for args, resource in (
+        (LeftArgs, f"left:{volumes.resource_of(7)}@b"),
+        (ClearArgs, f"left:{compute.resource_of(8)}@b"),
         (VolumeArgs, volumes.resource_of(7)),
         (DatabaseArgs, databases.resource_of(9)),
         (VerifyArgs, "database-verification"),

@@ -28,6 +28,9 @@ async def running_host(main: Roost, name: str, state: Path, **more: object) -> A
 
 
 async def _serves(main: Roost, name: str) -> bool:
+    facts = await queries.find(main.store, name)
+    if main.settings.host_listen is not None and (facts is None or facts.address is None):
+        return False
     for region in main.catalog.regions:
         rooms = await queries.serving(main.store, region.id)
         if name not in {each.host for each in rooms}:

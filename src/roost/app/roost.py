@@ -32,6 +32,8 @@ from roost.core.conditions import Watches
 from roost.core.endings import Endings
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
+from roost.core.hosts.identity import Identity
+from roost.core.hosts.links import Links
 from roost.core.limits.capacity import Promises
 from roost.core.neighbours import Neighbours
 from roost.core.notices import Causes
@@ -264,6 +266,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 open_gateway(settings),
                 PublicUrl(settings.public_url),
                 registry,
+                Links(await DISK.run(Identity, settings.sealing_key)),
                 Spool((settings.images or settings.state / "images") / ".uploads"),
             ),
             queue=queue,

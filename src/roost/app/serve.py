@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 from roost.app.applications import Applications
 from roost.app.fault_watch import listen
 from roost.app.health import Health
+from roost.app.host_links import take_in
 from roost.app.http_server import HttpServer
 from roost.app.metadata.listener import serve_metadata
 from roost.app.monitoring import keep_figures
@@ -136,7 +137,7 @@ async def _start_work(
     """Run jobs, listen to guests and answer them, build missing images; returns what ends that."""
     await roost.enqueue_first_jobs()
     tasks.create_task(worker.run())
-    beside = (roost.images.build(), listen(roost), serve_metadata(roost))
+    beside = (roost.images.build(), listen(roost), serve_metadata(roost), take_in(roost))
     helpers = [tasks.create_task(work) for work in beside]
 
     def stop() -> None:

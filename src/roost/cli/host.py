@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from roost.app.operator import hosts
+from roost.app.operator import drains, hosts
 from roost.app.state import open_store
 from roost.app.terminal import Shown
 from roost.cli.options import (
@@ -60,11 +60,23 @@ def show(state: Path | None, name: str, limit: int, as_json: bool) -> None:
 
 @host.command()
 @state_option
+@click.option(
+    "--catalog", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="TOML file."
+)
 @click.argument("name")
-def drain(state: Path | None, name: str) -> None:
-    """Place nothing new on a host."""
-    run(_drain(read_served_settings(state=state), name))
-    click.echo(f"host {name} is draining: nothing new is placed on it")
+@click.option("--at-once", type=click.IntRange(1, 16), default=2, show_default=True)
+@click.option("--stay", is_flag=True, help="Move nothing: only place nothing new there.")
+def drain(state: Path | None, catalog: Path | None, name: str, at_once: int, stay: bool) -> None:
+    """Place nothing new on a host, and bring its instances to others.
+
+    A guest that runs is powered off, and booted again there. Ends with 1 when some are left; the
+    next call goes on with them.
+    """
+    settings = read_served_settings(state=state, catalog=catalog)
+    left = run(_drain(settings, name, 0 if stay else at_once))
+    if left and not stay:
+        raise click.ClickException(f"{left} instances are left on host {name}")
+    click.echo(f"host {name} is draining, and has {left} instances")
 
 
 @host.command()
@@ -95,9 +107,9 @@ async def _describe(settings: Settings, name: str, limit: int) -> Shown:
         return await hosts.describe(store, name, limit)
 
 
-async def _drain(settings: Settings, name: str) -> None:
+async def _drain(settings: Settings, name: str, at_once: int) -> int:
     async with open_store(settings) as store:
-        await hosts.drain(store, name)
+        return await drains.drain(store, settings, name, at_once, click.echo)
 
 
 async def _undrain(settings: Settings, name: str) -> None:

@@ -5,7 +5,7 @@ from typing import get_args
 
 import click
 
-from roost.app.operator import instances
+from roost.app.operator import drains, instances
 from roost.app.state import open_store
 from roost.app.table import escape
 from roost.app.terminal import Shown
@@ -69,6 +69,22 @@ def show(
 
 
 @instance.command()
+@state_option
+@click.option(
+    "--catalog", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="TOML file."
+)
+@click.argument("compute_id", type=ID, metavar="ID")
+@click.option("--host", metavar="NAME", help="Where to; default: where most room is.")
+def migrate(state: Path | None, catalog: Path | None, compute_id: int, host: str | None) -> None:
+    """Bring an instance to another host of its region.
+
+    Its guest is powered off, and booted again there if it ran. Ends when that is done.
+    """
+    settings = read_served_settings(state=state, catalog=catalog)
+    click.echo(run(_migrate(settings, compute_id, host)))
+
+
+@instance.command()
 @roost_options
 @click.argument("compute_id", type=ID, metavar="ID")
 @click.option(
@@ -80,6 +96,11 @@ def console(
     """Print what a guest wrote last to its serial console."""
     settings = read_served_settings(state=state, engines=engines, catalog=catalog)
     click.echo(escape(run(_console(settings, compute_id, limit))))
+
+
+async def _migrate(settings: Settings, compute_id: int, host: str | None) -> str:
+    async with open_store(settings) as store:
+        return await drains.migrate(store, settings, compute_id, host)
 
 
 async def _list(settings: Settings, wanted: Wanted) -> list[ListedInstance]:

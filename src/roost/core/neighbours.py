@@ -1,7 +1,7 @@
 """What hangs on an instance: groups that compute knows nothing of say here what it means to them.
 
-Every method but `settle` and `carry` is called in the transaction of the change, which holds the
-instance's row. What a group does not say means nothing to it.
+Every method but `settle`, `carry` and `convey` is called in the transaction of the change, which
+holds the instance's row. What a group does not say means nothing to it.
 """
 
 from collections.abc import Sequence
@@ -40,6 +40,22 @@ class Neighbour:
 
         While no transaction is open; what is there already stays. Raises EngineError.
         """
+
+    async def convey(self, db: Queries, services: Services, compute_id: int, address: str) -> None:
+        """Send what data planes hold for the instance to the host at `address`; it stays here too.
+
+        While no transaction is open. Raises EngineError.
+        """
+
+    async def rehosted(self, db: Queries, services: Services, compute_id: int, host: str) -> None:
+        """The instance is on another host of the region when the transaction ends."""
+
+    async def clear(
+        self, db: Queries, services: Services, compute_id: int, host: str
+    ) -> Sequence[int]:
+        """Have a host drop what it holds for the instance, which is on another one when the
+        transaction ends; the ids of the jobs that do it."""
+        return ()
 
     async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
         """The instance is in another region when the transaction ends; its addresses are still
@@ -94,6 +110,20 @@ class Neighbours(Neighbour):
     ) -> None:
         for each in self._all:
             await each.carry(db, services, compute_id, source, target)
+
+    async def convey(self, db: Queries, services: Services, compute_id: int, address: str) -> None:
+        for each in self._all:
+            await each.convey(db, services, compute_id, address)
+
+    async def rehosted(self, db: Queries, services: Services, compute_id: int, host: str) -> None:
+        for each in self._all:
+            await each.rehosted(db, services, compute_id, host)
+
+    async def clear(
+        self, db: Queries, services: Services, compute_id: int, host: str
+    ) -> Sequence[int]:
+        found = [await each.clear(db, services, compute_id, host) for each in self._all]
+        return [job_id for job_ids in found for job_id in job_ids]
 
     async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
         for each in self._all:

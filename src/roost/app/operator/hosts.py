@@ -22,7 +22,7 @@ async def describe(db: Queries, name: str, limit: int) -> Shown:
     return {**fields(found[0]), "held": [fields(each) for each in held]}
 
 
-async def drain(store: Store, name: str) -> None:
+async def close(store: Store, name: str) -> None:
     """Place nothing on it from now on. Raises HostError."""
     await _change(store, name, "draining")
 

@@ -77,6 +77,11 @@ async def register(db: Queries, name: str, home: str | None) -> bool:
     return found is not None
 
 
+async def set_address(db: Queries, name: str, address: str | None) -> None:
+    """Where the host takes what comes from others; None: nowhere."""
+    await db.execute("update host set address = $2 where name = $1", name, address)
+
+
 @dataclass(frozen=True, slots=True)
 class HostRoom:
     """What a host has for a region."""

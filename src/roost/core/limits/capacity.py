@@ -43,18 +43,24 @@ class _Offer:
 
 
 async def choose_host(
-    context: Context, region_id: str, needs: Promised, field: str, reason: str = FULL
+    context: Context,
+    region_id: str,
+    needs: Promised,
+    field: str,
+    reason: str = FULL,
+    besides: str | None = None,
 ) -> str:
     """The host with the most memory left to promise of those that have room for `needs`.
 
     Where one host serves the region, that one, whether it has room or not: `check_capacity`
-    tells. A host that is drained, dead or fenced gets nothing. ApiError 400 when there is none.
+    tells. A host that is drained, dead or fenced gets nothing, nor one to do without (`besides`).
+    ApiError 400 when there is none.
     """
     region = context.get(Catalog).find_region(region_id)
     served = await hosts.serving(context.db, region_id)
     if region is None or not served:
         return MAIN_HOST
-    open_ones = [each for each in served if each.state == "up"]
+    open_ones = [each for each in served if each.state == "up" and each.host != besides]
     if len(served) > 1:
         open_ones = [each for each in open_ones if each.alive] or open_ones
     if len(served) == 1 and open_ones:

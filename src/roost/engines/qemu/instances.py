@@ -8,8 +8,8 @@ import asyncio
 import os
 import shutil
 import socket
-from collections.abc import AsyncGenerator, Collection, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from contextlib import aclosing, suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
@@ -38,6 +38,7 @@ from roost.engines.qemu.metadata import QemuMetadata
 from roost.engines.qemu.moves import move
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
+from roost.engines.qemu.parcels import pack, unpack
 from roost.engines.qemu.power import kill, power_off
 from roost.engines.qemu.prerequisites import check, qemu_version
 from roost.engines.qemu.programs import failure, faults, patiently
@@ -158,6 +159,32 @@ class QemuInstances:
                     await move(guest.directory, self._guest(compute_id).directory)
             for backup_id in backups:
                 await self._backups.take(backup_id, source.backups)
+
+    async def pack(self, compute_id: int, backups: Collection[int]) -> AsyncGenerator[bytes, None]:
+        doing, guest = "The instance could not be moved", self._guest(compute_id)
+        with faults(doing):
+            async with locked(guest.directory):
+                if await runs(guest):
+                    raise EngineError(f"{doing}: it runs")
+                await self._network.release(compute_id)
+                names = await DISK.run(self._parcel, compute_id, backups)
+                async with aclosing(pack(doing, self._state_dir, names)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+
+    async def unpack(
+        self, compute_id: int, backups: Collection[int], content: AsyncIterator[bytes]
+    ) -> None:
+        doing, guest = "The instance could not be moved", self._guest(compute_id)
+        if await runs(guest):
+            raise EngineError(f"{doing}: it runs there")
+        names = [guest.directory.name, *(f"backups/backup-{each}" for each in backups)]
+        with faults(doing):
+            await unpack(doing, self._state_dir, names, content)
+
+    def _parcel(self, compute_id: int, backups: Collection[int]) -> list[str]:
+        names = [f"compute-{compute_id}", *(f"backups/backup-{each}" for each in backups)]
+        return [name for name in names if (self._state_dir / name).exists()]
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
         return await DISK.run(self._guest(compute_id).state)

@@ -4,8 +4,8 @@ The object holds no state: files and processes tell what there is and who has it
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from roost.engines.qemu.guests import Guest
 from roost.engines.qemu.monitor import MonitorError
 from roost.engines.qemu.mounts import is_mounted
 from roost.engines.qemu.moves import move
+from roost.engines.qemu.parcels import pack, unpack
 from roost.engines.qemu.programs import failure, patiently
 from roost.engines.qemu.volume_copies import abandon_copies_of, abandon_copy, copy_volume
 from roost.engines.qemu.volume_files import VolumeFile, all_volumes, holders
@@ -117,6 +118,25 @@ class QemuVolumes:
                 if await file.holder() is not None:
                     raise EngineError(f"{doing}: an instance runs with it")
                 await move(file.directory, self._file(volume_id).directory)
+
+    async def pack(self, volume_id: int) -> AsyncGenerator[bytes, None]:
+        doing, file = "The volume could not be moved", self._file(volume_id)
+        with _faults(doing):
+            async with locked(file.directory):
+                if await file.holder() is not None:
+                    raise EngineError(f"{doing}: an instance runs with it")
+                name = f"volumes/{file.directory.name}"
+                async with aclosing(pack(doing, self._state_dir, [name])) as pieces:
+                    async for piece in pieces:
+                        yield piece
+
+    async def unpack(self, volume_id: int, content: AsyncIterator[bytes]) -> None:
+        doing, file = "The volume could not be moved", self._file(volume_id)
+        if file.exists() and await file.holder() is not None:
+            raise EngineError(f"{doing}: an instance runs with it there")
+        with _faults(doing):
+            name = f"volumes/{file.directory.name}"
+            await unpack(doing, self._state_dir, [name], content)
 
     async def inspect(self, volume_id: int) -> VolumeState | None:
         file = self._file(volume_id)

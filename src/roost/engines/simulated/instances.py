@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -88,6 +88,21 @@ class SimulatedInstances:
         await self.plan.wait("take", str(compute_id))
         await self._plane.transact(lambda documents: moves.write(documents, found))
         await left.transact(lambda documents: moves.remove(documents, found))
+
+    async def pack(self, compute_id: int, backups: Collection[int]) -> AsyncGenerator[bytes, None]:
+        await self._plane.fail_if_planned("pack")
+        found = await self._plane.transact(
+            lambda documents: moves.read(documents, compute_id, backups)
+        )
+        await self.plan.wait("pack", str(compute_id))
+        yield moves.MOVED.dump_json(found)
+
+    async def unpack(
+        self, compute_id: int, backups: Collection[int], content: AsyncIterator[bytes]
+    ) -> None:
+        await self._plane.fail_if_planned("unpack")
+        found = moves.MOVED.validate_json(b"".join([piece async for piece in content]))
+        await self._plane.transact(lambda documents: moves.write(documents, found))
 
     async def inspect(self, compute_id: int) -> InstanceState | None:
         await self._plane.fail_if_planned("inspect")

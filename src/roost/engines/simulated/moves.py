@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from pydantic import TypeAdapter
+
 from roost.core.engine import EngineError
 from roost.engines.simulated.shelves import BACKUPS, DISKS, GUESTS, Backup, Disk, Guest
 from roost.engines.simulated.state import Documents
@@ -15,6 +17,9 @@ class Moved:
     guest: Guest | None
     disks: list[Disk]
     backups: list[Backup]
+
+
+MOVED = TypeAdapter(Moved)
 
 
 def read(documents: Documents, compute_id: int, backups: Collection[int]) -> Moved:

@@ -1,7 +1,10 @@
 """Volumes that exist only as records; a mark stands for what is on them."""
 
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from roost.core.engine import EngineError, Health
 from roost.engines.simulated.plane import Plane
@@ -10,6 +13,8 @@ from roost.engines.simulated.state import Documents
 from roost.resources.compute.disk_engine import Progress
 from roost.resources.compute.engine import MountedError
 from roost.resources.volumes.engine import VolumeEngine, VolumeSpec, VolumeState
+
+_VOLUME: TypeAdapter[Volume | None] = TypeAdapter(Volume | None)
 
 
 class SimulatedVolumes:
@@ -108,6 +113,19 @@ class SimulatedVolumes:
         await self._plane.plan.wait("volume_take", str(volume_id))
         await self._plane.transact(lambda documents: VOLUMES.put(documents, found))
         await left.transact(lambda documents: VOLUMES.remove(documents, volume_id))
+
+    async def pack(self, volume_id: int) -> AsyncGenerator[bytes, None]:
+        await self._plane.fail_if_planned("volume_pack")
+        found = await self._find(volume_id)
+        if found is not None and found.compute_id is not None:
+            raise EngineError("The volume could not be moved: an instance runs with it")
+        yield _VOLUME.dump_json(found)
+
+    async def unpack(self, volume_id: int, content: AsyncIterator[bytes]) -> None:
+        await self._plane.fail_if_planned("volume_unpack")
+        found = _VOLUME.validate_json(b"".join([piece async for piece in content]))
+        if found is not None:
+            await self._plane.transact(lambda documents: VOLUMES.put(documents, found))
 
     async def inspect(self, volume_id: int) -> VolumeState | None:
         await self._plane.fail_if_planned("volume_inspect")

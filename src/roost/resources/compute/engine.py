@@ -8,7 +8,7 @@ backup outlives changes to its instance's disks.
 """
 
 import socket
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Interface, IPv6Network
 from typing import Literal, Protocol, get_args
@@ -282,6 +282,18 @@ class InstanceEngine(Protocol):
 
         What `source` no longer has is here already, or nowhere. EngineError when the guest runs,
         or `source` keeps its guests where this engine cannot reach them; then it keeps them.
+        """
+
+    def pack(self, compute_id: int, backups: Collection[int]) -> AsyncGenerator[bytes, None]:
+        """A guest that is off with its disks, and these backups, for `unpack` of another host's
+        engine of this name. EngineError when the guest runs; then it keeps them."""
+
+    async def unpack(
+        self, compute_id: int, backups: Collection[int], content: AsyncIterator[bytes]
+    ) -> None:
+        """Keep what was packed, each guest or backup as a whole or not at all, for good.
+
+        It takes the place of what an earlier attempt left. EngineError while such a guest runs.
         """
 
     async def inspect(self, compute_id: int) -> InstanceState | None:

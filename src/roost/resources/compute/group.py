@@ -26,7 +26,7 @@ from roost.resources.compute.disks import jobs as disk_jobs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
-from roost.resources.compute.lifecycle import migration_jobs
+from roost.resources.compute.lifecycle import migration_jobs, move_jobs
 from roost.resources.compute.queries import COMPUTE
 
 GROUP = Group(
@@ -41,6 +41,8 @@ GROUP = Group(
         *disk_jobs.KINDS,
         *lifecycle_jobs.KINDS,
         migration_jobs.MIGRATE,
+        move_jobs.MOVE,
+        move_jobs.CLEAR,
         suspension_jobs.SUSPEND,
     ),
     schedules=(

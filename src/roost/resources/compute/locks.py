@@ -190,7 +190,7 @@ def check_open(facts: InstanceFacts) -> None:
     """400 while a job replaces what the instance consists of, with which a change would be lost, or
     moves it to another region, of which the change would have to be; and while it rests."""
     _check_awake(facts)
-    if facts.status in REPLACED or facts.target_region is not None:
+    if facts.status in REPLACED or facts.target_region or facts.target_host:
         raise invalid(BUSY)
 
 

@@ -310,6 +310,19 @@ async def set_host(db: Queries, compute_id: int, host: str) -> None:
     )
 
 
+async def is_expected(db: Queries, compute_id: int, host: str) -> bool:
+    """Whether a job brings the instance to that host."""
+    found: bool = await db.fetchval(
+        """
+        select exists (select from compute_instance
+            where id = $1 and host <> $2 and target_host = $2)
+        """,
+        compute_id,
+        host,
+    )
+    return found
+
+
 async def set_target_host(db: Queries, compute_id: int, host: str | None) -> None:
     """Where a job moves it to; None: it stays."""
     await db.execute("update compute_instance set target_host = $2 where id = $1", compute_id, host)

@@ -5,6 +5,7 @@ idempotent; names on the host derive from the volume's id (`volume-100001`). Eve
 EngineError.
 """
 
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -78,6 +79,13 @@ class VolumeEngine(Protocol):
 
         EngineError while a running guest has it.
         """
+
+    def pack(self, volume_id: int) -> AsyncGenerator[bytes, None]:
+        """A volume's data for `unpack` of another host's engine of this name. EngineError while a
+        guest runs with it."""
+
+    async def unpack(self, volume_id: int, content: AsyncIterator[bytes]) -> None:
+        """Keep what was packed, for good, in place of what an earlier attempt left."""
 
     async def inspect(self, volume_id: int) -> VolumeState | None:
         """None when nothing of it exists."""

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from roost.core.billing.ledger import record
 from roost.core.planes import Engines
-from roost.jobs.kinds import JobKind, Retry, Step
+from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.turns import TurnArgs, awaited, in_turn
@@ -324,4 +324,28 @@ DELETE = JobKind(
     on_failed=_undelete,
 )
 
-KINDS = (CREATE, CLONE, ATTACH, DETACH, RESIZE, DELETE)
+
+class LeftArgs(JobArgs):
+    """What a host still has of a volume that is on another one."""
+
+    volume_id: int
+    region: str
+    host: str
+
+
+def _left(args: LeftArgs) -> str:
+    return f"left:{resource_of(args.volume_id)}@{args.host}"
+
+
+async def clear(run: Run[LeftArgs]) -> Verdict:
+    """Nothing happens where it is, or is on its way to, by now."""
+    facts = await queries.find(run.store, run.args.volume_id)
+    if facts is not None and facts.host == run.args.host:
+        return next_step()
+    await run.get(Engines).of(VOLUME_PLANE, run.args.region).delete(run.args.volume_id)
+    return next_step()
+
+
+CLEAR = JobKind("volume_clear", LeftArgs, resource=_left, steps=(Step("clear", clear),))
+
+KINDS = (CLEAR, CREATE, CLONE, ATTACH, DETACH, RESIZE, DELETE)

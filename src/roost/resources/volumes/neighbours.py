@@ -1,10 +1,11 @@
 """What volumes are to the instances that they are attached to."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from roost.core.billing.ledger import record
 from roost.core.catalog.entries import RegionEntry
 from roost.core.events import log
+from roost.core.hosts.links import Links, Parcel
 from roost.core.neighbours import Neighbour
 from roost.core.planes import Engines
 from roost.errors import invalid
@@ -15,7 +16,7 @@ from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, locks, queries, rules
 from roost.resources.volumes.engine import VOLUME_PLANE
-from roost.resources.volumes.jobs import AttachmentArgs, take_from_instance
+from roost.resources.volumes.jobs import AttachmentArgs, LeftArgs, take_from_instance
 from roost.resources.volumes.queries import VOLUME, VolumeFacts
 from roost.services import Services
 from roost.store import Queries
@@ -61,6 +62,30 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
         taker, holder = engines.of(VOLUME_PLANE, target), engines.of(VOLUME_PLANE, source)
         for volume in await queries.of_instance(db, compute_id):
             await taker.take(volume.id, holder)
+
+    async def convey(self, db: Queries, services: Services, compute_id: int, address: str) -> None:
+        for volume in await queries.of_instance(db, compute_id):
+            if volume.made:
+                engine = services.get(Engines).on_host(VOLUME_PLANE, volume)
+                parcel = Parcel(
+                    plane="volumes", region=volume.region, id=volume.id, compute_id=compute_id
+                )
+                await services.get(Links).send(address, parcel, engine.pack(volume.id))
+
+    async def rehosted(self, db: Queries, services: Services, compute_id: int, host: str) -> None:
+        for volume in await queries.of_instance(db, compute_id):
+            await queries.set_host(db, volume.id, host)
+            await services.get(JobQueue).move(db, locks.resource_of(volume.id), host)
+
+    async def clear(
+        self, db: Queries, services: Services, compute_id: int, host: str
+    ) -> Sequence[int]:
+        made = list[int]()
+        for volume in await queries.of_instance(db, compute_id):
+            args = LeftArgs(volume_id=volume.id, region=volume.region, host=host)
+            job = await services.get(JobQueue).enqueue(db, jobs.CLEAR, args, host=host)
+            made.append(job.id)
+        return made
 
     async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
         now = services.get(JobQueue).clock.now()

@@ -1,0 +1,132 @@
+"""Bringing instances to other hosts, one or all of a host, until that is done."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from roost.app.groups import GROUPS
+from roost.app.operator import hosts
+from roost.clock import Clock
+from roost.core.catalog import load
+from roost.core.context import Context
+from roost.core.events.log import EventListener
+from roost.core.limits.capacity import Promises
+from roost.core.neighbours import Neighbours
+from roost.errors import ApiError, OperatorError
+from roost.jobs import queries as jobs
+from roost.jobs.queue import JobQueue
+from roost.resources.compute.host_queries import instances_of
+from roost.resources.compute.lifecycle.move_service import (
+    MoveError,
+    Started,
+    WorkedOnError,
+    begin_move,
+)
+from roost.services import Services
+from roost.settings import Settings
+from roost.store import Connection, Store
+from roost.threads import DISK
+
+_POLL_SECONDS = 0.2
+_PATIENCE = 60.0
+_ALL = 100_000
+
+Say = Callable[[str], None]
+
+
+class DrainError(OperatorError):
+    """An instance stays where it is."""
+
+
+class _Mover:
+    """What moves instances beside the server."""
+
+    def __init__(self, store: Store, services: Services, clock: Clock) -> None:
+        self.store, self._services, self._clock = store, services, clock
+
+    @classmethod
+    async def of(cls, store: Store, settings: Settings) -> "_Mover":
+        clock = Clock()
+        services = Services(
+            await DISK.run(load, settings.catalog),
+            JobQueue(GROUPS.jobs, clock, EventListener(clock)),
+            Neighbours(GROUPS.neighbours),
+            *GROUPS.neighbours,
+            Promises(*GROUPS.promises),
+        )
+        return cls(store, services, clock)
+
+    async def begin(self, compute_id: int, host: str | None) -> Started:
+        """What is done with it just now ends before. Raises DrainError."""
+
+        async def work(db: Connection) -> Started:
+            context = Context(caller=None, db=db, services=self._services, clock=self._clock)
+            return await begin_move(context, compute_id, host)
+
+        deadline = time.monotonic() + _PATIENCE
+        try:
+            while True:
+                with suppress(WorkedOnError):
+                    return await self.store.commit(work)
+                if time.monotonic() > deadline:
+                    return await self.store.commit(work)
+                await asyncio.sleep(_POLL_SECONDS)
+        except MoveError as error:
+            raise DrainError(str(error)) from error
+        except ApiError as error:
+            reasons = ", ".join(problem.reason for problem in error.problems)
+            raise DrainError(f"instance {compute_id}: {reasons}") from error
+
+    async def ended(self, started: Started) -> str | None:
+        """Why it has failed; None when it is there."""
+        while True:
+            job = await jobs.find(self.store, started.job_id)
+            if job is not None and job.finished is not None:
+                return None if job.status == "done" else job.error or job.status
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+async def migrate(store: Store, settings: Settings, compute_id: int, host: str | None) -> str:
+    """Says where it is when it is there. Raises DrainError."""
+    mover = await _Mover.of(store, settings)
+    started = await mover.begin(compute_id, host)
+    fault = await mover.ended(started)
+    if fault is not None:
+        raise DrainError(f"instance {compute_id} stays where it is: {fault}")
+    return f"instance {compute_id} is on host {started.host}"
+
+
+async def drain(store: Store, settings: Settings, name: str, at_once: int, say: Say) -> int:
+    """Place nothing on a host, and move what it has, so many at once; how many are left.
+
+    Raises HostError.
+    """
+    await hosts.close(store, name)
+    held = await instances_of(store, name, 0, _ALL)
+    if at_once:
+        mover, turns = await _Mover.of(store, settings), asyncio.Semaphore(at_once)
+        count = _Count(len(held), say)
+        await asyncio.gather(*(_leave(mover, turns, each.id, count) for each in held))
+    return len(await instances_of(store, name, 0, _ALL))
+
+
+class _Count:
+    def __init__(self, total: int, say: Say) -> None:
+        self._total, self._say, self._done = total, say, 0
+
+    def tell(self, text: str) -> None:
+        self._done += 1
+        self._say(f"{self._done} of {self._total}: {text}")
+
+
+async def _leave(mover: _Mover, turns: asyncio.Semaphore, compute_id: int, count: _Count) -> None:
+    async with turns:
+        try:
+            started = await mover.begin(compute_id, None)
+            fault = await mover.ended(started)
+        except DrainError as error:
+            count.tell(str(error))
+            return
+        done = f"is on host {started.host}" if fault is None else f"stays: {fault}"
+        count.tell(f"instance {compute_id} {done}")
