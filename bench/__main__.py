@@ -24,6 +24,7 @@ from bench import (
     lists,
     machine,
     network,
+    objects,
     start,
     writes,
 )
@@ -42,6 +43,7 @@ _WITH_DATABASE: dict[str, Callable[[Store, Path], AsyncIterator[Result]]] = {
 }
 _ALONE: dict[str, Callable[[], AsyncIterator[Result]]] = {
     "dns": dns.measure,
+    "objects": objects.measure,
     "start": start.measure,
     "clusters": clusters.measure,
     "guest": guest.measure,

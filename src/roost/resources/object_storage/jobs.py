@@ -135,21 +135,26 @@ async def purge_keys(run: Run[AccountArgs]) -> Verdict:
         for key in ended:
             await key_queries.forget(db, key.id)
 
-    return next_step(forget)
+    return next_step(forget, result={"buckets": len(await _purged(run))})
 
 
 async def purge_buckets(run: Run[AccountArgs]) -> Verdict:
     """One after the other, with all that they hold."""
-    left = [each for each in await _of_account(run) if each.purging]
+    left, all_ = await _purged(run), run.result("keys")["buckets"]
     if not left:
         return next_step()
+    assert isinstance(all_, int)
+    if all_ > len(left):
+        await run.progress(100 * (all_ - len(left)) // all_)
     bucket = left[0]
     await run.get(Engines).holding(OBJECT_PLANE, bucket).purge_bucket(bucket.label)
     return again(0, writing(queries.forget, bucket.id))
 
 
-async def _of_account(run: Run[AccountArgs]) -> list[BucketFacts]:
-    return await queries.of_account(run.store, run.args.account_id)
+async def _purged(run: Run[AccountArgs]) -> list[BucketFacts]:
+    return [
+        each for each in await queries.of_account(run.store, run.args.account_id) if each.purging
+    ]
 
 
 async def _stays(db: Queries, _job: Job, args: BucketArgs) -> None:

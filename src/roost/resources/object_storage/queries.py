@@ -43,6 +43,9 @@ BUCKETS = Listing(
 BUCKETS_OF_CLUSTER = BUCKETS.narrowed("b.cluster = $2")
 BUCKET_OF_CLUSTER = replace(BUCKETS_OF_CLUSTER, key="b.label")
 
+_COUNTED_EACH_MINUTE = 100_000
+"""Objects, which take some seconds to count."""
+
 BUCKET = EntityKind(name="bucket", path="/object-storage/buckets/{id}/{label}")
 """Its id is that of its cluster, as labels are unique there."""
 
@@ -195,10 +198,19 @@ async def pending(db: Queries, limit: int) -> list[BucketFacts]:
     return [BucketFacts(**row) for row in await db.fetch(sql, limit)]
 
 
-async def smallest_first(db: Queries, region: str) -> list[BucketFacts]:
-    """Those that the engine of a region holds."""
-    sql = f"{_FACTS} where region = $1 and applied > 0 and not deleting order by objects, id"
-    return [BucketFacts(**row) for row in await db.fetch(sql, region)]
+async def smallest_first(db: Queries, region: str, minute: int) -> list[BucketFacts]:
+    """Those that the engine of a region holds, and that are counted in this minute: every bucket in
+    each, but one with 200,000 objects in every second one, and so on."""
+    rows = await db.fetch(
+        f"""
+        {_FACTS} where region = $1 and applied > 0 and not deleting
+            and $2 % greatest(1, objects / {_COUNTED_EACH_MINUTE}) = 0
+        order by objects, id
+        """,
+        region,
+        minute,
+    )
+    return [BucketFacts(**row) for row in rows]
 
 
 async def engines_in_use(db: Queries) -> list[tuple[str, str]]:

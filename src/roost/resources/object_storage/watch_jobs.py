@@ -1,6 +1,6 @@
 """What the clock does with object storage: bring what is late, keep serving, and count."""
 
-from datetime import date
+from datetime import UTC, datetime
 
 import structlog
 
@@ -81,21 +81,21 @@ async def bring_key(db: Queries, queue: JobQueue, key_id: int) -> bool:
 
 async def count(run: Run[JobArgs]) -> Verdict:
     """Bytes sent, and what each bucket holds; the smallest first, so that large ones delay none."""
-    month = run.clock.now().date().replace(day=1)
+    now = run.clock.now()
     for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
         try:
-            await _count(run.store, region, engine, month)
+            await _count(run.store, region, engine, now)
         except EngineError as error:
             _log.warning("object_storage_not_counted", region=region, reason=str(error))
     return next_step()
 
 
-async def _count(store: Store, region: str, engine: ObjectEngine, month: date) -> None:
-    buckets = await queries.smallest_first(store, region)
-    if not buckets:
-        return
+async def _count(store: Store, region: str, engine: ObjectEngine, now: datetime) -> None:
+    minute = int(now.replace(tzinfo=UTC).timestamp()) // 60
+    buckets = await queries.smallest_first(store, region, minute)
     traffic = await engine.traffic()
     async with store.transaction() as db:
+        month = now.date().replace(day=1)
         await queries.add_sent(db, region, traffic.since, dict(traffic.sent), month)
     for bucket in buckets:
         usage = await engine.usage(bucket.label)

@@ -1,0 +1,184 @@
+"""Object storage: buckets, keys and transfers, against the same S3 server without the API."""
+
+import asyncio
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+from pathlib import Path
+from statistics import median
+
+import aiohttp
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from yarl import URL
+
+from bench import machine
+from bench.results import Result
+from roost.engines.seaweedfs.objects import SeaweedObjects
+from roost.engines.seaweedfs.server import ROOT, Server
+from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec
+
+_ROUNDS, _CHANGES = 10, 10
+_SIZES = (("4 KB", 4 << 10, 300), ("100 MB", 100_000_000, 3))
+"""What is transferred, bytes, and how often each way."""
+_NAMES = 50
+_NUMBERS = count()
+
+Json = dict[str, object]
+
+
+async def measure() -> AsyncIterator[Result]:
+    """SeaweedFS as Roost runs it, beside guests that are simulated."""
+    with tempfile.TemporaryDirectory(prefix="roost-bench-") as directory:
+        state = Path(directory)
+        command = [machine.program("roost"), "serve", "--engines", "simulated"]
+        command += ["--state", str(state), "--listen", "127.0.0.1:0"]
+        environment = {"ROOST_RATE_LIMIT_SCALE": "0"}
+        try:
+            with machine.running(command, "roost ready", None, environment) as (pid, line):
+                async for result in _measure(state, pid, f"{line.partition('ready ')[2]}/v4/"):
+                    yield result
+        finally:
+            down = [machine.program("roost"), "down", "--state", str(state)]
+            await asyncio.to_thread(subprocess.run, down, check=True, stdout=subprocess.DEVNULL)
+
+
+async def _measure(state: Path, pid: int, base: str) -> AsyncIterator[Result]:
+    headers = {"Authorization": f"Bearer {(state / 'admin.token').read_text().strip()}"}
+    folder = state / "seaweedfs" / "us-lake"
+    async with aiohttp.ClientSession(base, headers=headers) as roost, aiohttp.ClientSession() as s3:
+        without = machine.memory_megabytes(pid)
+        contest = _Contest(roost, s3, folder)
+        await contest.begin()
+        note = f"MB; before the first bucket {without:.0f}, and no server"
+        yield Result(
+            "memory of Roost with a bucket", machine.memory_megabytes(pid), "MB", note=note
+        )
+        server = machine.memory_megabytes(int((folder / "pid").read_text()))
+        yield Result("memory of the S3 server with a bucket", server, "MB")
+        yield await contest.making()
+        yield await contest.changing()
+        for name, size, times in _SIZES:
+            for method in ("PUT", "GET"):
+                yield await contest.transfers(method, name, size, times)
+
+
+class _Contest:
+    def __init__(
+        self, roost: aiohttp.ClientSession, s3: aiohttp.ClientSession, folder: Path
+    ) -> None:
+        self._roost = roost
+        self._s3 = s3
+        self._folder = folder
+        self._engine = SeaweedObjects(Server(folder))
+
+    async def begin(self) -> None:
+        """A bucket with a key, and a server that runs."""
+        await self._call("POST", "object-storage/buckets", _bucket("bench"))
+        key = await self._call("POST", "object-storage/keys", {"label": "bench"})
+        self._key = Credentials(str(key["access_key"]), str(key["secret_key"]))
+        await self._settled()
+        self._root = Credentials(ROOT, (self._folder / "secret").read_text())
+        self._url = await self._engine.endpoint()
+        await self._opens(self._key, "bench")
+
+    async def making(self) -> Result:
+        """By turns, until a key that has been made opens the bucket that has been made."""
+        direct, roost = list[float](), list[float]()
+        for _ in range(_ROUNDS):
+            direct.append(await _timed(self._make_directly))
+            roost.append(await _timed(self._make))
+            await self._settled()
+        note = f"ms: direct {median(direct) * 1e3:.0f}, roost {median(roost) * 1e3:.0f}"
+        ratio = median(roost) / median(direct)
+        return Result("bucket and key until they open: of direct", ratio, "x", 1.5, note=note)
+
+    async def changing(self) -> Result:
+        """From the change of an ACL to the first answer that obeys it."""
+        await self._send("PUT", self._signed("PUT", "bench/open", self._root), b"x")
+        taken = list[float]()
+        for number in range(_CHANGES):
+            acl, wanted = ("private", 403) if number % 2 else ("public-read", 200)
+            began = time.perf_counter()
+            path = "object-storage/buckets/us-lake-1/bench/access"
+            await self._call("PUT", path, {"acl": acl})
+            while await self._send("GET", URL(f"{self._url}/bench/open")) != wanted:
+                await asyncio.sleep(0.001)
+            taken.append((time.perf_counter() - began) * 1e3)
+            await self._settled()
+        note = f"the slowest of {_CHANGES}; median {median(taken):.0f}"
+        return Result("ACL until it is in force", max(taken), "ms", 100, note=note)
+
+    async def transfers(self, method: str, name: str, size: int, times: int) -> Result:
+        """By turns, with a customer's key and with the one that the server's own file has."""
+        body, taken = os.urandom(size) if method == "PUT" else b"", {True: 0.0, False: 0.0}
+        for number in range(2 * times):
+            own = bool(number % 2)
+            path = f"bench/{size}-{number // 2 % min(_NAMES, times)}"
+            url = self._signed(method, path, self._key if own else self._root)
+            began = time.perf_counter()
+            assert await self._send(method, url, body) == 200
+            taken[own] += time.perf_counter() - began
+        rates = {own: size * times / 1e6 / seconds for own, seconds in taken.items()}
+        note = f"MB/s: direct {rates[False]:.3g}, with a key {rates[True]:.3g}"
+        what = f"{method} of {name} with a key: of the server alone"
+        return Result(what, rates[True] / rates[False], "", 0.9, "at least", note)
+
+    async def _make(self) -> None:
+        name = f"bench-{next(_NUMBERS)}"
+        await self._call("POST", "object-storage/buckets", _bucket(name))
+        key = await self._call("POST", "object-storage/keys", {"label": name})
+        await self._opens(Credentials(str(key["access_key"]), str(key["secret_key"])), name)
+        await self._call("DELETE", f"object-storage/keys/{key['id']}")
+
+    async def _make_directly(self) -> None:
+        number = next(_NUMBERS)
+        name = f"direct-{number}"
+        await self._engine.put_bucket(BucketSpec(name, "private", False))
+        grants = (BucketGrant(name, True),)
+        key = KeySpec(f"bench-{number}", f"{number:020}", os.urandom(20).hex(), grants)
+        await self._engine.put_key(key)
+        await self._opens(Credentials(key.access_key, key.secret_key), name)
+
+    async def _opens(self, key: Credentials, bucket: str) -> None:
+        while await self._send("GET", self._signed("GET", bucket, key)) != 200:
+            await asyncio.sleep(0.001)
+
+    async def _settled(self) -> None:
+        """Until no event is open."""
+        while True:
+            rows = (await self._call("GET", "account/events"))["data"]
+            assert isinstance(rows, list)
+            if all(row["status"] not in ("scheduled", "started") for row in rows):
+                return
+            await asyncio.sleep(0.01)
+
+    async def _call(self, method: str, path: str, body: Json | None = None) -> Json:
+        async with self._roost.request(method, path, json=body) as answer:
+            found: Json = await answer.json()
+            assert answer.status == 200, found
+            return found
+
+    async def _send(self, method: str, url: URL, body: bytes = b"") -> int:
+        async with self._s3.request(method, url, data=body) as answer:
+            await answer.read()
+            return answer.status
+
+    def _signed(self, method: str, path: str, key: Credentials) -> URL:
+        request = AWSRequest(method, f"{self._url}/{path}")
+        S3SigV4QueryAuth(key, "s3", "us-east-1", 3600).add_auth(request)
+        return URL(str(request.url), encoded=True)
+
+
+def _bucket(name: str) -> Json:
+    return {"label": name, "cluster": "us-lake-1"}
+
+
+async def _timed(act: Callable[[], Awaitable[None]]) -> float:
+    began = time.perf_counter()
+    await act()
+    return time.perf_counter() - began
