@@ -35,6 +35,7 @@ from tests.support.client import Client, until
 from tests.support.databases import made_database
 from tests.support.firewalls import guarded
 from tests.support.instances import INSTANCES, create_body, made
+from tests.support.invoices import owed
 from tests.support.oauth import PASSWORD, App, is_in
 from tests.support.object_storage import made_bucket, made_key
 from tests.support.payments import added
@@ -147,16 +148,7 @@ async def test_nobody_charges_a_canceled_account(
     await added(client)
     assert (await cancel(client)).status == 200
     await closed(roost, account.id)
-    await owe(roost, account.id, "10.00")
-    await roost.store.execute(
-        """
-        insert into invoice (account_id, date, starts, ends, subtotal, tax, total, tax_summary,
-            taxes, billing_source)
-        values ($1, $2, $2, $2, 10, 0, 10, '[]', '{}', 'platform')
-        """,
-        account.id,
-        datetime(2020, 1, 1),
-    )
+    await owed(roost.store, account.id, Decimal(10), datetime(2020, 1, 1))
     await collect(roost.store, roost.services, roost.clock.seconds())
     assert await paid(roost, account.id) == []
 

@@ -26,8 +26,9 @@ from invoice_item, generate_series(1, $2) n where invoice_id = $1
 
 
 async def test_files(client: Client, stranger: Client, roost: Roost, account: Account) -> None:
-    path = f"{INVOICES}/{await invoiced(roost, account.id)}"
     await client.put("/account", {"company": "Żółć & Søn"})
+    path = f"{INVOICES}/{await invoiced(roost, account.id)}"
+    await client.put("/account", {"company": "moved since", "zip": "12345"})
     found = await client.send("GET", f"{path}/csv")
     assert found.status == 200
     assert found.headers["Content-Type"] == "text/csv; charset=utf-8"
@@ -42,6 +43,8 @@ async def test_files(client: Client, stranger: Client, roost: Roost, account: Ac
     assert found.headers["Content-Disposition"] == name.replace(".csv", ".pdf")
     text = pypdf.PdfReader(BytesIO(found.raw)).pages[0].extract_text()
     assert "Żółć & Søn" in text
+    assert "moved since" not in text
+    assert "12345" not in text
     assert item["label"] in text
     for kind in ("csv", "pdf"):
         assert (await stranger.send("GET", f"{path}/{kind}")).status == 404

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from roost.resources.conditions.jobs import EVERY_MINUTE, WATCH
 from roost.settings import Settings
 from tests.support.certificates import certificate_for
 from tests.support.client import until
+from tests.support.invoices import owed
 from tests.support.mail import OPERATOR, SENDER, MailServer, mail_server
 from tests.support.server import running_roost, simulated
 from tests.support.webhooks import SECRET, WebhookServer, webhook_server
@@ -192,16 +194,7 @@ async def overdue_account(roost: Roost) -> int:
     for days in (15, 13):
         now = roost.clock.seconds()
         account_id = await create_account(roost.store, new_uuid(), now)
-        await roost.store.execute(
-            """
-            insert into invoice (account_id, date, starts, ends, subtotal, tax, total, tax_summary,
-                taxes, billing_source)
-            values ($1, $2, $2, $2, 5, 0, 5, '[]', '{}', 'platform')
-            """,
-            account_id,
-            now - timedelta(days=days),
-        )
-        await roost.store.execute("update account set balance = 5 where id = $1", account_id)
+        await owed(roost.store, account_id, Decimal(5), now - timedelta(days=days))
         accounts.append(account_id)
     return accounts[0]
 

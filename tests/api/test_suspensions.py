@@ -18,6 +18,7 @@ from tests.support.client import Client, Json, until
 from tests.support.databases import DATABASES, database_body, database_engine, made_database
 from tests.support.disks import engine_of, path_of, powered, running
 from tests.support.instances import INSTANCES, create_body, made
+from tests.support.invoices import owed
 from tests.support.volumes import VOLUMES, made_volume, volume_body
 
 pytestmark = pytest.mark.spec("A database status")
@@ -144,17 +145,7 @@ async def test_a_change_of_mind(client: Client, roost: Roost, account: Account) 
 
 
 async def _owes(roost: Roost, account: Account, age: timedelta) -> None:
-    now = roost.clock.seconds()
-    await roost.store.execute(
-        """
-        insert into invoice (account_id, date, starts, ends, subtotal, tax, total, tax_summary,
-            taxes, billing_source)
-        values ($1, $2::timestamp, $2::timestamp - interval '30 days', $2, 20, 0, 20, '[]',
-            '[]', 'platform')
-        """,
-        account.id,
-        now - age,
-    )
+    await owed(roost.store, account.id, Decimal(20), roost.clock.seconds() - age)
     await roost.store.execute("update account set balance = 20 where id = $1", account.id)
 
 

@@ -83,7 +83,7 @@ async def begin_delete(environment: Environment) -> ImageCase:
     async with environment.store.transaction() as db:
         row = await queries.lock(db, number)
         assert row is not None
-        await queries.set_deleting(db, number, deleting=True)
+        await queries.set_deleting(db, number, environment.queue.clock.now(), deleting=True)
         by = log.Starter(environment.queue, db, row.account_id, "somebody")
         await log.start(by, jobs.DELETE, ImageArgs(number=number), locks.entity_of(row))
         job_id: int = await db.fetchval(

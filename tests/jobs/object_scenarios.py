@@ -149,7 +149,9 @@ async def both(setting: Setting) -> None:
 
 async def bucket_leaves(setting: Setting) -> None:
     await both(setting)
-    await queries.set_deleting(setting.stage.roost.store, setting.bucket_id, True)
+    await queries.set_deleting(
+        setting.stage.roost.store, setting.bucket_id, setting.stage.roost.clock.now(), deleting=True
+    )
 
 
 async def key_leaves(setting: Setting) -> None:
@@ -160,7 +162,9 @@ async def key_leaves(setting: Setting) -> None:
 async def all_leave(setting: Setting) -> None:
     await both(setting)
     await setting.engine.write(setting.label, "a")
-    await queries.set_purging(setting.stage.roost.store, setting.bucket_id)
+    await queries.set_purging(
+        setting.stage.roost.store, setting.bucket_id, setting.stage.roost.clock.now()
+    )
     await key_queries.set_deleting(setting.stage.roost.store, setting.key_id)
 
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from roost.core.billing.queries import post
 from roost.ids import new_uuid
 from roost.jobs import Environment, JobArgs
 from roost.resources.account.queries import balance, create_account
@@ -17,6 +16,7 @@ from roost.secrets import Box
 from tests.jobs.emails import EmailCase
 from tests.jobs.harness import Scenario
 from tests.support.gateway import RecordingGateway
+from tests.support.invoices import owed
 from tests.support.mail import MailServer
 from tests.support.stage import Stage
 
@@ -92,17 +92,7 @@ async def _debtor(environment: Environment) -> tuple[int, int]:
     """An account with a card that owes something for last month."""
     store, now = environment.store, environment.queue.clock.seconds()
     account_id = await create_account(store, new_uuid(), now)
-    invoice_id = await store.fetchval(
-        """
-        insert into invoice (account_id, date, starts, ends, subtotal, tax, total, tax_summary,
-            taxes, billing_source)
-        values ($1, $2, $2, $2, $3, 0, $3, '[]', '{}', 'platform') returning id
-        """,
-        account_id,
-        now,
-        OWED,
-    )
-    await post(store, account_id, "invoice", invoice_id, OWED, now)
+    await owed(store, account_id, OWED, now)
     box = environment.services.get(Stage).roost.services.get(Box)
     method_id = await queries.insert_method(
         store,

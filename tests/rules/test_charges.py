@@ -2,9 +2,10 @@
 
 import random
 from datetime import datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 import pytest
+from tests.support.billing_model import owed_for
 
 from roost.core.billing.charges import LedgerRow, Tax, charges, next_month, taxes_on
 
@@ -63,46 +64,10 @@ def test_each_tax_is_of_whole_cents() -> None:
     assert taxes_on(Decimal("5.00"), taxes) == {"VAT": Decimal("0.95"), "City": Decimal("0.03")}
 
 
-def in_force(own: list[LedgerRow], at: datetime) -> LedgerRow | None:
-    earlier = [each for each in own if each.at <= at]
-    return earlier[-1] if earlier and earlier[-1].hourly is not None else None
-
-
-def runs(own: list[LedgerRow], start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
-    """The times without a break in which something cost money."""
-    found: list[tuple[datetime, datetime]] = []
-    for each, later in zip(own, [*own[1:], None], strict=True):
-        first, last = max(each.at, start), min(end, end if later is None else later.at)
-        if each.hourly is None or first >= last:
-            continue
-        if found and found[-1][1] == first:
-            first = found.pop()[0]
-        found.append((first, last))
-    return found
-
-
 def model(rows: list[LedgerRow], start: datetime, end: datetime) -> Decimal:
-    """A bell rings as a run begins and each hour of it; who has the thing then owes an hour."""
-    total = Decimal(0)
-    for thing in {each.resource_id for each in rows}:
-        own = [each for each in rows if each.resource_id == thing]
-        owed: dict[int, tuple[LedgerRow, int]] = {}
-        for bell, last in runs(own, start, end):
-            while bell < last:
-                state = in_force(own, bell)
-                assert state is not None
-                owed[state.id] = (state, owed.get(state.id, (state, 0))[1] + 1)
-                bell += HOUR
-        paid = top = Decimal(0)
-        for state, hours in owed.values():
-            assert state.hourly is not None
-            assert state.monthly is not None
-            month = state.monthly * state.quantity
-            top = max(top, month)
-            cost = min(state.hourly * state.quantity * hours, month, top - paid)
-            paid += max(cost, Decimal(0)).quantize(Decimal("0.01"), ROUND_HALF_UP)
-        total += paid
-    return total
+    things = {each.resource_id for each in rows}
+    own = ([each for each in rows if each.resource_id == thing] for thing in things)
+    return sum((owed.amount for one in own for owed in owed_for(one, start, end)), Decimal(0))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -125,3 +90,24 @@ def test_a_virtual_year(seed: int) -> None:
         start = end
     assert compared > 0
     assert start == datetime(2029, 1, 1)
+
+
+def beyond(number: int, at: datetime, quantity: int, price: str = "0.005") -> LedgerRow:
+    return LedgerRow(number, "transfer", 1, at, "a", "", "", quantity, None, Decimal(price), [])
+
+
+def test_what_is_used_up_at_once() -> None:
+    """Summed up over the month in which it was used, by region and price."""
+    day = timedelta(days=1)
+    rows = [
+        beyond(1, START - day, 900),
+        beyond(2, START, 300),
+        beyond(3, START + 5 * day, -100),
+        beyond(4, START + 6 * day, 10, "0.01"),
+        beyond(5, START + 7 * day, 5, "0.02"),
+        beyond(6, START + 7 * day, -5, "0.02"),
+        beyond(7, next_month(START), 900),
+    ]
+    assert amounts(rows) == [(200, "1.00"), (10, "0.10")]
+    found = charges(rows, START, next_month(START))
+    assert {(each.start, each.end) for each in found} == {(START, next_month(START))}

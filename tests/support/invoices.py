@@ -1,10 +1,13 @@
 """Invoices for tests: a past that an account was charged for."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import Decimal
 
 from roost.app.roost import Roost
 from roost.core.billing.charges import month_start
+from roost.core.billing.queries import post
 from roost.resources.billing.service import invoice_all
+from roost.store import Store
 
 INVOICES = "/account/invoices"
 
@@ -43,3 +46,19 @@ async def invoiced(roost: Roost, account_id: int) -> int:
         "select max(id) from invoice where account_id = $1", account_id
     )
     return found
+
+
+async def owed(store: Store, account_id: int, usd: Decimal, date: datetime) -> int:
+    """The id of an invoice of that date, without items."""
+    invoice_id: int = await store.fetchval(
+        """
+        insert into invoice (account_id, date, starts, ends, subtotal, tax, total, tax_summary,
+            taxes, billing_source, customer)
+        values ($1, $2, $2, $2, $3, 0, $3, '[]', '{}', 'platform', '{}') returning id
+        """,
+        account_id,
+        date,
+        usd,
+    )
+    await post(store, account_id, "invoice", invoice_id, usd, date)
+    return invoice_id

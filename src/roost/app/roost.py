@@ -27,6 +27,7 @@ from roost.app.support import bind_support, support_rules
 from roost.app.traces import keeping_traces
 from roost.clock import Clock
 from roost.core.billing.ledger import Billables
+from roost.core.billing.metered import AllMetered
 from roost.core.catalog import Catalog, CatalogError, load, sync
 from roost.core.conditions import Watches
 from roost.core.endings import Endings
@@ -250,6 +251,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 queue,
                 box,
                 Billables(*GROUPS.billables),
+                AllMetered(*GROUPS.metered),
                 Causes(*GROUPS.causes),
                 Watches(*GROUPS.watches),
                 letters_of(settings),

@@ -12,7 +12,7 @@ from roost.cli.lazy import Later, LazyGroup
 from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
 from roost.clock import Clock
 from roost.resources.account.bodies import UpdateAccount
-from roost.resources.account.queries import ListedAccount, exists, list_accounts
+from roost.resources.account.queries import ListedAccount, exists, list_accounts, set_parent_pays
 from roost.resources.account.service import AccountError, Opened, make_parent, open_account
 from roost.resources.betas import queries as betas
 from roost.resources.suspension import service as suspension
@@ -70,6 +70,15 @@ def list_all(state: Path | None, as_json: bool) -> None:
 def parent(state: Path | None, child: int, parent: int) -> None:
     """Make account CHILD a child of account PARENT; prints the name of its proxy user."""
     click.echo(run(_tie(read_served_settings(state=state), child, parent)))
+
+
+@account.command()
+@state_option
+@click.argument("child", type=ID)
+@click.argument("who", type=click.Choice(["parent", "itself"]))
+def payer(state: Path | None, child: int, who: str) -> None:
+    """Who owes the next invoices of account CHILD: its parent, or itself."""
+    run(_set_payer(read_served_settings(state=state), child, parent_pays=who == "parent"))
 
 
 @account.command()
@@ -135,6 +144,12 @@ async def _tie(settings: Settings, child: int, parent: int) -> str:
             return name
     except AccountError as error:
         raise click.ClickException(str(error)) from error
+
+
+async def _set_payer(settings: Settings, child: int, *, parent_pays: bool) -> None:
+    async with open_store(settings) as store:
+        if not await set_parent_pays(store, child, parent_pays=parent_pays):
+            raise click.ClickException(f"account {child} is no child of another")
 
 
 async def _enroll(settings: Settings, account_id: int, beta_id: str) -> None:

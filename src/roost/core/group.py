@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import TypeAlias, TypeVar
 
 from roost.core.billing.ledger import Billable
+from roost.core.billing.metered import Metered
 from roost.core.conditions import Watch
 from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
@@ -53,7 +54,9 @@ class Group:
     limits: tuple[LimitGroup, ...] = ()
     """What is counted for each account."""
     billables: tuple[Billable, ...] = ()
-    """What accounts are charged for."""
+    """What accounts are charged for by the hour."""
+    metered: tuple[Metered, ...] = ()
+    """What they are charged for by what they used of it."""
     holders: tuple[Holders, ...] = ()
     """By which a region keeps its engines while they hold something."""
     neighbours: tuple[Neighbour, ...] = ()
@@ -90,6 +93,7 @@ class Groups:
         self.limits = _all(group.limits for group in groups)
         self.limit_kinds = {kind.name: kind for group in self.limits for kind in group.kinds}
         self.billables = _all(group.billables for group in groups)
+        self.metered = _all(group.metered for group in groups)
         self.holders = _all(group.holders for group in groups)
         self.neighbours = _all(group.neighbours for group in groups)
         self.endings = _all(group.endings for group in groups)

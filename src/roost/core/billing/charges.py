@@ -2,7 +2,8 @@
 
 Hours count from the start of a thing's unbroken time in the month, and each begun one counts once,
 whatever becomes of the thing within it. An item costs no more than its monthly price, and all items
-of one thing in a month no more than the dearest monthly price that it had.
+of one thing in a month no more than the dearest monthly price that it had. What is used up at once
+costs its price for each unit, summed up over the month.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +18,8 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """What something costs from `at` on; no price: nothing."""
+    """What something costs from `at` on; no price: nothing. With a monthly price alone it is what
+    was used up since the row before, and costs it once."""
 
     id: int
     service: str
@@ -31,17 +33,22 @@ class LedgerRow:
     monthly: Decimal | None
     tags: list[str]
 
+    @property
+    def at_once(self) -> bool:
+        return self.hourly is None and self.monthly is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One thing, unchanged for some hours of a month."""
+    """One thing, unchanged for some hours of a month, or all of it that was used up in one."""
 
     row: LedgerRow
     start: datetime
     end: datetime
     hours: int
+    """Units, where it is used up at once."""
     unit_price: Decimal
-    """Of an hour, for the whole quantity."""
+    """Of an hour, for the whole quantity; of a unit."""
     amount: Decimal
     """US dollars, whole cents."""
 
@@ -77,14 +84,31 @@ def charges(rows: Sequence[LedgerRow], start: datetime, end: datetime) -> list[C
     ordered = sorted(rows, key=lambda row: (row.service, row.resource_id, row.id))
     found: list[Charge] = []
     for _, of_one in groupby(ordered, key=lambda row: (row.service, row.resource_id)):
-        found.extend(_of_one(list(of_one), start, end))
+        own = list(of_one)
+        if own[-1].at_once:
+            found.extend(_at_once(own, start, end))
+        else:
+            found.extend(_of_one(own, start, end))
     return found
+
+
+def _at_once(rows: list[LedgerRow], start: datetime, end: datetime) -> Iterator[Charge]:
+    """One for each region and price; what was taken back again is none."""
+    sums = dict[tuple[str, Decimal], tuple[LedgerRow, int]]()
+    for row in rows:
+        if row.monthly is not None and start <= row.at < end:
+            key = row.region, row.monthly
+            first, units = sums.get(key, (row, 0))
+            sums[key] = first, units + row.quantity
+    for (_, price), (first, units) in sorted(sums.items()):
+        if units:
+            yield Charge(first, start, end, units, price, to_cents(units * price))
 
 
 def _of_one(rows: list[LedgerRow], start: datetime, end: datetime) -> Iterator[Charge]:
     charged = dearest = Decimal(0)
     origin: datetime | None = None
-    for row, first, last in _spans(rows, start, end):
+    for row, first, last in spans(rows, start, end):
         if row.hourly is None or row.monthly is None:
             origin = None
             continue
@@ -99,7 +123,7 @@ def _of_one(rows: list[LedgerRow], start: datetime, end: datetime) -> Iterator[C
         yield Charge(row, first, last, hours, unit_price, amount)
 
 
-def _spans(
+def spans(
     rows: list[LedgerRow], start: datetime, end: datetime
 ) -> Iterator[tuple[LedgerRow, datetime, datetime]]:
     """Each row with the time that it held, within the month; a clock that went back stood still."""

@@ -48,11 +48,12 @@ def price_sql(price: str, region_prices: str, region: str) -> str:
 
 def _insert(rows: str, at: str) -> str:
     """A period that has been invoiced stays as it is, wherever a clock was put back; so does all
-    until an account was canceled."""
+    before the month in which the account was made, or until it was canceled."""
     return f"""
         insert into ledger (account_id, service, resource_id, at, {_COLUMNS})
         select r.account_id, r.service, r.resource_id, (
-            select greatest({at}::timestamp(0), a.invoiced_until, a.canceled)
+            select greatest({at}::timestamp(0),
+                coalesce(a.invoiced_until, date_trunc('month', a.created)), a.canceled)
             from account a where a.id = r.account_id), {_COLUMNS}
         from ({rows}) r
         """

@@ -31,6 +31,11 @@ async def standing(db: Queries, account_id: int) -> Standing:
     return Standing(row["invoiced_until"], row["balance"])
 
 
+async def lock(db: Queries, account_id: int) -> None:
+    """Nobody else charges the account for what it used, until the end of the transaction."""
+    await db.execute("select from account where id = $1 for no key update", account_id)
+
+
 async def since(db: Queries, account_id: int, start: datetime, end: datetime) -> list[LedgerRow]:
     """The rows of a time, and those that were open as it began (UTC).
 

@@ -117,6 +117,8 @@ class RegionEntry(Entry):
     site_type: Literal["core", "distributed"] = "core"
     resolvers: Annotated[Resolvers, BeforeValidator(of_host)]
     uplink: Uplink = "nat"
+    transfer_pool: Literal["shared", "own"] = "shared"
+    """Whether what its instances may send is a pool of its own."""
     host_ports: Annotated[list[HostPorts], Field(max_length=64)] = []
     """Ports of the region's host that its guests reach, such as `tcp/443`."""
     public_ipv4: Annotated[list[PublicPool], Field(min_length=1)]
@@ -148,6 +150,26 @@ class RegionPrice(Price):
 class Priced(Entry):
     price: Price
     region_prices: list[RegionPrice] = []
+
+
+class PricedBeyond(Priced):
+    """Of so many units of an account, the first are free."""
+
+    free: Natural = 0
+
+
+class RegionTransferPrice(Entry):
+    id: str
+    """The region that differs."""
+    price: Dollars
+
+
+class TransferPrice(Entry):
+    """Of each GB beyond a pool, in US dollars."""
+
+    price: Dollars
+    region_prices: list[RegionTransferPrice] = []
+    """Of regions with a pool of their own."""
 
 
 class Addons(Entry):
@@ -301,6 +323,13 @@ class Entries(Entry):
     """For how long the disks of deleted instances are kept as images; 0: not at all."""
     volume_price: Priced = Priced(price=Price(hourly=0.00015, monthly=0.1))
     """Of one GiB."""
+    address_price: Priced = Priced(price=Price(hourly=0.003, monthly=2.0))
+    """Of each public IPv4 address of an instance but the first."""
+    image_price: PricedBeyond = PricedBeyond(price=Price(hourly=0.00015, monthly=0.1), free=25)
+    """Of one GiB of private images."""
+    bucket_price: Priced = Priced(price=Price(hourly=0.00003, monthly=0.02))
+    """Of one GB in a bucket."""
+    transfer_price: TransferPrice = TransferPrice(price=0.005)
     taxes: Annotated[list[TaxEntry], Field(max_length=1000)] = []
     regions: Annotated[list[RegionEntry], Field(min_length=1)]
     compute_types: Annotated[list[PlanEntry], Field(min_length=1)]

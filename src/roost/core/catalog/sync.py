@@ -7,9 +7,9 @@ from roost.core.catalog.catalog import Catalog
 from roost.core.catalog.entries import (
     DatabaseEngineEntry,
     DatabaseTypeEntry,
+    Entries,
     ImageEntry,
     PlanEntry,
-    Priced,
     RegionEntry,
 )
 from roost.core.catalog.queries import Row
@@ -43,7 +43,7 @@ async def sync(store: Store, catalog: Catalog) -> None:
         await queries.replace(db, "beta", [b.model_dump(mode="json") for b in entries.betas])
         images = [_image(entry) for entry in entries.images]
         await queries.replace(db, "image", images, among=_OWN_IMAGES)
-        await queries.refill(db, "unit_price", [_volume_price(entries.volume_price)])
+        await queries.refill(db, "unit_price", list(_prices(entries)))
         await queries.refill(db, "region_availability", list(_availability(entries.regions)))
         await queries.refill(db, "ip_pool", list(_pools(entries.regions)))
 
@@ -62,8 +62,27 @@ def _region(entry: RegionEntry) -> Row:
     }
 
 
-def _volume_price(entry: Priced) -> Row:
-    return {"service": "blockstorage", **entry.model_dump(mode="json")}
+def _prices(entries: Entries) -> Iterator[Row]:
+    """Of what has no plans."""
+    priced = {
+        "blockstorage": entries.volume_price,
+        "ip_v4": entries.address_price,
+        "image": entries.image_price,
+        "objectstorage": entries.bucket_price,
+    }
+    for service, entry in priced.items():
+        yield {"free": 0, **entry.model_dump(mode="json"), "service": service}
+    transfer = entries.transfer_price
+    yield {
+        "service": "transfer",
+        "price": _at_once(transfer.price),
+        "region_prices": [{"id": e.id, **_at_once(e.price)} for e in transfer.region_prices],
+        "free": 0,
+    }
+
+
+def _at_once(price: float) -> Row:
+    return {"hourly": 0, "monthly": price}
 
 
 def _database_engine(entry: DatabaseEngineEntry) -> Row:

@@ -303,6 +303,12 @@ async def balance(db: Queries, account_id: int) -> Decimal:
     return found
 
 
+async def set_parent_pays(db: Queries, child_id: int, *, parent_pays: bool) -> bool:
+    """False for an account that has no parent."""
+    sql = "update account set parent_pays = $2 where id = $1 and parent_id is not null"
+    return bool(await db.fetchval(f"{sql} returning true", child_id, parent_pays))
+
+
 async def has_object_storage(db: Queries, account_id: int) -> bool:
     sql = "select object_storage = 'active' from account where id = $1"
     return bool(await db.fetchval(sql, account_id))

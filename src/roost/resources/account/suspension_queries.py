@@ -76,8 +76,9 @@ async def set_warned(db: Queries, account_id: int, now: datetime | None) -> None
 
 _LATE = """
     a.balance > (
-        select coalesce(sum(greatest(i.total, 0)), 0) from invoice i
-        where i.account_id = a.id and i.date > $1)
+        select coalesce(sum(greatest(i.total, 0)), 0)
+        from posting p join invoice i on i.id = p.reference
+        where p.account_id = a.id and p.kind = 'invoice' and i.date > $1)
     """
 """Whether an account owes for invoices of before $1 (UTC)."""
 

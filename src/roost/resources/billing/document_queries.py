@@ -14,7 +14,7 @@ from roost.store import Queries
 
 @dataclass(frozen=True, slots=True)
 class Customer:
-    """Whom an invoice is for, as the account says now."""
+    """Whom an invoice is for, as the account said when it was made."""
 
     company: str
     first_name: str
@@ -66,7 +66,7 @@ async def find_invoice(db: Queries, account_id: int, invoice_id: int) -> Invoice
     row = await db.fetchrow(
         """
         select i.id, i.account_id, i.date, i.starts, i.ends, i.subtotal, i.total,
-            i.tax_summary as taxes,
+            i.tax_summary as taxes, i.customer,
             (select count(*) from invoice_item t where t.invoice_id = i.id) as items
         from invoice i where i.id = $2 and i.account_id = $1
         """,
@@ -75,17 +75,9 @@ async def find_invoice(db: Queries, account_id: int, invoice_id: int) -> Invoice
     )
     if row is None:
         return None
-    customer = await db.fetchrow(
-        """
-        select company, first_name, last_name, address_1, address_2, city, state, zip, country,
-            tax_id
-        from account where id = $1
-        """,
-        account_id,
-    )
-    assert customer is not None
+    customer = Customer(**orjson.loads(row["customer"]))
     taxes = orjson.loads(row["taxes"])
-    return InvoiceFacts(**{**row, "taxes": taxes}, customer=Customer(**customer))
+    return InvoiceFacts(**{**row, "taxes": taxes, "customer": customer})
 
 
 _ITEMS_AFTER = f"""

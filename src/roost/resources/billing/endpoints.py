@@ -1,11 +1,11 @@
 """What the API offers: invoices and their items (spec B account)."""
 
-from roost.core.billing.ledger import Billables
 from roost.core.billing.queries import since, standing
 from roost.resources.billing.document_service import csv_of, pdf_of
 from roost.resources.billing.estimate_rules import estimate
 from roost.resources.billing.queries import INVOICES, ITEMS
 from roost.resources.billing.records import EstimateRow, InvoiceItemRow, InvoiceRow
+from roost.resources.billing.service import nouns
 from roost.resources.billing.settings import Papers
 from roost.threads import COMPUTING
 from roost.web.call import Call
@@ -102,6 +102,4 @@ async def view_estimate(call: Call) -> EstimateRow:
     now = call.clock.now()
     start = (await standing(call.db, call.account_id)).invoiced_until
     rows = await since(call.db, call.account_id, start, now)
-    billables = call.get(Billables).by_service.values()
-    nouns = {each.service: each.noun for each in billables}
-    return await COMPUTING.run(estimate, rows, now, nouns)
+    return await COMPUTING.run(estimate, rows, now, nouns(call.services))

@@ -18,6 +18,12 @@ async def note_prices(run: Run[JobArgs]) -> Verdict:
     return next_step()
 
 
+async def note_use(run: Run[JobArgs]) -> Verdict:
+    """Bring what was used up at once into the ledger."""
+    await service.note_use(run.store, run.tools.services, run.clock.now())
+    return next_step()
+
+
 async def invoice(run: Run[JobArgs]) -> Verdict:
     """Make the invoices of all months that have ended."""
     await service.invoice_all(run.store, run.tools.services, run.clock.now() - _SETTLED)
@@ -27,6 +33,10 @@ async def invoice(run: Run[JobArgs]) -> Verdict:
 INVOICE = JobKind(
     "invoices",
     JobArgs,
-    steps=(Step("prices", note_prices), Step("invoice", invoice, timeout=3600)),
+    steps=(
+        Step("prices", note_prices),
+        Step("use", note_use, timeout=3600),
+        Step("invoice", invoice, timeout=3600),
+    ),
 )
 EVERY_HOUR = Schedule("invoices", "10 * * * *", INVOICE, JobArgs())

@@ -23,13 +23,14 @@ INVOICES = Listing(
     columns={},
 )
 
-_HOURLY = "t.service <> 'promotion'"
+_PROMOTION = "t.service = 'promotion'"
+_MISC = "t.service in ('promotion', 'transfer')"
 
 ITEMS = Listing(
     record=f"""
-        t.label, case when {_HOURLY} then 'hourly' else 'misc' end as type,
-        case when {_HOURLY} then t.quantity end as quantity,
-        case when {_HOURLY} then t.unit_price::text end as unit_price, t."from", t."to",
+        t.label, case when {_MISC} then 'misc' else 'hourly' end as type,
+        case when not {_PROMOTION} then t.quantity end as quantity,
+        case when not {_PROMOTION} then t.unit_price::text end as unit_price, t."from", t."to",
         nullif(t.region, '') as region, t.amount, t.tax, t.amount + t.tax as total
         """,
     source="invoice_item t join invoice i on i.id = t.invoice_id",
@@ -49,12 +50,15 @@ class Payer:
     state: str
     tax_id: str
     billing_source: str
+    debtor_id: int
+    """Itself, or the parent that pays for it."""
 
 
 _PAYER = """
     select id, coalesce(invoiced_until, date_trunc('month', created)::timestamp(0))
         as invoiced_until, country, state, tax_id,
-        case when parent_id is null then 'platform' else 'external' end as billing_source
+        case when parent_id is null then 'platform' else 'external' end as billing_source,
+        case when parent_pays then coalesce(parent_id, id) else id end as debtor_id
     from account
     """
 
@@ -105,16 +109,22 @@ class NewInvoice:
     taxes: str
     """JSON: names and exact rates."""
     billing_source: str
+    debtor_id: int
+    """The account that owes it."""
     items: str
 
 
 async def insert(db: Queries, new: NewInvoice) -> int:
-    """With its items; the account owes it from now on."""
+    """With its items and whom it is for; the account owes it from now on, or its parent."""
     invoice_id: int = await db.fetchval(
         """
         insert into invoice (account_id, date, starts, ends, subtotal, tax, total, tax_summary,
-            taxes, billing_source)
-        values ($1, $3, $2, $3, $4, $5, $4::numeric + $5::numeric, $6, $7, $8) returning id
+            taxes, billing_source, customer)
+        select $1, $3, $2, $3, $4, $5, $4::numeric + $5::numeric, $6, $7, $8,
+            json_build_object('company', company, 'first_name', first_name,
+                'last_name', last_name, 'address_1', address_1, 'address_2', address_2,
+                'city', city, 'state', state, 'zip', zip, 'country', country, 'tax_id', tax_id)
+        from account where id = $1 returning id
         """,
         new.account_id,
         new.starts,
@@ -137,7 +147,7 @@ async def insert(db: Queries, new: NewInvoice) -> int:
         new.items,
     )
     total = new.subtotal + new.tax
-    await post(db, new.account_id, "invoice", invoice_id, total, new.ends)
+    await post(db, new.debtor_id, "invoice", invoice_id, total, new.ends)
     return invoice_id
 
 

@@ -124,6 +124,7 @@ def draw_up(payer: Payer, month: Month, made: Bill) -> NewInvoice | None:
         tax_summary=_json([{"name": n, "tax": float(t)} for n, t in made.by_tax.items()]),
         taxes=_json({tax.name: str(tax.rate) for tax in made.taxes}),
         billing_source=payer.billing_source,
+        debtor_id=payer.debtor_id,
         items=_json([_item(line) for line in made.lines]),
     )
 

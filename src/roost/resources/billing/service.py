@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from roost.core.billing import promotion_queries
 from roost.core.billing.charges import Tax, month_start, next_month
 from roost.core.billing.ledger import Billables, record_all
+from roost.core.billing.metered import AllMetered, meter
 from roost.core.billing.queries import all_until, since
 from roost.core.catalog import Catalog
 from roost.resources.billing import mail_jobs, queries, rules
@@ -27,6 +28,27 @@ async def note_prices(store: Store, services: Services, now: datetime) -> None:
             await record_all(db, billable, now)
 
 
+def nouns(services: Services) -> dict[str, str]:
+    """What items are called by, for each service."""
+    hourly = {each.service: each.noun for each in services.get(Billables).by_service.values()}
+    return hourly | {each.service: each.noun for each in services.get(AllMetered).metered}
+
+
+async def note_use(store: Store, services: Services, now: datetime) -> None:
+    """What was used up at once in this month before a moment (UTC)."""
+    month = month_start(now - timedelta(seconds=1))
+    for metered in services.get(AllMetered).metered:
+        for account_id in await metered.users(store, month):
+            async with store.transaction() as db:
+                await meter(db, services, metered, account_id, now)
+
+
+async def _note_use_of(store: Store, services: Services, account_id: int, until: datetime) -> None:
+    for metered in services.get(AllMetered).metered:
+        async with store.transaction() as db:
+            await meter(db, services, metered, account_id, until)
+
+
 async def invoice_all(store: Store, services: Services, before: datetime) -> None:
     """All months of all accounts that ended by then (UTC) and have not been invoiced."""
     month, after = month_start(before), 0
@@ -40,6 +62,7 @@ async def _invoice(store: Store, services: Services, payer: Payer, until: dateti
     """One invoice for each month, the oldest first."""
     ends = next_month(payer.invoiced_until)
     while ends <= until:
+        await _note_use_of(store, services, payer.id, ends)
         await _invoice_month(store, services, payer, Month(payer.invoiced_until, ends))
         found = await queries.find_payer(store, payer.id)
         if found is None:
@@ -51,10 +74,8 @@ async def _invoice_month(store: Store, services: Services, payer: Payer, month: 
     """It is drawn up before the transaction: what it is about has passed and does not change."""
     rows = await since(store, payer.id, month.starts, month.ends)
     taxes = rules.taxes_for(services.get(Catalog).entries.taxes, payer)
-    billables = services.get(Billables).by_service
-    nouns = {service: billable.noun for service, billable in billables.items()}
     promotions = await promotion_queries.before(store, payer.id, month.starts)
-    new = rules.draw_up(payer, month, rules.bill(rows, month, taxes, promotions, nouns))
+    new = rules.draw_up(payer, month, rules.bill(rows, month, taxes, promotions, nouns(services)))
     opening = rules.open_rows(rows)
     async with store.transaction() as db:
         found = await queries.lock_payer(db, payer.id)
@@ -79,6 +100,7 @@ class Due:
 
 async def due_until(store: Store, services: Services, account_id: int, until: datetime) -> Due:
     """As `invoice_last` would do it (UTC)."""
+    await _note_use_of(store, services, account_id, until)
     payer = await queries.find_payer(store, account_id)
     assert payer is not None
     rows = await since(store, payer.id, payer.invoiced_until, until)

@@ -1,4 +1,4 @@
-"""What instances and their backups are charged for, as SQL."""
+"""What instances, their backups and further addresses are charged for, as SQL."""
 
 # ruff: noqa: S608  (statements are put together from constants)
 
@@ -30,9 +30,30 @@ CHARGED_BACKUPS = Billable(
     where i.backups_enabled
     """,
 )
+CHARGED_ADDRESSES = Billable(
+    "ip_v4",
+    "IPv4 addresses",
+    f"""
+    select i.id, i.account_id, i.label, '' as plan, i.region, a.further as quantity,
+        {price_sql("p.price", "p.region_prices", "i.region")}, i.tags
+    from compute_instance i
+        cross join lateral (
+            select count(*)::integer - 1 as further from ip_address a
+            where a.compute_id = i.id and a.public) a
+        join unit_price p on p.service = 'ip_v4'
+    where a.further > 0
+    """,
+)
+"""All public ones of an instance but the first."""
+ALL_CHARGED = (CHARGED, CHARGED_BACKUPS, CHARGED_ADDRESSES)
+
+
+async def charge_addresses(db: Queries, compute_id: int, now: datetime) -> None:
+    """For those that the instance has from now on."""
+    await record(db, CHARGED_ADDRESSES, compute_id, now)
 
 
 async def charge(db: Queries, compute_id: int, now: datetime) -> None:
-    """For the instance and its backups, as they are from now on."""
-    await record(db, CHARGED, compute_id, now)
-    await record(db, CHARGED_BACKUPS, compute_id, now)
+    """For the instance and all that comes with it, as they are from now on."""
+    for billable in ALL_CHARGED:
+        await record(db, billable, compute_id, now)

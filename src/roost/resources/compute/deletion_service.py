@@ -5,7 +5,7 @@ from roost.core.context import Context
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
-from roost.resources.compute.billing_queries import CHARGED, CHARGED_BACKUPS
+from roost.resources.compute.billing_queries import ALL_CHARGED
 from roost.resources.compute.deletion_steps import Kept
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.jobs import start_delete
@@ -42,5 +42,5 @@ async def _keep(context: Context, facts: InstanceFacts) -> Kept | None:
 
 async def foresee_end(context: Context, compute_id: int) -> None:
     """In the ledger, what the job writes there when the instance is gone."""
-    for billable in (CHARGED, CHARGED_BACKUPS):
+    for billable in ALL_CHARGED:
         await end(context.db, billable, compute_id, context.clock.now())

@@ -19,7 +19,7 @@ from roost.resources.compute.backups import endpoints as backups
 from roost.resources.compute.backups import fsck as backup_fsck
 from roost.resources.compute.backups import jobs as backup_jobs
 from roost.resources.compute.backups import schedule_jobs
-from roost.resources.compute.billing_queries import CHARGED, CHARGED_BACKUPS
+from roost.resources.compute.billing_queries import ALL_CHARGED
 from roost.resources.compute.configs import endpoints as configs
 from roost.resources.compute.disks import endpoints as disks
 from roost.resources.compute.disks import jobs as disk_jobs
@@ -60,7 +60,7 @@ GROUP = Group(
         filter_fsck.check_filters,
     ),
     causes=(notices.outages,),
-    billables=(CHARGED, CHARGED_BACKUPS),
+    billables=ALL_CHARGED,
     limits=(limits.COMPUTES,),
     holders=((INSTANCE_PLANE, totals_queries.engines_in_use),),
     promises=(limits.promise,),

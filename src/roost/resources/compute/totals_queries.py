@@ -165,6 +165,12 @@ async def quota(db: Queries, account_id: int, now: datetime, compute_id: int | N
     return size
 
 
+async def transfers(db: Queries) -> dict[str, int]:
+    """GB that each plan gives for a whole month, also those that are no longer offered."""
+    rows = await db.fetch("select id, transfer from compute_type")
+    return {row["id"]: row["transfer"] for row in rows}
+
+
 @dataclass(frozen=True, slots=True)
 class Watched:
     """An instance that reports what exceeds its alerts."""

@@ -99,7 +99,7 @@ class _Images(Reconciler[int, ImageFacts | None, int, Drift]):
         if case.drift == "missing":
             raise UnrepairableError("put the data back, or delete the image")
         async with self.holding(case) as db:
-            await queries.set_deleting(db, row.number, deleting=True)
+            await queries.set_deleting(db, row.number, self.queue.clock.now(), deleting=True)
             by = log.Starter(self.queue, db, row.account_id)
             await log.start(by, jobs.DELETE, ImageArgs(number=row.number), entity_of(row))
         return "a job deletes it"

@@ -11,6 +11,7 @@ GROUP = Group(
     entities=(IMAGE,),
     jobs=(*jobs.KINDS, *upload_jobs.KINDS, *kept_jobs.KINDS),
     schedules=(upload_jobs.EVERY_MINUTE, kept_jobs.EVERY_TEN_MINUTES),
+    billables=(queries.CHARGED,),
     checks=(fsck.check_images,),
     limits=(queries.LIMIT,),
     endings=(endings.IMAGES,),

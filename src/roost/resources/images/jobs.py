@@ -78,9 +78,9 @@ async def remove(run: Run[ImageArgs]) -> Verdict:
 
 async def look(run: Run[ImageArgs]) -> Verdict:
     """An image that is gone cannot be shown again."""
-    held = await (await _holder(run)).list()
+    held, now = await (await _holder(run)).list(), run.clock.now()
     if run.args.number in held:
-        return next_step(writing(queries.set_deleting, run.args.number, deleting=False))
+        return next_step(writing(queries.set_deleting, run.args.number, now, deleting=False))
     return next_step(writing(queries.delete, run.args.number))
 
 
@@ -93,7 +93,7 @@ async def _forget(db: Queries, job: Job, args: ImageArgs) -> None:
 
 
 async def _show(db: Queries, job: Job, args: ImageArgs) -> None:
-    await queries.set_deleting(db, args.number, deleting=False)
+    await queries.set_deleting(db, args.number, job.finished or job.created, deleting=False)
 
 
 RETRY = Retry(attempts=3, base=0.25)

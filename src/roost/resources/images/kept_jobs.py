@@ -80,7 +80,7 @@ async def _expire(run: Run[JobArgs], db: Queries, number: int) -> None:
     if image is None or image.deleting or image.status != "available":
         return
     if await kept_queries.is_due(db, number, run.clock.now()):
-        await queries.set_deleting(db, number, deleting=True)
+        await queries.set_deleting(db, number, run.clock.now(), deleting=True)
         by = log.Starter(run.get(JobQueue), db, image.account_id)
         await log.start(by, DELETE, ImageArgs(number=number), entity_of(image))
 

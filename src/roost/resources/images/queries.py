@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from roost.core.billing.ledger import Billable, record
+from roost.core.billing.ledger_queries import price_sql
 from roost.core.catalog.entries import ImageEntry
 from roost.core.entities.kind import ResourceKind
 from roost.core.grant_queries import granted_sql
@@ -233,7 +235,7 @@ async def update(db: Queries, number: int, label: str, description: str, now: da
 
 
 async def set_available(db: Queries, number: int, size: int, now: datetime) -> None:
-    """It is whole, for disks of `size` MB or more."""
+    """It is whole, for disks of `size` MB or more, and charged for."""
     await db.execute(
         """
         update image set status = 'available', size = $2, updated = $3, compute_id = null
@@ -243,16 +245,45 @@ async def set_available(db: Queries, number: int, size: int, now: datetime) -> N
         size,
         now.replace(microsecond=0),
     )
+    await charge(db, number, now)
 
 
-async def set_deleting(db: Queries, number: int, *, deleting: bool) -> None:
-    """Whether it is shown to nobody."""
+async def set_deleting(db: Queries, number: int, now: datetime, *, deleting: bool) -> None:
+    """Whether it is shown to nobody, and costs nothing."""
     await db.execute("update image set deleting = $2 where number = $1", number, deleting)
+    await charge(db, number, now)
 
 
 async def delete(db: Queries, number: int) -> None:
     """Grants on it go with the row."""
     await db.execute("delete from image where number = $1", number)
+
+
+CHARGED = Billable(
+    "image",
+    "Images",
+    f"""
+    select i.id, i.account_id, 'private images' as label, '' as plan, '' as region,
+        i.size - p.free as quantity, {price_sql("p.price", "p.region_prices", "''")},
+        '{{}}'::text[] as tags
+    from (
+        select account_id as id, account_id, (sum(size) / 1024)::integer as size from image
+        where account_id is not null and status = 'available' and not deleting
+            and expiry is null
+        group by account_id) i
+        join unit_price p on p.service = 'image'
+    where i.size > p.free
+    """,
+)
+"""The GiB of all private images of an account beyond those that are free; its id is the account's.
+Those that are kept of deleted instances cost nothing until they expire.
+"""
+
+
+async def charge(db: Queries, number: int, now: datetime) -> None:
+    """Charge the account of an image for all that it has from now on (UTC)."""
+    account_id = await db.fetchval("select account_id from image where number = $1", number)
+    await record(db, CHARGED, account_id, now)
 
 
 HELD = "select id, account_id, deleting as waits from image where account_id is not null"

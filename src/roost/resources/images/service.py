@@ -88,5 +88,5 @@ async def delete(context: Context, image_id: str) -> None:
     """From now on nobody sees it; disks that started as it stay."""
     image = await locks.lock(context, image_id)
     locks.check_idle(image)
-    await queries.set_deleting(context.db, image.number, deleting=True)
+    await queries.set_deleting(context.db, image.number, context.clock.now(), deleting=True)
     await log.start(context, jobs.DELETE, ImageArgs(number=image.number), locks.entity_of(image))

@@ -14,6 +14,7 @@ from roost.resources.addresses.queries import AddressRow, HeldAddress
 from roost.resources.addresses.range_queries import RangeFacts
 from roost.resources.addresses.service import PoolExhaustedError, allocate
 from roost.resources.compute import address_queries
+from roost.resources.compute.billing_queries import charge_addresses
 from roost.resources.compute.locks import check_open, lock_turn
 from roost.resources.compute.neighbours import InstanceVpcs
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
@@ -179,6 +180,8 @@ async def _check(
 
 
 async def _show(context: Context, compute_id: int, rows: Sequence[AddressRow]) -> None:
+    """What it has from now on, and is charged for."""
+    await charge_addresses(context.db, compute_id, context.clock.now())
     await address_queries.set_ipv4(context.db, compute_id, [row.address for row in rows])
 
 

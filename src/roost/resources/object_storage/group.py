@@ -29,6 +29,7 @@ GROUP = Group(
     schedules=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
     at_start=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED),
     watches=(conditions.WATCH,),
+    billables=(queries.CHARGED,),
     checks=(fsck.check_buckets, fsck.check_keys),
     limits=(limits.BUCKETS, limits.KEYS),
     endings=(endings.OBJECT_STORAGE,),

@@ -157,11 +157,11 @@ async def _purged(run: Run[AccountArgs]) -> list[BucketFacts]:
     ]
 
 
-async def _stays(db: Queries, _job: Job, args: BucketArgs) -> None:
+async def _stays(db: Queries, job: Job, args: BucketArgs) -> None:
     """What could not be deleted is there as before."""
     bucket = await queries.find(db, args.bucket_id)
     if bucket is not None and bucket.deleting and not bucket.purging:
-        await queries.set_deleting(db, bucket.id, False)
+        await queries.set_deleting(db, bucket.id, job.finished or job.created, deleting=False)
 
 
 APPLY_BUCKET = JobKind(

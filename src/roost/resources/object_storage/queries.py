@@ -9,6 +9,9 @@ from datetime import date, datetime
 import orjson
 from asyncpg import Record
 
+from roost.core.billing import ledger
+from roost.core.billing.ledger import Billable
+from roost.core.billing.ledger_queries import price_sql
 from roost.core.entities.kind import EntityKind
 from roost.resources.object_storage.engine import Acl, BucketSpec
 from roost.store import Queries
@@ -244,20 +247,22 @@ async def set_access(db: Queries, bucket_id: int, acl: Acl, cors_enabled: bool) 
     )
 
 
-async def set_deleting(db: Queries, bucket_id: int, deleting: bool) -> None:
-    """From now on nobody sees it, or everybody does again."""
+async def set_deleting(db: Queries, bucket_id: int, now: datetime, *, deleting: bool) -> None:
+    """From now on nobody sees it and it costs nothing, or both is as before."""
     await db.execute(
         "update object_bucket set deleting = $2, revision = revision + 1 where id = $1",
         bucket_id,
         deleting,
     )
+    await ledger.record(db, CHARGED, bucket_id, now)
 
 
-async def set_purging(db: Queries, bucket_id: int) -> None:
+async def set_purging(db: Queries, bucket_id: int, now: datetime) -> None:
     """The same for good: it goes with all that it holds."""
     await db.execute(
         "update object_bucket set deleting = true, purging = true where id = $1", bucket_id
     )
+    await ledger.record(db, CHARGED, bucket_id, now)
 
 
 async def set_applied(db: Queries, bucket_id: int, revision: int) -> None:
@@ -289,17 +294,19 @@ async def set_object_acl(db: Queries, bucket_id: int, name: str, acl: Acl) -> No
     await db.execute("update object_bucket set revision = revision + 1 where id = $1", bucket_id)
 
 
-async def set_usage(db: Queries, bucket_id: int, objects: int, size: int) -> None:
-    """Bytes"""
-    await db.execute(
+async def set_usage(db: Queries, bucket_id: int, objects: int, size: int, now: datetime) -> None:
+    """Bytes, which are charged for from now on."""
+    changed = await db.fetchval(
         """
         update object_bucket set objects = $2, size = $3
-        where id = $1 and (objects, size) <> ($2, $3)
+        where id = $1 and (objects, size) <> ($2, $3) returning true
         """,
         bucket_id,
         objects,
         size,
     )
+    if changed:
+        await ledger.record(db, CHARGED, bucket_id, now)
 
 
 async def add_sent(db: Queries, region: str, since: str, sent: dict[str, int], month: date) -> None:
@@ -340,6 +347,12 @@ async def sent_in(db: Queries, account_id: int, month: date) -> int:
     return int(await db.fetchval(sql, account_id, month) or 0)
 
 
+async def senders(db: Queries, month: date) -> list[int]:
+    """Accounts from whose buckets anything was got in a month."""
+    rows = await db.fetch("select account_id from object_transfer where month = $1", month)
+    return [row["account_id"] for row in rows]
+
+
 async def owner(db: Queries, account_id: int) -> str:
     """The account as S3 names it."""
     found: str = await db.fetchval("select euuid::text from account where id = $1", account_id)
@@ -348,6 +361,20 @@ async def owner(db: Queries, account_id: int) -> str:
 
 def _facts(row: Record | None) -> BucketFacts | None:
     return None if row is None else BucketFacts(**row)
+
+
+CHARGED = Billable(
+    "objectstorage",
+    "Bucket",
+    f"""
+    select b.id, b.account_id, b.label, '' as plan, b.region,
+        least(b.size / 1000000000, 2147483647)::integer as quantity,
+        {price_sql("p.price", "p.region_prices", "b.region")}, '{{}}'::text[] as tags
+    from object_bucket b join unit_price p on p.service = 'objectstorage'
+    where b.size >= 1000000000 and not b.deleting and not b.purging
+    """,
+)
+"""Whole GB of what a bucket holds."""
 
 
 HELD = """

@@ -109,7 +109,7 @@ async def check_empty(context: Context, cluster: str, label: str) -> None:
 async def delete(context: Context, cluster: str, label: str) -> None:
     """From now on nobody sees it; one that gets an object meanwhile is there again."""
     bucket = await locks.lock(context, cluster, label)
-    await queries.set_deleting(context.db, bucket.id, True)
+    await queries.set_deleting(context.db, bucket.id, context.clock.now(), deleting=True)
     await jobs.start_bucket(context, "obj_bucket_delete", bucket)
 
 
@@ -118,7 +118,7 @@ async def cancel(context: Context) -> None:
     buckets = await queries.lock_all(context.db, context.account_id)
     keys = await key_queries.lock_all(context.db, context.account_id)
     for bucket in buckets:
-        await queries.set_purging(context.db, bucket.id)
+        await queries.set_purging(context.db, bucket.id, context.clock.now())
     for key in keys:
         await key_queries.set_deleting(context.db, key.id)
     was_active = await accounts.set_object_storage(context.db, context.account_id, "disabled")

@@ -99,7 +99,8 @@ async def _count(store: Store, region: str, engine: ObjectEngine, now: datetime)
         await queries.add_sent(db, region, traffic.since, dict(traffic.sent), month)
     for bucket in buckets:
         usage = await engine.usage(bucket.label)
-        await queries.set_usage(store, bucket.id, usage.objects, usage.size)
+        async with store.transaction() as db:
+            await queries.set_usage(db, bucket.id, usage.objects, usage.size, now)
 
 
 WATCH = JobKind(

@@ -40,13 +40,14 @@ class Declined:
 
 
 async def debtors(db: Queries, now: datetime, after: int, limit: int) -> list[Debtor]:
-    """Accounts, by id, that this cloud bills itself, with a card on file: those with an invoice
+    """Accounts, by id, that this cloud bills itself, with a card on file: those that owe an invoice
     that nobody has tried to charge, and those that it is time to charge again (UTC)."""
     rows = await db.fetch(
         """
         select a.id, i.id as invoice_id
         from account a
-        cross join lateral (select max(id) as id from invoice where account_id = a.id) i
+        cross join lateral (
+            select max(reference) as id from posting where account_id = a.id and kind = 'invoice') i
         where a.id > $1 and a.parent_id is null and a.canceled is null
             and a.balance > 0 and (i.id > a.charged_for or a.charge_again <= $3)
             and exists (select from payment_method m

@@ -258,8 +258,8 @@ async def owes_since(db: Queries, account_id: int, before: datetime) -> bool:
     found: bool = await db.fetchval(
         """
         select a.balance > greatest(0, (
-            select coalesce(sum(i.total), 0) from invoice i
-            where i.account_id = a.id and i.date > $2))
+            select coalesce(sum(i.total), 0) from posting p join invoice i on i.id = p.reference
+            where p.account_id = a.id and p.kind = 'invoice' and i.date > $2))
         from account a where a.id = $1
         """,
         account_id,
@@ -274,8 +274,9 @@ async def overdue(db: Queries, before: datetime, limit: int) -> list[tuple[int, 
         """
         select a.id, a.balance - n.total as owed
         from account a cross join lateral (
-            select coalesce(sum(i.total), 0) as total from invoice i
-            where i.account_id = a.id and i.date > $1
+            select coalesce(sum(i.total), 0) as total
+            from posting p join invoice i on i.id = p.reference
+            where p.account_id = a.id and p.kind = 'invoice' and i.date > $1
         ) as n
         where a.balance > 0 and a.balance > n.total order by a.id limit $2
         """,

@@ -182,6 +182,12 @@ async def sent_by_account(db: Queries, account_id: int, month: date) -> int:
     return total
 
 
+async def senders(db: Queries, month: date) -> list[int]:
+    """Accounts whose instances sent anything in a month."""
+    sql = "select distinct account_id from usage_month where month = $1 and bytes_out > 0"
+    return [row["account_id"] for row in await db.fetch(sql, month)]
+
+
 async def stats(
     db: Queries, compute_id: int, title: str, step: int, begin: datetime, end: datetime
 ) -> str | None:

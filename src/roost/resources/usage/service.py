@@ -5,12 +5,11 @@ from datetime import date, datetime, timedelta
 
 from roost.core.context import Context
 from roost.errors import invalid, not_found
-from roost.resources.account.queries import has_object_storage
 from roost.resources.compute import queries as instances
 from roost.resources.compute import totals_queries as totals
 from roost.resources.compute.engine import Counters
-from roost.resources.object_storage import service as objects
-from roost.resources.usage import queries
+from roost.resources.usage import pool_service, queries
+from roost.resources.usage.pools import SHARED, Pool
 from roost.resources.usage.queries import Used
 from roost.resources.usage.records import (
     AccountTransferRow,
@@ -23,8 +22,6 @@ from roost.store import Queries, Store
 _AT_ONCE = 500
 """Instances whose readings are written in one transaction."""
 _GB = 10**9
-_OF_OBJECT_STORAGE = 1000
-"""GB (spec A object storage 10)."""
 _DAY = timedelta(days=1)
 _FIRST_YEAR, _LAST_YEAR, _DECEMBER = 2000, 2099, 12
 
@@ -71,8 +68,8 @@ async def view_transfer(context: Context, compute_id: int) -> InstanceTransferRo
     await _label(context, compute_id)
     sent = await queries.sent_by(db, account_id, compute_id, _first_day(now))
     quota = await totals.quota(db, account_id, now, compute_id)
-    pool = await view_pool(context)
-    over = min(billable(sent.bytes_out // _GB, quota), pool["billable"])
+    pool = await _pool_of(context, compute_id)
+    over = min(billable(sent.bytes_out // _GB, quota), pool.billable)
     return {"used": sent.bytes_out, "quota": quota, "billable": over}
 
 
@@ -88,15 +85,32 @@ async def view_transfer_of_month(
 
 
 async def view_pool(context: Context) -> AccountTransferRow:
-    """Of this month (UTC)."""
-    db, account_id, now = context.db, context.account_id, context.clock.now()
-    quota = await totals.quota(db, account_id, now)
-    if await has_object_storage(db, account_id):
-        quota += _OF_OBJECT_STORAGE
-    sent = await queries.sent_by_account(db, account_id, _first_day(now))
-    gone = (sent + await objects.sent(context)) // _GB
-    over = billable(gone, quota)
-    return {"billable": over, "quota": quota, "used": gone, "region_transfers": []}
+    """Of this month (UTC), and those of regions that have their own."""
+    pools = await _pools(context)
+    shared = pools[SHARED]
+    return {
+        "billable": shared.billable,
+        "quota": shared.quota,
+        "used": shared.used,
+        "region_transfers": [
+            {"id": region, "billable": pool.billable, "quota": pool.quota, "used": pool.used}
+            for region, pool in sorted(pools.items())
+            if region != SHARED
+        ],
+    }
+
+
+async def _pool_of(context: Context, compute_id: int) -> Pool:
+    """In which an instance sends."""
+    facts = await instances.find(context.db, compute_id)
+    pools = await _pools(context)
+    return pools.get(facts.region if facts else SHARED, pools[SHARED])
+
+
+async def _pools(context: Context) -> dict[str, Pool]:
+    now = context.clock.now()
+    first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return await pool_service.pools_of(context.db, context.services, context.account_id, first, now)
 
 
 async def _stats(

@@ -1,0 +1,191 @@
+"""What is charged for beside instances, volumes and databases, and who pays for children."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from roost.app.roost import Roost
+from roost.core.billing.charges import month_start
+from roost.resources.account.queries import set_parent_pays
+from roost.resources.billing.service import differences, invoice_all, note_use
+from roost.resources.compute.network_engine import Traffic
+from roost.resources.images import queries as images
+from roost.resources.object_storage import queries as objects
+from roost.resources.usage.service import note
+from tests.api.conftest import Account, NewAccount, NewToken
+from tests.support.client import Client, Json, until
+from tests.support.families import adopt
+from tests.support.instances import INSTANCES, made
+from tests.support.invoices import INVOICES, invoiced
+from tests.support.object_storage import made_bucket, path_of
+from tests.support.usage import RESTED
+
+GB = 10**9
+PER_GB = Decimal("0.005")
+
+
+async def rows_of(roost: Roost, account: Account, service: str) -> list[tuple[object, ...]]:
+    rows = await roost.store.fetch(
+        """
+        select quantity, hourly, monthly from ledger where account_id = $1 and service = $2
+        order by id
+        """,
+        account.id,
+        service,
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_further_addresses(client: Client, roost: Roost, account: Account) -> None:
+    """The first public one comes with its instance, private ones are free."""
+    path = f"{INSTANCES}/{(await made(client))['id']}"
+    assert await rows_of(roost, account, "ip_v4") == []
+    address = (await client.post(f"{path}/ips", {"type": "ipv4", "public": True}))["address"]
+    await client.post(f"{path}/ips", {"type": "ipv4", "public": False})
+    price = (Decimal("0.003"), Decimal("2.0"))
+    assert await rows_of(roost, account, "ip_v4") == [(1, *price)]
+    await client.send("DELETE", f"{path}/ips/{address}")
+    assert await rows_of(roost, account, "ip_v4") == [(1, *price), (1, None, None)]
+
+
+async def test_an_address_that_moves(client: Client, roost: Roost, account: Account) -> None:
+    """Who has two of them pays for one, and an instance that is gone has none."""
+    one, other = await made(client), await made(client)
+    path = f"{INSTANCES}/{one['id']}"
+    address = (await client.post(f"{path}/ips", {"type": "ipv4", "public": True}))["address"]
+    moved = {"address": address, "compute_id": other["id"]}
+    await client.post("/networking/ips/assign", {"region": "us-lake", "assignments": [moved]})
+    sql = """
+        select resource_id, hourly is not null as charged from ledger
+        where account_id = $1 and service = 'ip_v4' order by id
+        """
+    found = {tuple(row) for row in await roost.store.fetch(sql, account.id)}
+    assert found == {(one["id"], True), (one["id"], False), (other["id"], True)}
+    await client.send("DELETE", f"{INSTANCES}/{other['id']}")
+
+    async def last() -> Json:
+        return (await rows_of(roost, account, "ip_v4"))[-1]
+
+    assert await until(last, lambda row: row[1] is None) == (1, None, None)
+
+
+async def test_images_beyond_what_is_free(client: Client, roost: Roost, account: Account) -> None:
+    """25 GiB of an account are free."""
+    path = f"{INSTANCES}/{(await made(client))['id']}"
+    (disk, *_) = (await client.get(f"{path}/disks"))["data"]
+    image = await client.post("/images", {"disk_id": disk["id"], "label": "mine"})
+    number = int(image["id"].rpartition("/")[2])
+
+    async def state() -> Json:
+        return (await client.get(f"/images/{image['id']}"))["status"]
+
+    await until(state, lambda status: status == "available")
+    assert await rows_of(roost, account, "image") == []
+    async with roost.store.transaction() as db:
+        await images.set_available(db, number, 40 * 1024 + 1, roost.clock.now())
+    price = (Decimal("0.00015"), Decimal("0.1"))
+    assert await rows_of(roost, account, "image") == [(15, *price)]
+    await client.send("DELETE", f"/images/{image['id']}")
+    assert await rows_of(roost, account, "image") == [(15, *price), (15, None, None)]
+
+
+async def test_what_buckets_hold(client: Client, roost: Roost, account: Account) -> None:
+    """Whole GB, as they were counted last."""
+    bucket = await made_bucket(client)
+    sql = "select id from object_bucket where account_id = $1"
+    bucket_id = await roost.store.fetchval(sql, account.id)
+    for size in (GB - 1, 3 * GB + 5, 3 * GB + 7):
+        async with roost.store.transaction() as db:
+            await objects.set_usage(db, bucket_id, 1, size, roost.clock.now())
+    price = (Decimal("0.00003"), Decimal("0.02"))
+    assert await rows_of(roost, account, "objectstorage") == [(3, *price)]
+    await client.send("DELETE", path_of(bucket))
+    assert (await rows_of(roost, account, "objectstorage"))[-1] == (3, None, None)
+
+
+async def _sent(roost: Roost, compute_id: int, gigabytes: int, at: datetime) -> None:
+    sent = replace(RESTED, traffic=Traffic("first", ipv4_out=gigabytes * GB))
+    await note(roost.store, {compute_id: sent}, at)
+
+
+async def test_transfer_beyond_the_pool(client: Client, roost: Roost, account: Account) -> None:
+    """Each hour brings what came, and takes back what a new instance has room for."""
+    row, now = await made(client), roost.clock.now()
+    quota = (await client.get("/account/transfer"))["quota"]
+    await _sent(roost, row["id"], quota + 30, now)
+    assert (await client.get("/account/transfer"))["billable"] == 30
+    before = (await client.get("/account"))["balance_uninvoiced"]
+    for _ in range(2):
+        await note_use(roost.store, roost.services, roost.clock.now())
+    assert await rows_of(roost, account, "transfer") == [(30, None, PER_GB)]
+    after = (await client.get("/account"))["balance_uninvoiced"]
+    assert round(after - before, 2) == 0.15
+    await made(client)
+    room = (await client.get("/account/transfer"))["quota"] - quota
+    await note_use(roost.store, roost.services, roost.clock.now())
+    back = min(30, room)
+    assert await rows_of(roost, account, "transfer") == [
+        (30, None, PER_GB),
+        *([(-back, None, PER_GB)] if back else []),
+    ]
+
+
+async def test_an_invoice_of_transfer(client: Client, roost: Roost, account: Account) -> None:
+    """An instance that is gone by then has given its share of the pool, too."""
+    ends = month_start(roost.clock.now())
+    starts = month_start(ends - timedelta(days=1))
+    store, middle = roost.store, starts + (ends - starts) / 2
+    await store.execute("update account set created = $2 where id = $1", account.id, starts)
+    plan = "g1-nano-1"
+    for at, price in ((starts, "0"), (middle, None)):
+        await store.execute(
+            """
+            insert into ledger (account_id, service, resource_id, at, label, plan, region,
+                quantity, hourly, monthly, tags)
+            values ($1, 'compute', $1, $2, 'web', $3, 'us-lake', 1, $4::text::numeric,
+                $4::text::numeric, '{}')
+            """,
+            *(account.id, at, plan, price),
+        )
+    await store.execute(
+        """
+        insert into usage_month (month, account_id, compute_id, bytes_in, bytes_out)
+        values ($1, $2, $2, 0, $3)
+        """,
+        *(starts.date(), account.id, 1500 * GB),
+    )
+    await invoice_all(store, roost.services, ends)
+    (invoice,) = (await client.get(INVOICES))["data"]
+    _, item = (await client.get(f"{INVOICES}/{invoice['id']}/items"))["data"]
+    transfer = await store.fetchval("select transfer from compute_type where id = $1", plan)
+    beyond = 1500 - transfer // 2
+    assert (item["type"], item["quantity"], item["unit_price"]) == ("misc", beyond, "0.005")
+    assert item["label"] == f"Transfer - GB beyond the pool ({account.id})"
+    assert item["amount"] == invoice["total"] == float(round(beyond * PER_GB, 2))
+    mine = f"account {account.id}"
+    assert not [text async for text in differences(store) if mine in text]
+
+
+async def test_a_parent_that_pays(
+    client: Client,
+    roost: Roost,
+    account: Account,
+    new_account: NewAccount,
+    new_token: NewToken,
+    nobody: Client,
+) -> None:
+    """The child keeps its invoice, its parent owes it."""
+    child = await new_account()
+    await adopt(roost, child.id, account.id)
+    assert not await set_parent_pays(roost.store, account.id, parent_pays=True)
+    assert await set_parent_pays(roost.store, child.id, parent_pays=True)
+    invoice_id = await invoiced(roost, child.id)
+    theirs = nobody.as_user(await new_token(child))
+    row = await theirs.get(f"{INVOICES}/{invoice_id}")
+    assert (row["total"], row["billing_source"]) == (0.07, "external")
+    assert (await theirs.get("/account"))["balance"] == 0
+    assert (await client.get("/account"))["balance"] == 0.07
+    assert (await client.get(INVOICES))["data"] == []
+    both = (f"account {child.id}", f"account {account.id}")
+    found = [text async for text in differences(roost.store)]
+    assert not [text for text in found if any(name in text for name in both)]
