@@ -18,7 +18,13 @@ async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
     listen = free_tcp_port()
     with roost_server(state, store.dsn, "--dialect", f"linode=127.0.0.1:{listen}") as (pid, port):
         ones = [f"instances/{n}" for n in account.instances]
-        for name, paths in (("GET one", ones), ("list of 100", ["instances"])):
+        # More answers than are remembered, as those of lists that change.
+        changed = [f"instances?page_size={n}" for n in range(51, 101)]
+        for name, paths in (
+            ("GET one", ones),
+            ("list of 100", ["instances"]),
+            ("list of 51 to 100 that has changed", changed),
+        ):
             ours, theirs = (
                 cycle([request("GET", f"/v4/{word}/{path}", account.token) for path in paths])
                 for word in ("compute", "linode")

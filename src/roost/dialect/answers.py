@@ -7,8 +7,9 @@ endpoint's record, so that only those are looked for.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import orjson
 
@@ -78,6 +79,9 @@ def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]
     if not pairs and not spans:
         return None
 
+    pairs, nested = _nested(pairs)
+    spans = [*nested, *spans]
+
     def rewrite(body: bytes) -> bytes:
         if pairs:
             body = b"".join(_replaced(piece, pairs) for piece in _pieces(body))
@@ -86,6 +90,27 @@ def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]
         return body
 
     return rewrite
+
+
+def _nested(
+    pairs: Sequence[tuple[bytes, bytes]],
+) -> tuple[list[tuple[bytes, bytes]], list[tuple[re.Pattern[bytes], Change]]]:
+    """Of pairs that look for the same text and for one that begins with it, one expression: a body
+    is read once for both."""
+    plain, nested = list(pairs), list[tuple[re.Pattern[bytes], Change]]()
+    for short, put in pairs:
+        for pair in pairs:
+            old, new = pair
+            if old != short and old.startswith(short) and pair in plain:
+                plain = [each for each in plain if each not in (pair, (short, put))]
+                pattern = re.compile(re.escape(short) + b"(" + re.escape(old[len(short) :]) + b")?")
+                both = new.replace(short, put, 1)
+                nested.append((pattern, partial(_choose, both, put)))
+    return plain, nested
+
+
+def _choose(both: bytes, alone: bytes, found: re.Match[bytes]) -> bytes:
+    return both if found[1] else alone
 
 
 def _replaced(text: bytes, pairs: Iterable[tuple[bytes, bytes]]) -> bytes:

@@ -53,7 +53,7 @@ LINODE = Dialect(
     added=(
         Added(
             ("/compute/instances",),
-            "hypervisor",
+            "image",
             {
                 "capabilities": [],
                 "disk_encryption": "disabled",

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from roost.dialect import paths
 from roost.dialect.answers import Rewrite, compile_answers, say_error
+from roost.dialect.known import KnownAnswers
 from roost.dialect.requests import back_path, translate_body, translate_filter
 from roost.dialect.table import Dialect
 from roost.dialect.texts import exchange_scopes, say
@@ -36,6 +37,7 @@ class Listener:
         # Few are different, and most answers have the same.
         self._said_scopes = lru_cache(1000)(partial(exchange_scopes, dialect))
         self._rewrites: Mapping[str, Rewrite] = compile_answers(dialect, registry)
+        self._known = KnownAnswers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope.get("path", "")
@@ -96,7 +98,7 @@ class Listener:
             if start["status"] >= 400:
                 body = say_error(self._dialect, body)
             elif rewrite is not None:
-                body = rewrite(body)
+                body = self._known.rewritten(rewrite, body)
             headers = start["headers"]
             for at, (name, value) in enumerate(headers):
                 if name == b"content-length":

@@ -11,7 +11,7 @@ from roost.resources.compute import totals_queries as totals
 from roost.resources.compute.billing_queries import CHARGED as INSTANCES
 from roost.resources.object_storage import queries as objects
 from roost.resources.usage import queries
-from roost.resources.usage.pools import Pool, pools
+from roost.resources.usage.pool_rules import Pool, pools
 from roost.services import Services
 from roost.store import Queries
 

@@ -9,7 +9,7 @@ from roost.resources.compute import queries as instances
 from roost.resources.compute import totals_queries as totals
 from roost.resources.compute.engine import Counters
 from roost.resources.usage import pool_service, queries
-from roost.resources.usage.pools import SHARED, Pool
+from roost.resources.usage.pool_rules import SHARED, Pool
 from roost.resources.usage.queries import Used
 from roost.resources.usage.records import (
     AccountTransferRow,

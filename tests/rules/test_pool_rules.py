@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from roost.core.billing.charges import LedgerRow
-from roost.resources.usage.pools import SHARED, Pool, pools
+from roost.resources.usage.pool_rules import SHARED, Pool, pools
 
 APRIL = (datetime(2028, 4, 1), datetime(2028, 5, 1))
 DAY = timedelta(days=1)
