@@ -2,8 +2,8 @@
 
 from roost.store.migrations.sql import execute
 
-revision = "0070"
-down_revision = "0069"
+revision = "0071"
+down_revision = "0070"
 
 UPGRADE = """
 alter table unit_price add column free integer not null default 0;
