@@ -364,9 +364,9 @@ def test_wrong_input(words: tuple[str, ...]) -> None:
 
 
 def test_hosts(server: Server) -> None:
+    wait_until(lambda: "us-lake" in rows(server, "host", "list")[0]["regions"])
     (row,) = rows(server, "host", "list")
     assert (row["name"], row["state"], row["alive"]) == ("main", "up", True)
-    assert "us-lake" in row["regions"]
     assert told(server, "host", "list").startswith("NAME")
     held = rows(server, "host", "show", "main")["held"]
     assert {each["id"] for each in held} == {
@@ -375,9 +375,7 @@ def test_hosts(server: Server) -> None:
     assert refused(server, "host", "show", "attic") == "there is no host attic"
     assert refused(server, "host", "drain", "attic") == "there is no host attic"
     assert refused(server, "host", "forget", "main") == "the main host stays"
-    compute_id = str(held[0]["id"])
-    assert "main" in refused(server, "instance", "migrate", compute_id, "--host", "main")
-    assert "no host attic" in refused(server, "instance", "migrate", compute_id, "--host", "attic")
+    assert refused(server, "instance", "migrate", "999999999") == "there is no instance 999999999"
     told(server, "host", "drain", "main", "--stay")
     assert rows(server, "host", "list")[0]["state"] == "draining"
     assert told(server, "host", "undrain", "main") == "host main is up\n"
