@@ -1,11 +1,16 @@
 """What is charged for beside instances, volumes and databases, and who pays for children."""
 
+import json
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+import pytest
+
 from roost.app.roost import Roost
 from roost.core.billing.charges import month_start
+from roost.core.catalog import Catalog
 from roost.resources.account.queries import set_parent_pays
 from roost.resources.billing.service import differences, invoice_all, note_use
 from roost.resources.compute.network_engine import Traffic
@@ -21,7 +26,7 @@ from tests.support.object_storage import made_bucket, path_of
 from tests.support.usage import RESTED
 
 GB = 10**9
-PER_GB = Decimal("0.005")
+PER_GB, _OWN_PRICE = Decimal("0.005"), Decimal("0.007")
 
 
 async def rows_of(roost: Roost, account: Account, service: str) -> list[tuple[object, ...]]:
@@ -130,6 +135,46 @@ async def test_transfer_beyond_the_pool(client: Client, roost: Roost, account: A
     ]
 
 
+@pytest.fixture
+async def own_pool(roost: Roost, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
+    """A region that has one, with a price of its own."""
+    catalog, region = roost.services.get(Catalog), "br-south"
+    regions = [
+        each.model_copy(update={"transfer_pool": "own" if each.id == region else "shared"})
+        for each in catalog.regions
+    ]
+    changed = catalog.entries.model_copy(update={"regions": regions})
+    monkeypatch.setattr(catalog, "entries", changed)
+    sql = "update unit_price set region_prices = $1::text::json where service = 'transfer'"
+    price = {"id": region, "hourly": 0, "monthly": float(_OWN_PRICE)}
+    await roost.store.execute(sql, json.dumps([price]))
+    yield region
+    await roost.store.execute(sql, "[]")
+
+
+async def test_a_region_with_its_own_pool(
+    client: Client, roost: Roost, account: Account, own_pool: str
+) -> None:
+    """It has no part in the room of the others, and what was sent from there stays its own."""
+    row, now = await made(client, region=own_pool), roost.clock.now()
+    await made(client)
+    (own,) = (await client.get("/account/transfer"))["region_transfers"]
+    assert (own["id"], own["used"], own["billable"]) == (own_pool, 0, 0)
+    await _sent(roost, row["id"], own["quota"] + 30, now)
+    assert (await client.get(f"{INSTANCES}/{row['id']}/transfer"))["billable"] == 30
+    sql = "update compute_instance set region = 'us-lake' where id = $1"
+    await roost.store.execute(sql, row["id"])
+    await _sent(roost, row["id"], own["quota"] + 31, now + timedelta(minutes=5))
+    pool = await client.get("/account/transfer")
+    assert (pool["used"], pool["billable"]) == (1, 0)
+    spent = {"used": own["quota"] + 30, "billable": 30}
+    assert pool["region_transfers"] == [{**own, **spent}]
+    sent = (await client.get(f"{INSTANCES}/{row['id']}/transfer"))["used"]
+    assert sent == (own["quota"] + 31) * GB
+    await note_use(roost.store, roost.services, roost.clock.now())
+    assert await rows_of(roost, account, "transfer") == [(30, None, _OWN_PRICE)]
+
+
 async def test_an_invoice_of_transfer(client: Client, roost: Roost, account: Account) -> None:
     """An instance that is gone by then has given its share of the pool, too."""
     ends = month_start(roost.clock.now())
@@ -149,8 +194,8 @@ async def test_an_invoice_of_transfer(client: Client, roost: Roost, account: Acc
         )
     await store.execute(
         """
-        insert into usage_month (month, account_id, compute_id, bytes_in, bytes_out)
-        values ($1, $2, $2, 0, $3)
+        insert into usage_month (month, account_id, compute_id, region, bytes_in, bytes_out)
+        values ($1, $2, $2, 'us-lake', 0, $3)
         """,
         *(starts.date(), account.id, 1500 * GB),
     )

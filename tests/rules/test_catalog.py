@@ -193,6 +193,12 @@ def test_the_resolvers_of_the_host(
     assert [str(each) for each in found.ipv6] == ipv6
 
 
+def priced_transfer(region: str) -> tuple[str, str]:
+    """A table before the first one of the file."""
+    price = f'[transfer_price]\nprice = 1.0\nregion_prices = [{{ id = "{region}", price = 2.0 }}]'
+    return '[[regions]]\nid = "home"', f'{price}\n[[regions]]\nid = "home"'
+
+
 BROKEN: list[tuple[str, str, str]] = [
     ('id = "home"', 'id = "Home"', "regions[0].id: String should match pattern"),
     ('id = "home"', 'id = "lab"', "regions[1].id: lab is already regions[0]"),
@@ -240,6 +246,8 @@ BROKEN: list[tuple[str, str, str]] = [
     ('"roost/mini"', '"private/1"', "images[0].id: private/ is for the images of accounts"),
     ('"roost/mini"', '"roost/plain"', "images[1].id: roost/plain is already images[0]"),
     ("[[regions]]", "[[regions", "(at line 2"),
+    (*priced_transfer("moon"), "transfer_price.region_prices: there is no region moon"),
+    (*priced_transfer("lab"), "transfer_price.region_prices: lab has no pool of its own"),
     (SMALL, "", "regions: Field required"),
 ]
 
@@ -252,6 +260,13 @@ def test_a_fault_is_named(old: str, new: str, problem: str) -> None:
     lines = str(error.value).splitlines()
     assert all(line.startswith("file.toml: ") for line in lines)
     assert any(problem in line for line in lines), lines
+
+
+def test_a_region_with_a_price_of_its_own_pool() -> None:
+    text = SMALL.replace(*priced_transfer("lab"))
+    own = 'id = "lab"\ntransfer_pool = "own"'
+    entries = parse(text.replace('id = "lab"\n', f"{own}\n", 1), "file.toml").entries
+    assert [region.transfer_pool for region in entries.regions] == ["shared", "own"]
 
 
 def test_all_faults_are_named() -> None:

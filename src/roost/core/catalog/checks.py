@@ -9,6 +9,7 @@ from roost.core.catalog.entries import (
     PlanEntry,
     RegionEntry,
     RegionPrice,
+    TransferPrice,
 )
 
 PRIVATE_RANGE = IPv4Network("192.168.128.0/17")
@@ -49,6 +50,7 @@ def faults(entries: Entries) -> Iterator[str]:
         sizes = [str(row.quantity) for row in database_type.engines.mysql]
         if len(set(sizes)) < len(sizes):
             yield f"database_types[{n}].engines.mysql: a quantity is there twice"
+    yield from _transfer_faults(entries.transfer_price, entries.regions)
     yield from _cluster_faults(entries.object_clusters, regions)
     for n, image in enumerate(entries.images):
         if image.id.startswith("private/"):
@@ -74,6 +76,16 @@ def _plan_faults(path: str, plan: PlanEntry, regions: set[str], plans: set[str])
     yield from _price_faults(f"{path}.region_prices", plan.region_prices, regions)
     backups = plan.addons.backups.region_prices
     yield from _price_faults(f"{path}.addons.backups.region_prices", backups, regions)
+
+
+def _transfer_faults(price: TransferPrice, regions: list[RegionEntry]) -> Iterator[str]:
+    path = "transfer_price.region_prices"
+    ids = [each.id for each in price.region_prices]
+    yield from _unknown(path, ids, {region.id for region in regions}, "region")
+    yield from _repeated(path, ids)
+    for region in regions:
+        if region.id in ids and region.transfer_pool == "shared":
+            yield f"{path}: {region.id} has no pool of its own"
 
 
 def _cluster_faults(clusters: list[ObjectClusterEntry], regions: set[str]) -> Iterator[str]:

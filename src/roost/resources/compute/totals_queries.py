@@ -204,9 +204,10 @@ async def watched(
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Whose an instance is, and which of its disks are for swapping."""
+    """Whose an instance is and where, and which of its disks are for swapping."""
 
     account_id: int
+    region: str
     swaps: frozenset[int]
 
 
@@ -214,14 +215,17 @@ async def measured(db: Queries, ids: Collection[int]) -> dict[int, Measured]:
     """Those of the instances that exist, and do until the end of the transaction."""
     rows = await db.fetch(
         """
-        select i.id, i.account_id, array(
+        select i.id, i.account_id, i.region, array(
             select d.id from compute_disk d
             where d.compute_id = i.id and d.filesystem = 'swap') as swaps
         from compute_instance i where i.id = any($1) order by i.id for key share of i
         """,
         ids,
     )
-    return {row["id"]: Measured(row["account_id"], frozenset(row["swaps"])) for row in rows}
+    return {
+        row["id"]: Measured(row["account_id"], row["region"], frozenset(row["swaps"]))
+        for row in rows
+    }
 
 
 async def has_vlan(db: Queries, account_id: int, region: str, label: str) -> bool:

@@ -27,7 +27,7 @@ class Pool:
 
 def pools(
     rows: Sequence[LedgerRow],
-    sent: Mapping[int, int],
+    sent: Mapping[str, int],
     plans: Mapping[str, int],
     own: Collection[str],
     month: tuple[datetime, datetime],
@@ -36,9 +36,9 @@ def pools(
     """By region, and the shared one.
 
     `rows` are those of the account's instances, whose plans give so many GB for a whole month, in
-    proportion to their life in it, up to its end where they still live. `sent` are the bytes of
-    each; `own` the regions with pools of their own; `beside` what object storage adds to the shared
-    one, in GB, and the bytes that were got from it.
+    proportion to their life in it, up to its end where they still live. `sent` are the bytes that
+    left each region; `own` the regions with pools of their own; `beside` what object storage adds
+    to the shared one, in GB, and the bytes that were got from it.
     """
     first, following = month
     of_one = dict[int, list[LedgerRow]]()
@@ -50,12 +50,11 @@ def pools(
         if row.hourly is not None:
             share = Fraction(int((end - start).total_seconds()))
             share /= int((following - first).total_seconds())
-            quotas[_pool(row, own)] += plans.get(row.plan, 0) * share
-    for compute_id, amount in sent.items():
-        known = of_one.get(compute_id)
-        used[_pool(known[-1], own) if known else SHARED] += amount
+            quotas[_pool(row.region, own)] += plans.get(row.plan, 0) * share
+    for region, amount in sent.items():
+        used[_pool(region, own)] += amount
     return {name: Pool(int(quotas[name]), used[name] // _GB) for name in quotas}
 
 
-def _pool(row: LedgerRow, own: Collection[str]) -> str:
-    return row.region if row.region in own else SHARED
+def _pool(region: str, own: Collection[str]) -> str:
+    return region if region in own else SHARED

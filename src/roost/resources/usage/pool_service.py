@@ -30,7 +30,7 @@ async def pools_of(
         if row.service == INSTANCES.service
     ]
     own = [e.id for e in services.get(Catalog).entries.regions if e.transfer_pool == "own"]
-    sent = await queries.sent_in(db, account_id, first.date())
+    sent = await queries.sent_from(db, account_id, first.date())
     extra = OF_OBJECT_STORAGE if await has_object_storage(db, account_id) else 0
     got = await objects.sent_in(db, account_id, first.date())
     month = (first, next_month(first))

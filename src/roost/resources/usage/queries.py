@@ -24,6 +24,7 @@ class Used:
 
     compute_id: int
     account_id: int
+    region: str
     reading: Reading
     amounts: Amounts
     seen: Seen | None
@@ -107,15 +108,16 @@ async def _add_amounts(
 async def _add_traffic(db: Queries, month: date, used: Sequence[Used]) -> None:
     await db.execute(
         """
-        insert into usage_month as m (month, account_id, compute_id, bytes_in, bytes_out)
-        select $1, * from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-        on conflict (account_id, month, compute_id) do update
+        insert into usage_month as m (month, account_id, compute_id, region, bytes_in, bytes_out)
+        select $1, * from unnest($2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[])
+        on conflict (account_id, month, compute_id, region) do update
         set bytes_in = m.bytes_in + excluded.bytes_in,
             bytes_out = m.bytes_out + excluded.bytes_out
         """,
         month,
         [each.account_id for each in used],
         [each.compute_id for each in used],
+        [each.region for each in used],
         [each.amounts.public_in for each in used],
         [each.amounts.public_out for each in used],
     )
@@ -141,45 +143,50 @@ async def used_since(
 class Sent:
     """Bytes of public traffic."""
 
-    bytes_in: int = 0
-    bytes_out: int = 0
+    bytes_in: int
+    bytes_out: int
 
 
 async def sent_by(db: Queries, account_id: int, compute_id: int, month: date) -> Sent:
     """What an instance sent and received in a month, for as long as it was the account's."""
     row = await db.fetchrow(
         """
-        select bytes_in, bytes_out from usage_month
-        where account_id = $1 and month = $3 and compute_id = $2
+        select coalesce(sum(bytes_in), 0)::bigint as bytes_in,
+            coalesce(sum(bytes_out), 0)::bigint as bytes_out
+        from usage_month where account_id = $1 and month = $3 and compute_id = $2
         """,
         account_id,
         compute_id,
         month,
     )
-    return Sent(**row) if row is not None else Sent()
+    assert row is not None
+    return Sent(**row)
 
 
 async def sent_in(db: Queries, account_id: int, month: date) -> dict[int, int]:
     """Bytes that each of its instances sent in a month."""
     rows = await db.fetch(
-        "select compute_id, bytes_out from usage_month where account_id = $1 and month = $2",
+        """
+        select compute_id, sum(bytes_out)::bigint as bytes_out from usage_month
+        where account_id = $1 and month = $2 group by compute_id
+        """,
         account_id,
         month,
     )
     return {row["compute_id"]: row["bytes_out"] for row in rows}
 
 
-async def sent_by_account(db: Queries, account_id: int, month: date) -> int:
-    """Bytes that all of its instances sent, those too that are gone."""
-    total: int = await db.fetchval(
+async def sent_from(db: Queries, account_id: int, month: date) -> dict[str, int]:
+    """Bytes that its instances sent from each region, those too that are gone or have moved."""
+    rows = await db.fetch(
         """
-        select coalesce(sum(bytes_out), 0)::bigint from usage_month
-        where account_id = $1 and month = $2
+        select region, sum(bytes_out)::bigint as bytes_out from usage_month
+        where account_id = $1 and month = $2 group by region
         """,
         account_id,
         month,
     )
-    return total
+    return {row["region"]: row["bytes_out"] for row in rows}
 
 
 async def senders(db: Queries, month: date) -> list[int]:

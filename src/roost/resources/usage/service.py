@@ -44,7 +44,9 @@ async def _note(
         last = before.get(compute_id)
         read = reading(counters[compute_id], owner.swaps, now)
         amounts = used(last, read)
-        found.append(Used(compute_id, owner.account_id, read, amounts, seen(last, read)))
+        found.append(
+            Used(compute_id, owner.account_id, owner.region, read, amounts, seen(last, read))
+        )
     if found:
         await queries.write(db, found, now)
 
