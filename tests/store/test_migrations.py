@@ -107,6 +107,39 @@ async def test_users_whose_names_differ_by_case_only(empty_url: str) -> None:
         await connection.close()
 
 
+async def test_use_gets_the_region_that_is_known(empty_url: str) -> None:
+    """Revision 0072: the instance's, else its last one in the ledger; and back again."""
+    await migrate.upgrade(empty_url, "0010")
+    connection = await connect(empty_url)
+    try:
+        await connection.execute(_INSTANCES)
+        await migrate.upgrade(empty_url, "0071")
+        await connection.execute(_USE)
+        await migrate.upgrade(empty_url, "0072")
+        sql = "select region, bytes_in, bytes_out from usage_month order by bytes_in"
+        rows = [tuple(row) for row in await connection.fetch(sql)]
+        assert rows == [("us-lake", 1, 10), ("br-south", 2, 20), ("", 3, 30)]
+        await connection.execute(
+            "insert into usage_month (account_id, month, compute_id, region, bytes_in, bytes_out)"
+            " values (1, '2026-01-01', 77, 'us-lake', 5, 50)"
+        )
+        await migrate.downgrade(empty_url, "0071")
+        sql = "select bytes_in, bytes_out from usage_month order by bytes_in"
+        rows = [tuple(row) for row in await connection.fetch(sql)]
+        assert rows == [(1, 10), (3, 30), (7, 70)]
+    finally:
+        await connection.close()
+
+
+_USE = """
+    insert into ledger (account_id, service, resource_id, at, label, plan, region, quantity, tags)
+    values (1, 'compute', 77, '2026-01-01', 'gone', 'p', 'us-lake', 1, '{}'),
+        (1, 'compute', 77, '2026-01-02', 'gone', 'p', 'br-south', 1, '{}'),
+        (1, 'volume', 88, '2026-01-02', 'other', 'p', 'br-south', 1, '{}');
+    insert into usage_month (account_id, month, compute_id, bytes_in, bytes_out)
+    values (1, '2026-01-01', (select min(id) from compute_instance), 1, 10),
+        (1, '2026-01-01', 77, 2, 20), (1, '2026-01-01', 88, 3, 30);
+"""
 _USERS = """
     insert into account (id, euuid, created) overriding system value
     values (1, gen_random_uuid(), now());
