@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from itertools import count, cycle, repeat
@@ -14,7 +15,12 @@ from bench.database import make_account, make_volumes
 from bench.load import request
 from bench.results import Result
 from bench.rounds import CONNECTIONS, Sample, Turn, compare, requests
+from roost.clock import Clock
+from roost.core.billing.ledger import begin
+from roost.resources.compute.billing_queries import CHARGED
 from roost.store import Store
+
+_LEDGER_SECONDS, _LEDGER_ROWS = 2.0, 500
 
 _PATH = "/v4/compute/instances"
 _MINIMAL = {"region": "us-lake", "type": "g1-nano-1"}
@@ -87,6 +93,25 @@ async def _creates(store: Store, state: Path) -> AsyncIterator[Result]:
         ):
             async for result in compare(name, target, bare, creates(body)):
                 yield result
+        create = await creates(_MINIMAL)(_LEDGER_SECONDS)
+        yield await _ledger_share(store, account.id, create)
+
+
+async def _ledger_share(store: Store, account_id: int, create: Sample) -> Result:
+    """What the statement costs that charges for a new instance, of its whole creation."""
+    compute_id = await store.fetchval(
+        "select min(id) from compute_instance where account_id = $1", account_id
+    )
+    now = Clock().now()
+    async with store.transaction() as db:
+        await begin(db, CHARGED, compute_id, now)
+        before = time.process_time()
+        for _ in range(_LEDGER_ROWS):
+            await begin(db, CHARGED, compute_id, now)
+        cost = (time.process_time() - before) / _LEDGER_ROWS * 1e6
+    note = f"CPU us: {cost:.0f} of {create.cpu_microseconds:.0f}"
+    share = cost / create.cpu_microseconds
+    return Result("the ledger's share of a create, by CPU", share, "", 0.1, note=note)
 
 
 def _bare_inserts(dsn: str, account: int) -> Turn:
