@@ -268,16 +268,19 @@ async def test_availability(client: Client) -> None:
 
 @pytest.mark.spec("B account 10")
 async def test_transfer(roost: Roost, client: Client, account: Account) -> None:
-    """Instances of earlier months count whole, one of the middle of a month for half of it."""
+    """Instances of a whole month count whole, one of the middle of a month for half of it."""
     pool = {"billable": 0, "quota": 0, "used": 0, "region_transfers": []}
     assert await client.get("/account/transfer") == pool
     ids = [(await client.post(INSTANCES, create_body()))["id"] for _ in range(2)]
     month = roost.clock.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     following = (month + timedelta(days=32)).replace(day=1)
-    times = (month - timedelta(1), month + (following - month) / 2)
-    for compute_id, created in zip(ids, times, strict=True):
-        await roost.store.execute(
-            "update compute_instance set created = $2 where id = $1", compute_id, created
+    times = (month, month + (following - month) / 2)
+    async with roost.store.transaction() as db:
+        # Nobody else changes what the ledger says.
+        await db.execute("set local session_replication_role = replica")
+        await db.executemany(
+            "update ledger set at = $2 where service = 'compute' and resource_id = $1",
+            zip(ids, times, strict=True),
         )
     assert await client.get("/account/transfer") == {**pool, "quota": 1500}
 
