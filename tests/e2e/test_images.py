@@ -29,7 +29,7 @@ from tests.support.images import ensure_debian12, ensure_mini
 from tests.support.instances import INSTANCES, PASSWORD
 from tests.support.uploads import OCTETS
 
-pytestmark = [pytest.mark.qemu, pytest.mark.spec("A images 7")]
+pytestmark = pytest.mark.spec("A images 7")
 
 _SECONDS = 1800.0
 """For a busy host without KVM; an idle one needs less than a minute."""
@@ -40,6 +40,7 @@ _IDENTITY = "cat /etc/machine-id /etc/ssh/ssh_host_*_key.pub"
 _MB = 1024 * 1024
 
 
+@pytest.mark.qemu
 async def test_a_copy_in_another_region(tmp_path: Path) -> None:
     """Of a small guest, while it runs: what was written is there, and it is another machine."""
     async with _two_regions(tmp_path, MINI) as (story, other):

@@ -20,6 +20,8 @@ class NamedHost:
         output("ip", "netns", "add", name)
         for every in ("all", "default"):  # Else two seconds pass until an address is used.
             self.program("sh", "-c", f"echo 0 > /proc/sys/net/ipv6/conf/{every}/accept_dad")
+        # A new one does as the machine does, which may be a router.
+        self.program("sh", "-c", "echo 0 > /proc/sys/net/ipv4/ip_forward")
         self.ip("link", "set", "lo", "up")
         self._runner = asyncio.Runner()
         self._thread = ThreadPoolExecutor(1, initializer=partial(enter, name))

@@ -254,10 +254,10 @@ async def test_other_faults_are_not_taken_for_kvms(
     harness: QemuHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The guest is started once, and its owner is told what went wrong."""
-    launches: list[Sequence[str]] = []
+    launches: list[Guest] = []
 
-    async def fail(_guest: Guest, command: Sequence[str], _descriptors: Sequence[int]) -> None:
-        launches.append(command)
+    async def fail(guest: Guest, *_: object) -> None:
+        launches.append(guest)
         raise EngineError("the host is out of memory")
 
     monkeypatch.setattr(instances, "launch", fail)
