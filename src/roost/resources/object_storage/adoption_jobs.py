@@ -43,7 +43,7 @@ async def take_up(run: Run[MadeArgs]) -> Verdict:
     """It is a bucket of the account from now on, which a job of its own brings."""
     args = run.args
     if await queries.find_in(run.store, args.region, args.label) is not None:
-        return done()
+        return next_step(result={"reason": None})
     key = await key_queries.find(run.store, args.key_id)
     if key is None or key.deleting:
         return next_step(result={"reason": _GONE})
@@ -59,14 +59,13 @@ async def take_up(run: Run[MadeArgs]) -> Verdict:
             await service.take_up(context, args.region, args.label)
     except ApiError as error:
         return next_step(result={"reason": error.problems[0].reason})
-    return done()
+    return next_step(result={"reason": None})
 
 
 async def remove(run: Run[MadeArgs]) -> Verdict:
-    """It was not allowed, so that it goes, and the account's keys make no more for a minute."""
+    """What was not allowed goes, and the account's keys make no more for a minute."""
     args, reason = run.args, run.result("take_up")["reason"]
-    assert isinstance(reason, str)
-    if await queries.find_in(run.store, args.region, args.label) is not None:
+    if reason is None or await queries.find_in(run.store, args.region, args.label) is not None:
         return done()
     engines = run.get(Engines).by_region(OBJECT_PLANE)
     await key_queries.set_barred(run.store, args.account_id)
@@ -74,7 +73,7 @@ async def remove(run: Run[MadeArgs]) -> Verdict:
         for key in await key_queries.of_account(run.store, args.account_id):
             await bring_key_to(run.store, run.get(Box), key, region, engine)
     await engines[args.region].delete_bucket(args.label)
-    return next_step(writing(_tell, run, reason))
+    return next_step(writing(_tell, run, str(reason)))
 
 
 async def _tell(db: Queries, run: Run[MadeArgs], reason: str) -> None:
