@@ -189,6 +189,7 @@ def _check_keys(server: Server, client: Json, key: Json) -> None:
     nothing = s3(server, new_key(server, bucket_access=[]))
     assert refused("get_object", nothing, Key="cat.jpg")
     assert [bucket["Name"] for bucket in nothing.list_buckets()["Buckets"]] == ["photos"]
+    assert refused("list_objects_v2", nothing)
     for call in ("put_bucket_acl", "put_object_acl"):
         more = {"Key": "cat.jpg"} if "object" in call else {}
         assert refused(call, client, ACL="public-read", **more)
