@@ -7,7 +7,9 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.limits.queries import set_limit
-from roost.resources.object_storage import watch_jobs
+from roost.resources.domains.engine import Master
+from roost.resources.domains.settings import Dns
+from roost.resources.object_storage import name_jobs, watch_jobs
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
 from tests.support.object_storage import (
@@ -261,3 +263,31 @@ async def test_restricted_users(
     assert (await user.send("POST", BUCKETS, bucket_body())).status == 403
     await client.put(grants, {"global": {"account_access": "read_write"}})
     await user.post(BUCKETS, bucket_body())
+
+
+async def test_names_of_clusters_are_in_the_platforms_dns(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dns = roost.services.get(Dns).engine
+    domain = f"{CLUSTER}.objects.roost.internal"
+    address: str | None = "192.0.2.7"
+
+    async def found() -> str | None:
+        return address
+
+    async def names() -> dict[str, frozenset[str]]:
+        async with roost.store.transaction() as db:
+            await roost.queue.enqueue(db, name_jobs.NAMES, name_jobs.EVERY_MINUTE.args)
+        zone = await dns.inspect(f"{domain}.")
+        if zone is None or not isinstance(zone.content, Master):
+            return {}
+        return {each.name: each.contents for each in zone.content.rrsets if each.type == "A"}
+
+    monkeypatch.setattr(object_engine(roost), "address", found)
+    for address in ("192.0.2.7", "192.0.2.8"):
+        wanted = dict.fromkeys((f"{domain}.", f"*.{domain}."), frozenset([address]))
+        await until(names, partial(eq, wanted))
+    answer = await client.send("POST", "/domains", {"domain": domain, "type": "master"})
+    assert "domain" in [field for field, _ in answer.problems]
+    address = None
+    await until(names, partial(eq, {}))

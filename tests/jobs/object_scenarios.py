@@ -12,7 +12,14 @@ from roost.ids import new_uuid
 from roost.jobs import Environment
 from roost.jobs.kinds import JobArgs, JobKind
 from roost.resources.account.queries import ACCOUNT_KIND
-from roost.resources.object_storage import adoption_jobs, jobs, key_queries, queries, watch_jobs
+from roost.resources.object_storage import (
+    adoption_jobs,
+    jobs,
+    key_queries,
+    name_jobs,
+    queries,
+    watch_jobs,
+)
 from roost.resources.object_storage.engine import OBJECT_PLANE
 from roost.resources.object_storage.key_queries import KeyFacts, NewKey
 from roost.resources.object_storage.queries import BucketFacts, NewBucket
@@ -270,4 +277,5 @@ SCENARIOS = (
     Scenario(adoption_jobs.TAKE_UP, partial(client_makes, taken=False), "it may not be"),
     Scenario(watch_jobs.WATCH, partial(tick, kind=watch_jobs.WATCH)),
     Scenario(watch_jobs.COUNT, partial(tick, kind=watch_jobs.COUNT)),
+    Scenario(name_jobs.NAMES, partial(tick, kind=name_jobs.NAMES)),
 )

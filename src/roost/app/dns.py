@@ -23,7 +23,12 @@ def put_together(
         private_networks=_networks(settings.dns_private_networks),
         pools=pools,
         resolver=resolver,
-        reserved=frozenset((suffix, settings.databases_domain, *reserved(pools))),
+        reserved=frozenset(
+            (
+                *(suffix, settings.databases_domain, *reserved(pools)),
+                *(cluster.domain for cluster in catalog.entries.object_clusters),
+            )
+        ),
     )
     own = partial(_own_server, engine)
     return dns, ReverseDns(suffix, pools, own if resolver is None else lambda: resolver)

@@ -48,6 +48,9 @@ class Cluster:
     async def ensure(self) -> Place:
         return self._place
 
+    async def reserve(self) -> str:
+        return self._place.url
+
     async def stop(self) -> None:
         """It is the operator's."""
 

@@ -5,10 +5,11 @@ import hmac
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlsplit
 from xml.etree.ElementTree import Element
 
 from defusedxml import ElementTree
@@ -67,6 +68,12 @@ class SeaweedObjects:
 
     async def endpoint(self) -> str:
         return (await self._server.ensure()).url
+
+    async def address(self) -> str | None:
+        host = urlsplit(await self._server.reserve()).hostname or ""
+        with suppress(ValueError):
+            return str(ip_address(host))
+        return None
 
     async def put_bucket(self, bucket: BucketSpec) -> None:
         s3 = await self._s3()

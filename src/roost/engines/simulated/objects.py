@@ -42,6 +42,9 @@ class SimulatedObjects:
     async def endpoint(self) -> str:
         return "http://objects.invalid"
 
+    async def address(self) -> str | None:
+        return None
+
     async def put_bucket(self, bucket: BucketSpec) -> None:
         body = json.dumps(asdict(bucket))
         await self._plane.begin(

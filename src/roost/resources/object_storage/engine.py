@@ -145,6 +145,9 @@ class ObjectEngine(Protocol):
     async def endpoint(self) -> str:
         """The URL at which S3 clients reach it."""
 
+    async def address(self) -> str | None:
+        """The IP address of that, also before it serves; None: it has none."""
+
     async def put_bucket(self, bucket: BucketSpec) -> None:
         """Make the bucket, or let it have this ACL and CORS; its objects stay."""
 
