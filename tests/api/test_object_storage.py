@@ -287,7 +287,9 @@ async def test_names_of_clusters_are_in_the_platforms_dns(
     for address in ("192.0.2.7", "192.0.2.8"):
         wanted = dict.fromkeys((f"{domain}.", f"*.{domain}."), frozenset([address]))
         await until(names, partial(eq, wanted))
-    answer = await client.send("POST", "/domains", {"domain": domain, "type": "master"})
+    answer = await client.send(
+        "POST", "/domains", {"domain": domain, "type": "master", "soa_email": "a@example.com"}
+    )
     assert "domain" in [field for field, _ in answer.problems]
     address = None
     await until(names, partial(eq, {}))
