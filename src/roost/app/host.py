@@ -29,9 +29,7 @@ async def join(store: Store, settings: Settings) -> None:
             )
         facts = await queries.lock(db, name)
         if facts is not None and facts.state == "fenced":
-            raise HostError(
-                f"host {name} is fenced, as its guests may run elsewhere: see `roost host rejoin`"
-            )
+            raise HostError(f"host {name} is fenced: its guests may run elsewhere")
 
 
 def _home(state: Path) -> str:

@@ -36,7 +36,7 @@ async def _change(store: Store, name: str, state: queries.HostState) -> None:
     async def work(db: Connection) -> None:
         facts = await _lock(db, name)
         if facts.state == "fenced":
-            raise HostError(f"host {name} is fenced: see `roost host rejoin`")
+            raise HostError(f"host {name} is fenced: its guests may run elsewhere")
         await queries.set_state(db, name, state)
 
     await store.commit(work)

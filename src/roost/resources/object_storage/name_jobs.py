@@ -27,14 +27,16 @@ async def serve(run: Run[JobArgs]) -> Verdict:
     dns, wanted = run.get(Dns), set[str]()
     engines = run.get(Engines).by_region(OBJECT_PLANE)
     for cluster in run.get(Catalog).entries.object_clusters:
-        engine = engines.get(cluster.region)
-        address = None if engine is None else await engine.address()
-        if address is None:
-            continue
-        wanted.add(f"{cluster.domain}.")
+        engine, name = engines.get(cluster.region), f"{cluster.domain}."
         try:
-            await _serve(run, cluster.domain, address)
+            address = None if engine is None else await engine.address()
+            if address is not None:
+                await _serve(run, cluster.domain, address)
+            if address is not None or engine is None:
+                wanted.add(name)
         except EngineError as error:
+            # What was served before is as good as anything.
+            wanted.add(name)
             _log.warning("object_names_not_served", zone=cluster.domain, reason=str(error))
     for head in await dns.engine.zones():
         if head.owner == OWNER and head.name not in wanted:
