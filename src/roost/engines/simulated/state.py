@@ -6,6 +6,7 @@ several processes may use it at once. A process killed at any point leaves whole
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +18,7 @@ from roost.threads import STATE
 _Result = TypeVar("_Result")
 _DUMP = TypeAdapter(list[tuple[str, str, str]])
 _LOCK_SECONDS = 30.0
+_PAUSE_SECONDS = 0.01
 _LAST = "\U0010ffff"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (
@@ -128,6 +130,19 @@ class StateFile:
                 return query(connection)
 
 
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Two that open a new file at once get into each other's way; SQLite waits for neither."""
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+
+
 def _open(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # It holds keys of zones; what SQLite puts beside it has its mode.
@@ -136,7 +151,7 @@ def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
     )
-    connection.execute("PRAGMA journal_mode = WAL")
+    _keep_log(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(_SCHEMA)
     return connection
