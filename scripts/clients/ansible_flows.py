@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from flows import IMAGE, PASSWORD, PLAN, REGION, TOKEN, run
+from flows import IMAGE, PASSWORD, PLAN, REGION, TOKEN, run, until
 
 _SITE = """
 import os, sys
@@ -65,7 +65,8 @@ def instance() -> None:
         assert not again["changed"]
         assert again["instance"]["id"] == made["instance"]["id"]
         assert module(site, state="absent")["changed"]
-        assert not module(site, state="absent")["changed"]
+        # Until its deletion has ended it is still there.
+        until(lambda: not module(site, state="absent")["changed"])
 
 
 def inventory() -> None:

@@ -30,12 +30,14 @@ def become(thing: Instance | Volume, status: str) -> None:
 
 
 def catalogue() -> None:
-    """Regions, types, images, kernels, prices of volumes."""
+    """Regions, types, images, kernels, prices of volumes, object storage and transfer."""
     assert "Linodes" in client.load(Region, REGION).capabilities
     assert PLAN in [each.id for each in client.linode.types()]
     assert IMAGE in [each.id for each in client.images()]
     assert client.load(Kernel, "linode/latest-64bit").architecture == "x86_64"
     assert [each.id for each in client.volumes.types()] == ["volume"]
+    assert [each.id for each in client.object_storage.types()] == ["objectstorage"]
+    assert [each.id for each in client.networking.transfer_prices()] == ["network_transfer"]
 
 
 def instances() -> None:

@@ -12,6 +12,7 @@ from roost.engines.simulated.gateway import SimulatedGateway
 from roost.jobs.kinds import Retry
 from roost.jobs.queue import JobQueue
 from roost.resources.billing.service import differences as billing_differences
+from roost.resources.payments import service
 from roost.resources.payments.collect_service import collect, tell
 from roost.resources.payments.engine import GatewayError, Gateways
 from roost.resources.payments.queries import insert_payment, unbooked
@@ -27,10 +28,15 @@ from tests.support.payments import (
     MASTERCARD,
     METHODS,
     PAYMENTS,
+    PENDING,
+    REFUSED,
     added,
+    attempt,
     card,
+    last_payment,
     method_body,
     settled_payment,
+    warnings,
 )
 
 CARD = "/account/credit-card"
@@ -250,15 +256,46 @@ async def test_the_same_key_pays_once(client: Client, roost: Roost, account: Acc
 async def test_a_card_that_is_declined(client: Client, roost: Roost, account: Account) -> None:
     await owe(roost, account, "30.00")
     declined, other = await added(client, DECLINED), await added(client, is_default=False)
-    row = await client.post(PAYMENTS, {"usd": "30.00"})
+    key = {"Idempotency-Key": "a card that is declined"}
+    for _ in range(2):
+        refused = await client.send("POST", PAYMENTS, {"usd": "30.00"}, key)
+        assert (refused.status, refused.problems) == (400, REFUSED)
     event = await settled_payment(client)
     assert (event["status"], event["message"]) == ("failed", "The card was declined.")
-    assert (await client.send("GET", f"{PAYMENTS}/{row['id']}")).status == 404
+    payment_id = await last_payment(roost)
+    assert (await client.send("GET", f"{PAYMENTS}/{payment_id}")).status == 404
+    assert (await client.get(PAYMENTS))["data"] == []
     assert (await client.get("/account"))["balance"] == 30
     await client.post(PAYMENTS, {"usd": "30.00", "payment_method_id": other})
     assert (await settled_payment(client))["status"] == "finished"
     assert (await client.get("/account"))["balance"] == 0
     assert declined != other
+
+
+async def test_a_charge_that_takes_its_time(
+    client: Client, roost: Roost, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same key is told what has become of it meanwhile."""
+    charged = asyncio.Event()
+
+    async def charge(gateway: SimulatedGateway, key: str, token: str, usd: Decimal) -> None:
+        await charged.wait()
+
+    monkeypatch.setattr(SimulatedGateway, "charge", charge)
+    monkeypatch.setattr(service, "_LOOKS", 1)
+    await added(client)
+    await owe(roost, account, "30.00")
+    key = {"Idempotency-Key": "a slow card"}
+    first, again = [await client.send("POST", PAYMENTS, {"usd": "30.00"}, key) for _ in range(2)]
+    assert (warnings(first), first.raw) == (PENDING, again.raw)
+    row = {"id": first.body["id"], "date": first.body["date"], "usd": 30}
+    assert (await client.get(PAYMENTS))["data"] == [row]
+    assert (await client.get("/account"))["balance"] == 30
+    charged.set()
+    assert (await settled_payment(client))["status"] == "finished"
+    settled = await client.send("POST", PAYMENTS, {"usd": "30.00"}, key)
+    assert (settled.status, settled.body) == (200, row)
+    assert (await client.get("/account"))["balance"] == 0
 
 
 @pytest.mark.spec("B errors payments", "B account 7")
@@ -290,6 +327,31 @@ async def test_what_is_on_its_way_is_not_owed(
     await client.post(PAYMENTS, {"usd": "2500.00"})
     refused = await client.send("POST", PAYMENTS, {"usd": "2500.00"})
     assert refused.problems == [("usd", "Must be $5.00-$2000.00")]
+
+
+async def test_payments_at_once(client: Client, roost: Roost, account: Account) -> None:
+    """More than is prepaid is charged for what is owed alone, however many ask."""
+    await added(client)
+    await owe(roost, account, "2400.00")
+    answers = await asyncio.gather(*(attempt(client, "2400.00") for _ in range(4)))
+    assert sorted(answer.status for answer in answers) == [200, 400, 400, 400]
+    assert [row["usd"] for row in (await client.get(PAYMENTS))["data"]] == [2400]
+    assert (await client.get("/account"))["balance"] == 0
+    assert await differences(roost, account) == []
+
+
+async def test_cards_that_go_while_others_become_the_default_one(client: Client) -> None:
+    """There is one default card in each moment, and it cannot be deleted."""
+    await added(client)
+    for _ in range(5):
+        other = await added(client, is_default=False)
+        answers = await asyncio.gather(
+            client.send("POST", f"{METHODS}/{other}/make-default"),
+            client.send("DELETE", f"{METHODS}/{other}"),
+        )
+        outcome = tuple(answer.status for answer in answers)
+        assert outcome in ((200, 400), (404, 200))
+        assert (await defaults(client) == [other]) is (outcome == (200, 400))
 
 
 async def test_who_pays(client: Client, stranger: Client, roost: Roost, account: Account) -> None:
@@ -438,11 +500,12 @@ async def test_a_charge_that_can_be_taken_back(
     monkeypatch.setattr(SimulatedGateway, "cancel", cancel)
     await added(client)
     await owe(roost, account, "30.00")
-    row = await client.post(PAYMENTS, {"usd": "30.00"})
+    assert (await attempt(client, "30.00")).problems == REFUSED
     assert (await settled_payment(client))["status"] == "failed"
-    assert cancelled == [f"roost-payment-{row['id']}"]
-    assert (await client.send("GET", f"{PAYMENTS}/{row['id']}")).status == 404
-    assert await drift(roost, f"payment {row['id']}") == []
+    payment_id = await last_payment(roost)
+    assert cancelled == [f"roost-payment-{payment_id}"]
+    assert (await client.send("GET", f"{PAYMENTS}/{payment_id}")).status == 404
+    assert await drift(roost, f"payment {payment_id}") == []
 
 
 @pytest.mark.parametrize(("status", "balance"), [("accepted", 0), ("declined", 30)])
@@ -460,9 +523,11 @@ async def test_a_charge_of_which_nobody_knows(
     monkeypatch.setattr(SimulatedGateway, "cancel", _silent)
     await added(client)
     await owe(roost, account, "30.00")
-    row = await client.post(PAYMENTS, {"usd": "30.00"})
+    monkeypatch.setattr(service, "_LOOKS", 1)
+    answer = await attempt(client, "30.00")
+    assert warnings(answer) == PENDING
     assert (await settled_payment(client))["status"] == "failed"
-    assert await client.get(f"{PAYMENTS}/{row['id']}") == row
+    row = await client.get(f"{PAYMENTS}/{answer.body['id']}")
     assert (await client.get("/account"))["balance"] == 30
     text = f"nobody knows whether payment {row['id']} was charged"
     assert await drift(roost, f"payment {row['id']}") == [text]

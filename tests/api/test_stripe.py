@@ -13,11 +13,23 @@ from roost.app.payments import PATH, open_gateway
 from roost.app.roost import Roost
 from roost.app.secret_files import SecretFileError
 from roost.engines.stripe.messages import HEADER, is_signed, signature
-from roost.resources.payments import jobs
+from roost.resources.payments import jobs, service
 from roost.resources.payments.service import credit
 from roost.settings import Settings
-from tests.support.client import Client, Contract, until
-from tests.support.payments import METHODS, PAYMENTS, VISA, added, method_body, settled_payment
+from tests.support.client import Answer, Client, Contract, until
+from tests.support.payments import (
+    METHODS,
+    PAYMENTS,
+    PENDING,
+    REFUSED,
+    VISA,
+    added,
+    attempt,
+    last_payment,
+    method_body,
+    settled_payment,
+    warnings,
+)
 from tests.support.server import RunningRoost, running_roost, simulated
 from tests.support.stripe import DECLINED, KEY, SLOW, WRONG_CODE, StripeServer, stripe_server
 
@@ -64,11 +76,11 @@ async def owe(roost: Roost, usd: str) -> None:
         await credit(db, account_id, -Decimal(usd), "test", None, roost.clock.seconds())
 
 
-async def pay(client: Client, roost: Roost, number: str) -> int:
-    """The id of a payment of 20 dollars by a new default card."""
+async def pay(client: Client, roost: Roost, number: str) -> Answer:
+    """A payment of 20 dollars by a new default card."""
     await added(client, number)
     await owe(roost, "20.00")
-    return int((await client.post(PAYMENTS, {"usd": "20.00"}))["id"])
+    return await attempt(client, "20.00")
 
 
 async def tell(running: RunningRoost, body: bytes, header: str) -> int:
@@ -91,7 +103,7 @@ def message(key: str) -> bytes:
 async def test_a_card_is_stored_charged_and_forgotten(
     charging: RunningRoost, admin: Client, stripe: StripeServer
 ) -> None:
-    payment_id = await pay(admin, charging.roost, VISA)
+    payment_id = (await pay(admin, charging.roost, VISA)).body["id"]
     assert (await settled_payment(admin))["status"] == "finished"
     assert stripe.charged[jobs.key_of(payment_id)] == 2000
     assert (await admin.get("/account"))["balance"] == 0
@@ -111,7 +123,8 @@ async def test_refusals_are_the_gateways_words(
 ) -> None:
     refused = await admin.send("POST", METHODS, method_body(WRONG_CODE))
     assert refused.problems == [("data.card_number", "Your card's security code is incorrect.")]
-    payment_id = await pay(admin, charging.roost, DECLINED)
+    assert (await pay(admin, charging.roost, DECLINED)).problems == REFUSED
+    payment_id = await last_payment(charging.roost)
     event = await settled_payment(admin)
     assert (event["status"], event["message"]) == ("failed", "Your card was declined.")
     assert jobs.key_of(payment_id) not in stripe.charged
@@ -119,9 +132,15 @@ async def test_refusals_are_the_gateways_words(
 
 
 async def test_a_slow_card_is_paid_when_the_gateway_says_so(
-    charging: RunningRoost, admin: Client, stripe: StripeServer
+    charging: RunningRoost,
+    admin: Client,
+    stripe: StripeServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    payment_id = await pay(admin, charging.roost, SLOW)
+    monkeypatch.setattr(service, "_LOOKS", 1)
+    slow = await pay(admin, charging.roost, SLOW)
+    assert warnings(slow) == PENDING
+    payment_id = slow.body["id"]
     waits = "select status = 'waiting' from job where kind = 'payment' order by id desc limit 1"
     await until(lambda: charging.roost.store.fetchval(waits), bool)
     assert (await admin.get(f"{PAYMENTS}/{payment_id}"))["usd"] == 20

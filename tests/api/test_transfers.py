@@ -135,6 +135,26 @@ async def test_two_accept_at_once(
     assert sum(owners) == 1
 
 
+async def test_a_delete_while_it_is_accepted(client: Client, receiver: Client) -> None:
+    """It is one account's or gone, and nobody's twice."""
+    for _ in range(3):
+        token = await offered(client)
+        (compute_id,) = (await client.get(f"{TRANSFERS}/{token}"))["entities"]["computes"]
+        accepted, deleted = await asyncio.gather(
+            receiver.send("POST", f"{TRANSFERS}/{token}/accept"),
+            client.send("DELETE", f"{INSTANCES}/{compute_id}"),
+        )
+        assert (accepted.status, deleted.status) in ((200, 404), (400, 200), (404, 200))
+        theirs = [each["id"] for each in (await receiver.get(INSTANCES))["data"]]
+        assert (compute_id in theirs) is (accepted.status == 200)
+        assert (await client.send("GET", f"{TRANSFERS}/{token}")).status == 200
+
+    async def own() -> Json:
+        return await client.get(INSTANCES)
+
+    await until(own, lambda page: page["results"] == 0)
+
+
 async def test_what_cannot_be_transferred(client: Client, roost: Roost) -> None:
     instance = await made(client)
     compute_id = instance["id"]

@@ -125,6 +125,19 @@ def test_parent_and_child(server: Server) -> None:
     assert server.send("PUT", "/account", {}, token=parent_token)[0] == 200
 
 
+def test_who_owes_what_a_child_uses(server: Server) -> None:
+    child, parent = (opened(server, "--email", "a@example.com")[0] for _ in range(2))
+    done = invoke(server, "account", "payer", child, "parent")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"account {child} is no child of another" in done.stderr
+    told(server, "account", "parent", child, parent)
+    query = "select parent_pays from account where id = $1"
+    for who, pays in (("parent", True), ("itself", False)):
+        assert told(server, "account", "payer", child, who) == ""
+        assert asyncio.run(value(server.state, query, int(child))) is pays
+    assert invoke(server, "account", "payer", child, "nobody").exit_code == 2
+
+
 def test_families_have_two_levels(server: Server) -> None:
     one, two, three, four = (opened(server, "--email", "a@example.com")[0] for _ in range(4))
     told(server, "account", "parent", two, one)

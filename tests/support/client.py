@@ -53,7 +53,7 @@ class Contract:
         if media_type.endswith("json"):
             self._validate(response["content"][media_type]["schema"], answer.body)
         body = operation.get("requestBody")
-        if answer.status == 200 and body is not None and sent is not None:
+        if answer.status in (200, 202) and body is not None and sent is not None:
             self._validate(body["content"][_JSON]["schema"], sent)
 
     def _resolved(self, response: Json) -> Json:

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 
-from tests.support.client import Client, Json, until
+from roost.app.roost import Roost
+from tests.support.client import Answer, Client, Json, until
 
 METHODS = "/account/payment-methods"
 PAYMENTS = "/account/payments"
 VISA = "4242424242424242"
 MASTERCARD = "5555555555554444"
 DECLINED = "4000000000000341"
+PENDING = ["The payment is pending"]
+REFUSED = [(None, "The payment was declined; its event tells why")]
 
 
 def card(number: str = VISA, **values: object) -> dict[str, object]:
@@ -30,6 +33,21 @@ def method_body(
 async def added(client: Client, number: str = VISA, *, is_default: bool = True) -> int:
     row: Json = await client.post(METHODS, method_body(number, is_default=is_default))
     return int(row["id"])
+
+
+async def attempt(client: Client, usd: str, **values: object) -> Answer:
+    """What is said of a payment, whatever becomes of it."""
+    return await client.send("POST", PAYMENTS, {"usd": usd, **values})
+
+
+def warnings(answer: Answer) -> list[str]:
+    assert answer.status == 202, answer.body
+    return [warning["title"] for warning in answer.body["warnings"]]
+
+
+async def last_payment(roost: Roost) -> int:
+    """The id of a payment that the API may not show any more."""
+    return int(await roost.store.fetchval("select max(id) from payment"))
 
 
 async def settled_payment(client: Client) -> Json:

@@ -235,6 +235,9 @@ class Api:
             reply = await self._commit(exchange, endpoint, call, raw, body)
         if call.revokes:
             await self._edge.revocations.settle()
+        if endpoint.after is not None:
+            call.db = self._edge.store
+            reply = await endpoint.after(call, reply)
         return reply
 
     async def _rehearse(self, endpoint: Endpoint, call: Call, body: object) -> Reply:

@@ -30,6 +30,7 @@ B = TypeVar("B", bound=Body)
 T = TypeVar("T")
 Handler = Callable[..., Awaitable[Result]]
 Prepare = Callable[..., Awaitable[object]]
+After = Callable[[Call, Reply], Awaitable[Reply]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,15 @@ class Maybe:
 
 NO_CONTENT = Reply(204, b"")
 
-Returns = type | Page | Array | Maybe | Binary | None
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """`returns=Accepted(Row)`: a record, with a warning (202) where it is not done in a moment."""
+
+    row: type
+
+
+Returns = type | Page | Array | Maybe | Accepted | Binary | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +132,9 @@ class Endpoint:
     parsing and hashing hold no connection. It is given the call, whose `db` is the store."""
     intake: Intake[object] | None = None
     """The same for an upload that is stored elsewhere, and taken back when the request fails."""
+    after: After | None = None
+    """Looks for a moment at what a write has begun, once its transaction has ended: the answer
+    may become another one, or an ApiError. Its call's `db` is the store."""
     max_body: int | None = None
     """Bytes of the body; the setting's when None."""
     query: Mapping[str, str] = field(default_factory=dict)
@@ -151,6 +163,7 @@ class Endpoint:
 class Options(TypedDict, total=False):
     """The optional parts of a declaration; see Endpoint."""
 
+    after: After
     max_body: int
     scopes: tuple[str, ...]
     public: bool

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import orjson
+from typing_extensions import TypedDict
+
 Header = tuple[bytes, bytes]
 
 
@@ -13,3 +16,17 @@ class Reply:
     body: bytes
     headers: tuple[Header, ...] = ()
     content_type: bytes | None = None
+
+
+class Warned(TypedDict):
+    """Something about a success that its caller should know (reference: Warning)."""
+
+    title: str
+    """What it is, in a few words."""
+    details: str
+    """What it means, and what may be done."""
+
+
+def accepted(reply: Reply, warning: Warned) -> Reply:
+    """The same record, of what is not done yet."""
+    return Reply(202, orjson.dumps({**orjson.loads(reply.body), "warnings": [warning]}))

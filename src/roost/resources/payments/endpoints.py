@@ -1,5 +1,7 @@
 """What the API offers: payment methods and payments (spec B account)."""
 
+import orjson
+
 from roost.core.events import log
 from roost.core.identity import UserType
 from roost.errors import invalid
@@ -17,7 +19,8 @@ from roost.resources.payments.records import MethodRow, PaymentRow
 from roost.resources.payments.service import StoredCard
 from roost.web.call import Call
 from roost.web.grants import AccountAccess
-from roost.web.registry import Page, Rate, endpoint
+from roost.web.registry import Accepted, Page, Rate, endpoint
+from roost.web.reply import Reply, Warned, accepted
 
 _READ = ("account:read_only",)
 _WRITE = ("account:read_write",)
@@ -28,6 +31,11 @@ _CHILDREN: tuple[UserType, ...] = ("child",)
 
 _RATE = Rate(60, 120)
 """Of what a gateway is asked for."""
+
+_PENDING = Warned(
+    title="The payment is pending",
+    details="The card has not been charged yet; the event payment_submitted tells when it is.",
+)
 
 _METHODS = "/account/payment-methods"
 _METHOD = f"{_METHODS}/{{paymentMethodId:int}}"
@@ -141,6 +149,16 @@ async def list_payments(call: Call) -> bytes:
     return await call.collection(PAYMENTS, call.account_id)
 
 
+async def _outcome(call: Call, reply: Reply) -> Reply:
+    match await service.outcome(call, orjson.loads(reply.body)["id"]):
+        case "accepted":
+            return reply
+        case "declined":
+            raise invalid("The payment was declined; its event tells why")
+        case "pending":
+            return accepted(reply, _PENDING)
+
+
 @endpoint(
     "POST",
     _PAYMENTS,
@@ -148,15 +166,17 @@ async def list_payments(call: Call) -> bytes:
     grant=_MAY_WRITE,
     refuses=_CHILDREN,
     body=Pay,
+    after=_outcome,
     rate=_RATE,
-    returns=PaymentRow,
+    returns=Accepted(PaymentRow),
     events=("payment_submitted",),
 )
 async def make_payment(call: Call, body: Pay) -> bytes:
     """Make a payment.
 
-    The event tells when the card was charged; the account owes less from then on. When the
-    card is declined, the event has failed and the payment is not shown any more.
+    The card is charged, and the account owes less from then on. Where that takes longer than
+    a moment, the answer is 202 with a warning, and the event tells the end. A payment that is
+    declined is refused, and not shown any more; its event has failed with the reason.
     """
     payment_id = await service.pay(call, body.amount(), body.payment_method_id)
     return await call.record(payment_id, PAYMENTS, call.account_id)

@@ -1,5 +1,6 @@
 """Use cases of payments: cards on file, and what is charged to them."""
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,9 +20,12 @@ from roost.resources.payments import credit_queries, queries, rules
 from roost.resources.payments.card_jobs import FORGET, CardArgs
 from roost.resources.payments.engine import Card, DeclinedError, GatewayError, Gateways
 from roost.resources.payments.jobs import PAYMENT, PaymentArgs, accept, payment_of, resource_of
-from roost.resources.payments.queries import Counts, NewMethod
+from roost.resources.payments.queries import Counts, NewMethod, Status
 from roost.secrets import Box
 from roost.store import Queries
+
+_LOOKS, _PAUSE = 40, 0.05
+"""How often, and after how many seconds, it is asked whether a card has been charged."""
 
 _log = structlog.get_logger(__name__)
 
@@ -166,6 +170,18 @@ async def pay(context: Context, usd: Decimal, method_id: int | None) -> int:
     payment_id = await queries.insert_payment(context.db, context.account_id, usd, now, method.id)
     await start_payment(context, payment_id)
     return payment_id
+
+
+async def outcome(context: Context, payment_id: int) -> Status:
+    """What has become of a payment; `pending` where that takes longer than a moment."""
+    status: Status = "pending"
+    for _ in range(_LOOKS):
+        payment = await queries.find_payment(context.db, payment_id)
+        status = "declined" if payment is None else payment.status
+        if status != "pending":
+            break
+        await asyncio.sleep(_PAUSE)
+    return status
 
 
 async def record(db: Queries, account_id: int, usd: Decimal, now: datetime) -> int:

@@ -7,7 +7,8 @@ from roost.errors import ErrorBody
 from roost.web.dry_run import MEDIA_TYPE as DRY_RUN
 from roost.web.headers import SPEC_VERSION
 from roost.web.openapi.schemas import reference, row_of
-from roost.web.registry import Array, Binary, Endpoint, Maybe, Page, Returns
+from roost.web.registry import Accepted, Array, Binary, Endpoint, Maybe, Page, Returns
+from roost.web.reply import Warned
 
 Json = Mapping[str, object]
 Schemas = Mapping[str, Mapping[str, object]]
@@ -84,6 +85,8 @@ def build_responses(endpoint: Endpoint, schemas: Schemas) -> Json:
     success = {"200": _success(endpoint, schemas)}
     if isinstance(endpoint.returns, Maybe):
         success["204"] = {"description": "There is nothing to show.", "headers": _SENT}
+    if isinstance(endpoint.returns, Accepted):
+        success["202"] = _unfinished(endpoint.returns.row)
     has_body = endpoint.body is not None or bool(endpoint.accepts)
     return success | {
         code: {"$ref": f"#/components/responses/{name}"}
@@ -109,6 +112,13 @@ def _success(endpoint: Endpoint, schemas: Schemas) -> Json:
     if endpoint.dry_run is not None:
         content = {**content, DRY_RUN: _content(DryRunRow, schemas)}
     return {"description": _meaning(endpoint.returns), "headers": _SENT, "content": content}
+
+
+def _unfinished(row: type) -> Json:
+    warnings = {"type": "array", "description": "What is left.", "items": reference(Warned)}
+    more = {"type": "object", "properties": {"warnings": warnings}, "required": ["warnings"]}
+    content = {"application/json": {"schema": {"allOf": [reference(row), more]}}}
+    return {"description": "The record; it is not done yet.", "headers": _SENT, "content": content}
 
 
 def _meaning(returns: Returns) -> str:

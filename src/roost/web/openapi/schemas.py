@@ -12,6 +12,7 @@ from roost.errors import ErrorBody
 from roost.web.bodies import Body, or_null
 from roost.web.openapi.docstrings import field_texts, paragraphs
 from roost.web.registry import Binary, Endpoint, Returns
+from roost.web.reply import Warned
 
 _REF = "#/components/schemas/{model}"
 
@@ -32,7 +33,7 @@ def build_schemas(endpoints: Iterable[Endpoint]) -> dict[str, dict[str, object]]
     endpoints = list(endpoints)
     bodies = {e.body for e in endpoints if e.body is not None}
     rows = {row for e in endpoints if (row := row_of(e.returns)) is not None}
-    rows |= {ErrorBody, DryRunRow}
+    rows |= {ErrorBody, DryRunRow, Warned}
     schemas: dict[str, dict[str, object]] = {}
     for definitions in (_body_schemas(bodies), _row_schemas(rows)):
         clash = schemas.keys() & definitions.keys()
