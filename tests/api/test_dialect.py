@@ -75,6 +75,39 @@ async def test_later_lists_are_there_only(
     assert (await linode.send("GET", f"{endpoint.path}?page_size=7")).status == 400
 
 
+@pytest.mark.parametrize(
+    ("path", "row"),
+    [
+        (
+            "/volumes/types",
+            {
+                "id": "volume",
+                "label": "Storage Volume",
+                "price": {"hourly": 0.00015, "monthly": 0.1},
+            },
+        ),
+        (
+            "/object-storage/types",
+            {
+                "id": "objectstorage",
+                "label": "Object Storage",
+                "price": {"hourly": 0.00003, "monthly": 0.02},
+            },
+        ),
+        (
+            "/network-transfer/prices",
+            {
+                "id": "network_transfer",
+                "label": "Network Transfer",
+                "price": {"hourly": 0.005, "monthly": None},
+            },
+        ),
+    ],
+)
+async def test_prices_are_the_catalogues(path: str, row: Json, linode: Client) -> None:
+    assert (await linode.get(path))["data"] == [{**row, "region_prices": [], "transfer": 0}]
+
+
 @pytest.mark.parametrize("path", ["/compute/instances", "/nothing", "/linode", "/linode/", "//"])
 async def test_unknown_paths(path: str, linode: Client) -> None:
     answer = await linode.send("GET", path)
