@@ -11,7 +11,7 @@ const client = createClient<paths>({
 const { data: made } = await client.POST("/v4/volumes", {
   body: { label: "fetch", region: "us-lake" },
 });
-assert(made);
+assert(made && "id" in made);
 const header = { "X-Filter": JSON.stringify({ label: { "+contains": "fet" } }) };
 const { data: page } = await client.GET("/v4/volumes", { params: { header } });
 assert.deepEqual(page?.data.map((volume) => volume.id), [made.id]);

@@ -6,7 +6,7 @@ import { createVolume, deleteVolume, listVolumes, viewVolume } from "./hey-api/i
 client.setConfig({ baseUrl: process.env.ROOST_URL!, auth: process.env.ROOST_TOKEN! });
 
 const { data: made } = await createVolume({ body: { label: "hey", region: "us-lake" } });
-assert(made);
+assert(made && "id" in made);
 const headers = { "X-Filter": JSON.stringify({ label: { "+contains": "he" } }) };
 const { data: page } = await listVolumes({ headers });
 assert.deepEqual(page?.data.map((volume) => volume.id), [made.id]);

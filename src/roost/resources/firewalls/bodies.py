@@ -119,7 +119,7 @@ class NewRules(_Rules):
     """For connections from the devices that no rule matches."""
 
 
-class NewDevices(Body):
+class FirewallDevices(Body):
     """What is to be behind a new firewall."""
 
     computes: Annotated[list[Id], Length(0, rules.MAX_TAKEN), Refers(_BEHIND)] = []
@@ -152,7 +152,7 @@ class CreateFirewall(Body):
     rules: NewRules
     """What passes."""
     tags: Tags = []
-    devices: NewDevices = NewDevices()
+    devices: FirewallDevices = FirewallDevices()
     """What is behind it."""
 
 

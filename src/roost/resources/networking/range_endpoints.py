@@ -4,7 +4,7 @@ from roost.resources.networking import range_service
 from roost.resources.networking.bodies import CreateRange
 from roost.resources.networking.range_queries import POOLS, RANGES, VIEWED
 from roost.resources.networking.records import (
-    NewRangeRow,
+    CreatedRangeRow,
     PoolRow,
     RangeRow,
     ViewedRangeRow,
@@ -47,11 +47,11 @@ async def list_ipv6_ranges(call: Call) -> bytes:
     _ALL,
     scopes=("ips:read_write", "computes:read_write"),
     body=CreateRange,
-    returns=NewRangeRow,
+    returns=CreatedRangeRow,
     events=("ipv6pool_add",),
     dry_run=DryRun(),
 )
-async def create_ipv6_range(call: Call, body: CreateRange) -> NewRangeRow:
+async def create_ipv6_range(call: Call, body: CreateRange) -> CreatedRangeRow:
     """Create an IPv6 range.
 
     It is routed to the SLAAC address of an instance when the event is finished. An instance has

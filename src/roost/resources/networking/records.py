@@ -81,7 +81,7 @@ class ViewedRangeRow(TypedDict):
 
 
 @example({"range": "2001:db8:1101::/64", "route_target": _TARGET})
-class NewRangeRow(TypedDict):
+class CreatedRangeRow(TypedDict):
     """A range that was created."""
 
     range: str

@@ -174,7 +174,7 @@ class ConfigRow(TypedDict):
     """The disks and volumes by their slots."""
     root_device: str
     """The device that holds the root file system."""
-    initrd: None
+    initrd: str | None
     """Always null."""
     created: Created
     updated: Updated
