@@ -16,9 +16,9 @@ needs_qemu_img = pytest.mark.skipif(shutil.which("qemu-img") is None, reason="no
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
-    """A raw disk of 2 MB."""
+    """A raw disk of 2 MB with a boot sector."""
     path = tmp_path / "disk.raw"
-    path.write_bytes(bytes(2 * 1024 * 1024))
+    path.write_bytes((bytes(510) + b"\x55\xaa").ljust(2 * 1024 * 1024, b"\0"))
     return path
 
 
@@ -64,6 +64,7 @@ def test_import_of_a_listed_image(server: Server, disk: Path) -> None:
         (("import", "nothing.raw", "--id", "private/x"), "for the images of accounts"),
         (("import", "nothing.raw", "--id", "Nonsense"), "is not an image id"),
         (("import", "nothing.raw", "--id", "a/b", "--label", ""), "must be 1-128 characters"),
+        (("import", "nothing.raw", "--id", "a/b", "--checksum", "ab"), "64 or 128 hexadecimal"),
         (("build", "ubuntu22.04"), "cloudimg-amd64.img --id roost/ubuntu22.04"),
         (("build", "alpine3.19"), "cloudinit-r0.qcow2 --id roost/alpine3.19"),
         (("build", "windows"), "'windows' is not one of 'mini', 'debian12'"),

@@ -39,6 +39,7 @@ def test_fields(tags: str, fields: list[UserDefinedField]) -> None:
     [
         ("", "Must begin with a shebang line"),
         ("echo\n#!/bin/sh", "Must begin with a shebang line"),
+        (BANG + 'source <ssinclude StackScriptID="1">', "Line 2 includes another StackScript"),
         (BANG + "# <UDF name='a' label='A'", "The UDF tag on line 2 has no end"),
         (BANG + "# <UDF name='a\" label='A'>", "The UDF tag on line 2 has no end"),
         (BANG + "# <UDF name=a label='A'>", "The UDF tag on line 2 has no end"),

@@ -1,5 +1,7 @@
 """`roost image`: the images from which real guests start."""
 
+import re
+from functools import partial
 from pathlib import Path
 
 import click
@@ -25,6 +27,7 @@ from roost.settings import Settings
 
 _NAMES = {image_id.partition("/")[2]: image_id for image_id in (*BUILDERS, *PUBLISHED)}
 _LABEL_LENGTH = 128
+_CHECKSUM = re.compile("[0-9a-fA-F]{64}|[0-9a-fA-F]{128}")
 
 
 @click.group()
@@ -55,13 +58,19 @@ def build(state: Path | None, name: str) -> None:
 @click.argument("source", metavar="FILE|URL")
 @click.option("--id", "image_id", required=True, help="Such as acme/alpine.")
 @click.option("--label", help="Of an image that is not in the catalogue. Default: its id.")
-def import_(state: Path | None, source: str, image_id: str, label: str | None) -> None:
+@click.option("--checksum", help="SHA-256 or SHA-512 of the file, as its makers publish it.")
+def import_(
+    state: Path | None, source: str, image_id: str, label: str | None, checksum: str | None
+) -> None:
     """Import a cloud image: qcow2 or raw, set up by cloud-init; gzip is unpacked."""
+    if checksum is not None and _CHECKSUM.fullmatch(checksum) is None:
+        raise click.BadParameter("must be 64 or 128 hexadecimal digits", param_hint="--checksum")
     if label is not None and not 1 <= len(label) <= _LABEL_LENGTH:
         raise click.BadParameter(f"must be 1-{_LABEL_LENGTH} characters", param_hint="--label")
     if image_id.startswith("private/"):
         raise click.BadParameter("private/ is for the images of accounts", param_hint="--id")
-    run(_import(read_served_settings(state=state), source, image_id, label))
+    settings = read_served_settings(state=state)
+    run(_import(settings, source, image_id, label, checksum))
 
 
 @image.command("list")
@@ -74,13 +83,16 @@ def list_all(state: Path | None, as_json: bool) -> None:
     show_all(rows, ("id", "boot", "setup", "virtual_size"), as_json)
 
 
-async def _import(settings: Settings, source: str, image_id: str, label: str | None) -> None:
+async def _import(
+    settings: Settings, source: str, image_id: str, label: str | None, checksum: str | None
+) -> None:
     """An image that is not in the catalogue becomes public beside it."""
     listed = load(settings.catalog).find_image(image_id) is not None
     if listed and label is not None:
         raise click.BadParameter("the catalogue labels this image", param_hint="--label")
     store = ImageStore.of(settings)
-    await import_image(store, source, image_id, lambda text: _say(image_id, text))
+    say = partial(_say, image_id)
+    await import_image(store, source, image_id, say, checksum=checksum)
     found = store.find(image_id)
     if found is None:
         raise ImageError(f"{image_id} is gone already")

@@ -1,6 +1,7 @@
 """Importing: what is accepted, and that a foreign file cannot reach files of the host."""
 
 import gzip
+import hashlib
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -13,7 +14,8 @@ from roost.engines.qemu.images.importing import import_image
 from roost.engines.qemu.images.store import GuestImage, ImageStore
 
 IMAGE = "private/100001"
-DISK = b"\xfa" * 4096 + bytes(2 * 1024 * 1024 - 4096)
+DISK = (b"\xfa" * 510 + b"\x55\xaa").ljust(2 * 1024 * 1024, b"\0")
+PAGE = b"<!DOCTYPE html><title>Moved</title>".ljust(4096)
 
 
 def qemu_img(*arguments: str | Path) -> None:
@@ -25,8 +27,10 @@ def content(image: GuestImage, work: Path) -> bytes:
     return (work / "content").read_bytes()
 
 
-async def bring(store: ImageStore, source: str | Path, max_bytes: int = 2**30) -> GuestImage:
-    await import_image(store, str(source), IMAGE, lambda _message: None, max_bytes)
+async def bring(
+    store: ImageStore, source: str | Path, max_bytes: int = 2**30, checksum: str | None = None
+) -> GuestImage:
+    await import_image(store, str(source), IMAGE, lambda _message: None, max_bytes, checksum)
     image = store.find(IMAGE)
     assert image is not None
     return image
@@ -90,6 +94,21 @@ async def test_a_file_from_the_web(
         await bring(store, f"{server}/{raw.name}", 2**20)
 
 
+@pytest.mark.parametrize("name", ["sha256", "sha512"])
+async def test_a_checksum_is_that_of_the_file(
+    store: ImageStore, server: str, tmp_path: Path, name: str
+) -> None:
+    """As it is fetched: makers publish that of the packed one."""
+    source = tmp_path / "disk.img.gz"
+    source.write_bytes(gzip.compress(DISK))
+    checksum = hashlib.new(name, source.read_bytes()).hexdigest()
+    with pytest.raises(ImageError, match=checksum):
+        await bring(store, source, checksum="0" * len(checksum))
+    assert store.list() == []
+    for place in (source, f"{server}/{source.name}"):
+        assert content(await bring(store, place, checksum=checksum.upper()), tmp_path) == DISK
+
+
 def with_backing_file(target: Path) -> None:
     qemu_img("create", "-f", "qcow2", "-u", "-b", "/etc/shadow", "-F", "raw", target, "1M")
 
@@ -128,8 +147,10 @@ def with_huge_disk(target: Path) -> None:
         (with_huge_disk, "larger than 262144 MB"),
         (lambda target: target.write_bytes(b"QFI\xfb\0\0\0\3"), "cut short"),
         (lambda target: target.write_bytes(b"QFI\xfb" + b"\xff" * 4 + bytes(600)), "qemu-img"),
-        (lambda target: target.write_bytes(b"KDMV" + bytes(600)), "neither qcow2 nor raw"),
-        (lambda target: target.write_bytes(b""), "neither qcow2 nor raw"),
+        (lambda target: target.write_bytes(b"KDMV" + bytes(600)), "neither qcow2 nor a raw disk"),
+        (lambda target: target.write_bytes(PAGE), "neither qcow2 nor a raw disk that boots"),
+        (lambda target: target.write_bytes(DISK[:511]), "neither qcow2 nor a raw disk"),
+        (lambda target: target.write_bytes(b""), "neither qcow2 nor a raw disk"),
         (lambda target: target.mkdir(), "is not a file"),
         (lambda target: None, "is not a file"),
     ],

@@ -17,6 +17,7 @@ MAX_CHOICES = 4096
 ANY_IMAGE = "any/all"
 
 _TAG = re.compile(r"<udf\s", re.IGNORECASE)
+_INCLUDE = re.compile(r"<ssinclude\s", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\s*([a-z]{1,16})\s{0,8}=\s{0,8}("[^"]*"|'[^']*')""", re.IGNORECASE)
 _END = re.compile(r"\s*/?>")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -27,6 +28,9 @@ def check_script(script: str) -> str:
     """A script that says in its first line what runs it, and whose fields make sense."""
     if not script.startswith("#!"):
         raise refuse("Must begin with a shebang line")
+    if found := _INCLUDE.search(script):
+        line = script.count("\n", 0, found.start()) + 1
+        raise refuse(f"Line {line} includes another StackScript, which is not possible")
     find_fields(script)
     return script
 

@@ -1,6 +1,7 @@
 """Getting a foreign image file: from a path or a URL, unpacked when it is a gzip file."""
 
 import gzip
+import hashlib
 import zlib
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,13 +14,16 @@ from roost.threads import DISK
 _MB = 1024 * 1024
 _CHUNK = 1024 * 1024
 _GZIP = b"\x1f\x8b"
+_SHA512 = 128
+"""Hexadecimal digits."""
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=60)
 
 
-async def fetch(source: str, work: Path, max_bytes: int) -> Path:
+async def fetch(source: str, work: Path, max_bytes: int, checksum: str | None = None) -> Path:
     """The plain file, in `work` or where it is already; ImageError when it cannot be had.
 
-    `max_bytes` limits both what is fetched and what it unpacks to.
+    `max_bytes` limits both what is fetched and what it unpacks to. `checksum` is of what is
+    fetched: SHA-256 or SHA-512, by its length.
     """
     if urlsplit(source).scheme in ("http", "https"):
         file = work / "fetched"
@@ -29,6 +33,8 @@ async def fetch(source: str, work: Path, max_bytes: int) -> Path:
             raise ImageError(f"{source} cannot be fetched: {error or 'too slow'}") from error
     else:
         file = await DISK.run(_local_file, source, max_bytes)
+    if checksum is not None:
+        await DISK.run(_check_sum, file, checksum.lower())
     return await DISK.run(_unpack, file, work / "unpacked", max_bytes)
 
 
@@ -52,6 +58,13 @@ def _local_file(source: str, max_bytes: int) -> Path:
         raise ImageError(f"{source} is not a file")
     _check_size(path.stat().st_size, max_bytes)
     return path
+
+
+def _check_sum(path: Path, checksum: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha512" if len(checksum) == _SHA512 else "sha256")
+    if found.hexdigest() != checksum:
+        raise ImageError(f"the file has the checksum {found.hexdigest()}, not that")
 
 
 def _unpack(source: Path, target: Path, max_bytes: int) -> Path:

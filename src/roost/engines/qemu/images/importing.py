@@ -25,15 +25,9 @@ _MB = 1024 * 1024
 _QCOW2 = b"QFI\xfb"
 _QCOW2_HEADER = 104
 _EXTERNAL_DATA_FILE = 1 << 2
-_FOREIGN = (
-    (0, b"KDMV"),
-    (0, b"# Disk DescriptorFile"),
-    (0, b"conectix"),
-    (0, b"vhdxfile"),
-    (0, b"QED\0"),
-    (64, b"\x7f\x10\xda\xbe"),
-)
-"""VMDK (two forms), VHD, VHDX, QED and VDI."""
+_SECTOR = 512
+_BOOTABLE = b"\x55\xaa"
+"""The end of the first sector of a disk that firmware boots, also before a GPT."""
 
 
 class _Details(BaseModel):
@@ -48,14 +42,16 @@ async def import_image(
     image_id: str,
     progress: Callable[[str], None],
     max_bytes: int = MAX_BYTES,
+    checksum: str | None = None,
 ) -> None:
     """Store the cloud image at `source`, a path or an http(s) URL, as `image_id`.
 
-    It boots by itself and is set up by cloud-init. ImageError says why a file is refused.
+    It boots by itself and is set up by cloud-init. `checksum` is that of the file before it is
+    unpacked: SHA-256 or SHA-512 in hexadecimal. ImageError says why a file is refused.
     """
     async with store.draft(image_id) as draft:
         progress(f"fetching {source}")
-        plain = await fetch(source, draft.work, max_bytes)
+        plain = await fetch(source, draft.work, max_bytes, checksum)
         kind = await DISK.run(_kind, plain)
         size = await _virtual_size(plain, kind)
         info = ImageInfo(
@@ -75,12 +71,12 @@ async def import_image(
 def _kind(path: Path) -> Literal["qcow2", "raw"]:
     """By its first bytes alone: QEMU's own search would follow what foreign formats refer to."""
     with path.open("rb") as file:
-        head = file.read(512)
+        head = file.read(_SECTOR)
     if head.startswith(_QCOW2):
         _check_qcow2(head)
         return "qcow2"
-    if len(head) < 512 or any(head[at : at + len(m)] == m for at, m in _FOREIGN):
-        raise ImageError("the image is neither qcow2 nor raw")
+    if len(head) < _SECTOR or not head.endswith(_BOOTABLE):
+        raise ImageError("the image is neither qcow2 nor a raw disk that boots")
     return "raw"
 
 
