@@ -23,12 +23,15 @@ _USE_SWAP = ("sh", "-c", f"swapon -L {SWAP_LABEL} 2>/dev/null || true")
 _NEW_MACHINE = (
     *("sh", "-c"),
     """\
-cd /var/lib/cloud/data && before=$(cat previous-instance-id) && after=$(cat instance-id) &&
-[ "$before" != NO_PREVIOUS_INSTANCE_ID ] && [ "$before" != "$after" ] &&
-rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup || true
+cd /var/lib/cloud && [ ! -e instance/roost-machine ] &&
+[ "$(ls instances | wc -l)" -gt 1 ] &&
+rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup &&
+: >instance/roost-machine || true
 """,
 )
-"""A guest whose disk is a copy of another's is another machine (machine-id(5))."""
+"""A guest whose disk is a copy of another's is another machine (machine-id(5)): at its first boot
+with folders of other instances beside its own. What cloud-init calls the previous instance is this
+one when `bootcmd` runs, as an earlier stage has written it already."""
 _PASSWORD_LOGIN = "PasswordAuthentication yes\nPermitRootLogin yes\n"  # noqa: S105
 
 
