@@ -15,6 +15,7 @@ from tests.engines.database_harness import MariadbHarness, open_mariadb
 
 CANARY = "canary-4711-of-encrypted-data"
 BACKUP = 1
+PAGE, CHECKSUM, FILLED = 8192, 4, 90
 
 
 @pytest_asyncio.fixture(params=[1, 3])
@@ -79,6 +80,19 @@ async def test_nothing_on_disk_has_what_is_in_it(harness: MariadbHarness) -> Non
     assert [name for name in found if "database-2" in name] == []
     assert harness.nodes > 1 or any(name.startswith("databases/database-1/") for name in found)
     assert files_with(harness.root, [key, bytes.fromhex(key.decode())]) == []
+
+
+async def test_pages_have_nothing_of_the_memory(harness: MariadbHarness) -> None:
+    """The server writes the unused rest of an index page of Aria as it was in memory."""
+    spec = encrypted(harness, 1)
+    access = await harness.engine.create(spec)
+    await fill(harness, access, spec)
+    await harness.engine.set_password(replace(spec, password="anotherPassword1"))
+    await harness.engine.shut_down()
+    for node in Folder.of(harness.root, spec.id).nodes():
+        index = (node.data / "mysql" / "global_priv.MAI").read_bytes()
+        ends = range(2 * PAGE, len(index) + 1, PAGE)
+        assert [set(index[end - PAGE // 2 : end - CHECKSUM]) for end in ends] == [{FILLED}]
 
 
 async def test_the_life_of_an_encrypted_database(harness: MariadbHarness) -> None:

@@ -42,6 +42,8 @@ _UNLOCK = (
     'mount -t ramfs -o mode=0711 keys "$1/keys" && cat > "$1/keys/key"'
     ' && chown "$2" "$1/keys/key" && chmod 0400 "$1/keys/key"'
 )
+_NO_REMAINS = "export GLIBC_TUNABLES=glibc.malloc.perturb=165"
+"""Memory is filled as it is taken: Aria writes the unused rest of an index page as it was."""
 _GO_ON = 'shift 2 && exec "$@" < /dev/null'
 """What the input was stays in no descriptor of the program."""
 
@@ -93,6 +95,6 @@ def within(folder: Folder, user: str, key: SecretStr | None, command: Command) -
     its data; the key is to be the command's input."""
     if key is not None:
         Path(folder.path, "keys").mkdir(mode=0o700, exist_ok=True)
-    script = " && ".join((_BIND, *([] if key is None else [_UNLOCK]), _GO_ON))
+    script = " && ".join((_BIND, *([] if key is None else [_UNLOCK, _NO_REMAINS]), _GO_ON))
     unshare = ("unshare", "--mount", "--propagation", "private", "--")
     return (*unshare, "sh", "-c", script, folder.path, INSIDE, user, *command)
