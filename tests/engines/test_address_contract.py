@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from roost.clock import Clock
 from roost.engines.qemu.addresses import NftablesAddresses
+from roost.engines.qemu.network.config import tap_name
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.engines.simulated.firewalls import Packet
 from roost.engines.simulated.instances import SimulatedInstances
@@ -219,6 +220,38 @@ async def test_a_range_is_routed_to_its_guest(tmp_path: Path) -> None:
         assert f"via {own(harness, 1).ipv6} dev br0" in output(*route)
         await harness.network.release(100_002)
         assert str(RANGE) not in output("ip", "-n", name, "-6", "route", "show", "dev", "br0")
+    finally:
+        await harness.close()
+
+
+@pytest.mark.qemu
+async def test_lost_counters(tmp_path: Path) -> None:
+    """Of one guest, or all: they count again, from zero, and nobody else's do."""
+    harness = NftablesAddressHarness(tmp_path)
+    await harness.open()
+    try:
+        inside = ("nsenter", f"--net=/run/netns/{harness.network.name}")
+        first_id, second_id = (spec.id for spec in harness.specs)
+        assert await harness.reaches(1, first(harness, 1), first(harness, 0)) == 0
+        before = (await harness.network.traffic())[second_id]
+        tap = f'"{tap_name(first_id)}"'
+        for map_, kind in (("ipv4_in", "in"), ("ipv4_out", "out")):
+            table = ("bridge", "roost_traffic")
+            output(*inside, "nft", "delete", "element", *table, map_, "{", tap, "}")
+            output(*inside, "nft", "delete", "counter", *table, f"guest_{first_id}_ipv4_{kind}")
+        assert await state(harness, 0) is None
+        assert await state(harness, 1) == own(harness, 1)
+        await harness.engine.set(own(harness, 0))
+        assert await state(harness, 0) == own(harness, 0)
+        assert (await harness.network.traffic())[second_id] == before
+        output(*inside, "nft", "delete", "table", "bridge", "roost_traffic")
+        assert set((await harness.engine.list()).values()) == {None}
+        for guest in (0, 1):
+            await harness.engine.set(own(harness, guest))
+        assert await harness.reaches(0, first(harness, 0), first(harness, 1)) == 1
+        counted = await harness.network.traffic()
+        assert counted[first_id].ipv4_out > 0
+        assert counted[second_id].ipv4_in > 0
     finally:
         await harness.close()
 

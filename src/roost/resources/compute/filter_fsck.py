@@ -95,7 +95,7 @@ def _difference(rows: _Rows, running: Mapping[int, GuestAddresses | None]) -> st
         return None
     held = running[key]
     if held is None:
-        return "has lost its filter, or a route to it"
+        return "has lost its filter, a counter, or a route to it"
     if held == wanted or not held.has_any:
         return None
     return f"uses {_words(held)} instead of {_words(wanted)}"

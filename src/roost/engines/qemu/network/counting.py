@@ -67,6 +67,19 @@ def no_guest_counters(compute_id: int) -> str:
 def read_traffic(network: str) -> dict[int, Traffic]:
     """Of all guests, by id; inside the namespace. OSError when there is none."""
     epoch = f"{_BOOT_ID.read_text().strip()}.{namespace_path(network).stat().st_ino}"
+    return {compute_id: _traffic(epoch, each) for compute_id, each in _totals().items()}
+
+
+def counted_guests() -> set[int]:
+    """Those that have all counters; inside the namespace."""
+    try:
+        return {compute_id for compute_id, each in _totals().items() if len(each) == len(_MAPS)}
+    except FileNotFoundError:  # The table is gone.
+        return set()
+
+
+def _totals() -> dict[int, dict[str, int]]:
+    """Bytes by guest and counter."""
     with Netlink(BRIDGE_FAMILY) as kernel:
         wanted = text(_OBJECT_TABLE, _NAME), number(_OBJECT_TYPE, _COUNTER)
         found = kernel.dump(GETOBJ, *wanted)
@@ -74,7 +87,7 @@ def read_traffic(network: str) -> dict[int, Traffic]:
     for name, total in map(_read, found):
         compute_id, _, kind = name.removeprefix("guest_").partition("_")
         totals.setdefault(int(compute_id), {})[kind] = total
-    return {compute_id: _traffic(epoch, each) for compute_id, each in totals.items()}
+    return totals
 
 
 def _chain(

@@ -28,6 +28,7 @@ from roost.engines.qemu.network.config import (
     vpc_names,
 )
 from roost.engines.qemu.network.counting import (
+    counted_guests,
     counting,
     guest_counters,
     no_guest_counters,
@@ -185,6 +186,7 @@ class GuestNetwork:
             return
         if guest.id in await within(self.name, read_taps):
             await self.ensure()
+            await self._apply(guest_counters(guest.id))
             await self._addressing.write(guest)
 
     async def addresses(self) -> Mapping[int, GuestAddresses | None]:
@@ -195,7 +197,10 @@ class GuestNetwork:
         stands = not found or (
             await within(self.name, service_stands) and await self._uplink.stands()
         )
-        return found if stands else dict.fromkeys(found)
+        if not stands:
+            return dict.fromkeys(found)
+        counted = await within(self.name, counted_guests)
+        return {key: each if key in counted else None for key, each in found.items()}
 
     def identity(self) -> str | None:
         """Another one after the network was made anew; None while there is none."""
