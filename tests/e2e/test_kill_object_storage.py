@@ -1,6 +1,6 @@
 """Kill -9 of Roost and of the S3 server while buckets, keys and ACLs change: all agree afterwards.
 
-`ROOST_OBJECT_OPERATIONS=1000 ROOST_OBJECT_KILLS=20` is the large run; a seed may be given, too.
+`ROOST_TEST_OPERATIONS=1000 ROOST_TEST_KILLS=20` is the large run; a seed may be given, too.
 """
 
 import os
@@ -19,9 +19,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from tests.cli.process import Json, Server, ran, roost, wait_until
 
-OPERATIONS = int(os.environ.get("ROOST_OBJECT_OPERATIONS", "30"))
-KILLS = int(os.environ.get("ROOST_OBJECT_KILLS", "1"))
-SEED = int(os.environ.get("ROOST_OBJECT_SEED", "0")) or random.randrange(1 << 32)
+OPERATIONS = int(os.environ.get("ROOST_TEST_OPERATIONS", "30"))
+KILLS = int(os.environ.get("ROOST_TEST_KILLS", "1"))
+SEED = int(os.environ.get("ROOST_TEST_SEED", "0")) or random.randrange(1 << 32)
 BUCKETS, KEYS = "/object-storage/buckets", "/object-storage/keys"
 CLUSTER = "us-lake-1"
 LABELS = [f"bucket-{number}" for number in range(8)]

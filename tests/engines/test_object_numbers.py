@@ -1,6 +1,6 @@
 """Many objects in a bucket: pages by marker stay as quick, counts are exact, and all can go.
 
-`ROOST_OBJECTS_MANY=1000000` is the large run.
+`ROOST_TEST_OBJECTS=1000000` is the large run.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec, Usage, Wanted
 from tests.support.s3 import S3Client, client_of
 
-MANY = int(os.environ.get("ROOST_OBJECTS_MANY", "2500"))
+MANY = int(os.environ.get("ROOST_TEST_OBJECTS", "2500"))
 PAGE, WRITERS = 500, 16
 KEY = KeySpec("key-1", "A" * 20, "s" * 40, (BucketGrant("photos", True),))
 

@@ -4,9 +4,8 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 
-import orjson
 from asyncpg import Record
 
 from roost.core.billing import ledger
@@ -45,9 +44,6 @@ BUCKETS = Listing(
 )
 BUCKETS_OF_CLUSTER = BUCKETS.narrowed("b.cluster = $2")
 BUCKET_OF_CLUSTER = replace(BUCKETS_OF_CLUSTER, key="b.label")
-
-_COUNTED_EACH_MINUTE = 100_000
-"""Objects, which take some seconds to count."""
 
 BUCKET = EntityKind(name="bucket", path="/object-storage/buckets/{id}/{label}")
 """Its id is that of its cluster, as labels are unique there."""
@@ -95,7 +91,7 @@ class NewBucket:
     now: datetime
 
 
-_FACTS = """
+FACTS = """
     select id, account_id, cluster, region, engine, label, acl, cors_enabled, objects, revision,
         applied, deleting, purging
     from object_bucket
@@ -118,25 +114,25 @@ async def insert(db: Queries, new: NewBucket) -> tuple[int, str] | None:
 
 async def find(db: Queries, bucket_id: int) -> BucketFacts | None:
     """A bucket of any account, for Roost's own work, also one that is being deleted."""
-    return _facts(await db.fetchrow(f"{_FACTS} where id = $1", bucket_id))
+    return _facts(await db.fetchrow(f"{FACTS} where id = $1", bucket_id))
 
 
 async def find_taken(db: Queries, cluster: str, label: str) -> BucketFacts | None:
     """Whoever has it."""
-    sql = f"{_FACTS} where cluster = $1 and label = $2"
+    sql = f"{FACTS} where cluster = $1 and label = $2"
     return _facts(await db.fetchrow(sql, cluster, label))
 
 
 async def find_own(db: Queries, account_id: int, cluster: str, label: str) -> BucketFacts | None:
     """A bucket that the account has."""
-    sql = f"{_FACTS} where account_id = $1 and cluster = $2 and label = $3 and not deleting"
+    sql = f"{FACTS} where account_id = $1 and cluster = $2 and label = $3 and not deleting"
     return _facts(await db.fetchrow(sql, account_id, cluster, label))
 
 
 async def lock(db: Queries, account_id: int, cluster: str, label: str) -> BucketFacts | None:
     """The same, which nobody else changes until the end of the transaction."""
     sql = f"""
-        {_FACTS} where account_id = $1 and cluster = $2 and label = $3 and not deleting
+        {FACTS} where account_id = $1 and cluster = $2 and label = $3 and not deleting
         for no key update
         """
     return _facts(await db.fetchrow(sql, account_id, cluster, label))
@@ -144,13 +140,13 @@ async def lock(db: Queries, account_id: int, cluster: str, label: str) -> Bucket
 
 async def lock_in(db: Queries, region: str, label: str) -> BucketFacts | None:
     """A bucket of any account by its region, which nobody else changes meanwhile."""
-    sql = f"{_FACTS} where region = $1 and label = $2 for no key update"
+    sql = f"{FACTS} where region = $1 and label = $2 for no key update"
     return _facts(await db.fetchrow(sql, region, label))
 
 
 async def find_in(db: Queries, region: str, label: str) -> BucketFacts | None:
     """A bucket of any account by its region, also one that is being deleted."""
-    sql = f"{_FACTS} where region = $1 and label = $2"
+    sql = f"{FACTS} where region = $1 and label = $2"
     return _facts(await db.fetchrow(sql, region, label))
 
 
@@ -171,20 +167,20 @@ async def unknown_in(db: Queries, region: str, labels: Collection[str]) -> list[
 async def in_region(db: Queries, region: str, after: str, limit: int) -> list[BucketFacts]:
     """The next ones of all accounts by label."""
     sql = (
-        f'{_FACTS} where region = $1 and label > $2 collate "C" order by label collate "C" limit $3'
+        f'{FACTS} where region = $1 and label > $2 collate "C" order by label collate "C" limit $3'
     )
     return [BucketFacts(**row) for row in await db.fetch(sql, region, after, limit)]
 
 
 async def of_account(db: Queries, account_id: int) -> list[BucketFacts]:
     """All of an account, also those that are being deleted, by id."""
-    rows = await db.fetch(f"{_FACTS} where account_id = $1 order by id", account_id)
+    rows = await db.fetch(f"{FACTS} where account_id = $1 order by id", account_id)
     return [BucketFacts(**row) for row in rows]
 
 
 async def lock_all(db: Queries, account_id: int) -> list[BucketFacts]:
     """All that the account sees, which nobody else changes until the end of the transaction."""
-    sql = f"{_FACTS} where account_id = $1 and not deleting order by id for no key update"
+    sql = f"{FACTS} where account_id = $1 and not deleting order by id for no key update"
     return [BucketFacts(**row) for row in await db.fetch(sql, account_id)]
 
 
@@ -197,23 +193,8 @@ async def record(db: Queries, bucket_id: int) -> str:
 
 async def pending(db: Queries, limit: int) -> list[BucketFacts]:
     """Some of which the engine has something else than the row says."""
-    sql = f"{_FACTS} where deleting or applied < revision order by id limit $1"
+    sql = f"{FACTS} where deleting or applied < revision order by id limit $1"
     return [BucketFacts(**row) for row in await db.fetch(sql, limit)]
-
-
-async def smallest_first(db: Queries, region: str, minute: int) -> list[BucketFacts]:
-    """Those that the engine of a region holds, and that are counted in this minute: every bucket in
-    each, but one with 200,000 objects in every second one, and so on."""
-    rows = await db.fetch(
-        f"""
-        {_FACTS} where region = $1 and applied > 0 and not deleting
-            and $2 % greatest(1, objects / {_COUNTED_EACH_MINUTE}) = 0
-        order by objects, id
-        """,
-        region,
-        minute,
-    )
-    return [BucketFacts(**row) for row in rows]
 
 
 async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
@@ -292,65 +273,6 @@ async def set_object_acl(db: Queries, bucket_id: int, name: str, acl: Acl) -> No
         acl,
     )
     await db.execute("update object_bucket set revision = revision + 1 where id = $1", bucket_id)
-
-
-async def set_usage(db: Queries, bucket_id: int, objects: int, size: int, now: datetime) -> None:
-    """Bytes, which are charged for from now on."""
-    changed = await db.fetchval(
-        """
-        update object_bucket set objects = $2, size = $3
-        where id = $1 and (objects, size) <> ($2, $3) returning true
-        """,
-        bucket_id,
-        objects,
-        size,
-    )
-    if changed:
-        await ledger.record(db, CHARGED, bucket_id, now)
-
-
-async def add_sent(db: Queries, region: str, since: str, sent: dict[str, int], month: date) -> None:
-    """Add what a server has sent more than is known; all of it, when it has started anew."""
-    rows = await db.fetch(
-        """
-        select b.id, b.account_id, b.label, (s.value::bigint)
-            - case when b.counted_since = $2 then b.counted else 0 end as more
-        from object_bucket b join json_each_text($3) s on s.key = b.label
-        where b.region = $1 order by b.id for no key update of b
-        """,
-        region,
-        since,
-        orjson.dumps(sent).decode(),
-    )
-    for row in rows:
-        await db.execute(
-            "update object_bucket set counted_since = $2, counted = $3 where id = $1",
-            row["id"],
-            since,
-            sent[row["label"]],
-        )
-        if row["more"] > 0:
-            await db.execute(
-                """
-                insert into object_transfer as t (account_id, month, sent) values ($1, $2, $3)
-                on conflict (account_id, month) do update set sent = t.sent + excluded.sent
-                """,
-                row["account_id"],
-                month,
-                row["more"],
-            )
-
-
-async def sent_in(db: Queries, account_id: int, month: date) -> int:
-    """Bytes"""
-    sql = "select sent from object_transfer where account_id = $1 and month = $2"
-    return int(await db.fetchval(sql, account_id, month) or 0)
-
-
-async def senders(db: Queries, month: date) -> list[int]:
-    """Accounts from whose buckets anything was got in a month."""
-    rows = await db.fetch("select account_id from object_transfer where month = $1", month)
-    return [row["account_id"] for row in rows]
 
 
 async def owner(db: Queries, account_id: int) -> str:

@@ -14,7 +14,15 @@ from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, invalid
 from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
-from roost.resources.object_storage import jobs, key_queries, limits, locks, queries, rules
+from roost.resources.object_storage import (
+    jobs,
+    key_queries,
+    limits,
+    locks,
+    queries,
+    rules,
+    usage_queries,
+)
 from roost.resources.object_storage.bodies import ChangeAccess, CreateBucket
 from roost.resources.object_storage.engine import OBJECT_PLANE, Acl, ObjectEngine
 from roost.resources.object_storage.queries import BucketFacts, NewBucket
@@ -144,4 +152,4 @@ def reaching() -> Iterator[None]:
 async def sent(context: Context) -> int:
     """Bytes that clients of the account have got this month."""
     month = context.clock.now().date().replace(day=1)
-    return await queries.sent_in(context.db, context.account_id, month)
+    return await usage_queries.sent_in(context.db, context.account_id, month)

@@ -11,7 +11,7 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.object_storage import adoption_jobs, jobs, key_queries, queries
+from roost.resources.object_storage import adoption_jobs, jobs, key_queries, queries, usage_queries
 from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket, ObjectEngine
 from roost.resources.object_storage.locks import resource_of
 from roost.store import Queries, Store
@@ -92,15 +92,15 @@ async def count(run: Run[JobArgs]) -> Verdict:
 
 async def _count(store: Store, region: str, engine: ObjectEngine, now: datetime) -> None:
     minute = int(now.replace(tzinfo=UTC).timestamp()) // 60
-    buckets = await queries.smallest_first(store, region, minute)
+    buckets = await usage_queries.smallest_first(store, region, minute)
     traffic = await engine.traffic()
     async with store.transaction() as db:
         month = now.date().replace(day=1)
-        await queries.add_sent(db, region, traffic.since, dict(traffic.sent), month)
+        await usage_queries.add_sent(db, region, traffic.since, dict(traffic.sent), month)
     for bucket in buckets:
         usage = await engine.usage(bucket.label)
         async with store.transaction() as db:
-            await queries.set_usage(db, bucket.id, usage.objects, usage.size, now)
+            await usage_queries.set_usage(db, bucket.id, usage.objects, usage.size, now)
 
 
 WATCH = JobKind(

@@ -9,7 +9,7 @@ from roost.core.catalog import Catalog
 from roost.resources.account.queries import has_object_storage
 from roost.resources.compute import totals_queries as totals
 from roost.resources.compute.billing_queries import CHARGED as INSTANCES
-from roost.resources.object_storage import queries as objects
+from roost.resources.object_storage import usage_queries as objects
 from roost.resources.usage import queries
 from roost.resources.usage.pool_rules import Pool, pools
 from roost.services import Services

@@ -1,0 +1,86 @@
+"""SQL of what buckets hold and send."""
+
+from datetime import date, datetime
+
+import orjson
+
+from roost.core.billing import ledger
+from roost.resources.object_storage.queries import CHARGED, FACTS, BucketFacts
+from roost.store import Queries
+
+_COUNTED_EACH_MINUTE = 100_000
+"""Objects, which take some seconds to count."""
+
+
+async def smallest_first(db: Queries, region: str, minute: int) -> list[BucketFacts]:
+    """Those that the engine of a region holds, and that are counted in this minute: every bucket in
+    each, but one with 200,000 objects in every second one, and so on."""
+    rows = await db.fetch(
+        f"""
+        {FACTS} where region = $1 and applied > 0 and not deleting
+            and $2 % greatest(1, objects / {_COUNTED_EACH_MINUTE}) = 0
+        order by objects, id
+        """,
+        region,
+        minute,
+    )
+    return [BucketFacts(**row) for row in rows]
+
+
+async def set_usage(db: Queries, bucket_id: int, objects: int, size: int, now: datetime) -> None:
+    """Bytes, which are charged for from now on."""
+    changed = await db.fetchval(
+        """
+        update object_bucket set objects = $2, size = $3
+        where id = $1 and (objects, size) <> ($2, $3) returning true
+        """,
+        bucket_id,
+        objects,
+        size,
+    )
+    if changed:
+        await ledger.record(db, CHARGED, bucket_id, now)
+
+
+async def add_sent(db: Queries, region: str, since: str, sent: dict[str, int], month: date) -> None:
+    """Add what a server has sent more than is known; all of it, when it has started anew."""
+    rows = await db.fetch(
+        """
+        select b.id, b.account_id, b.label, (s.value::bigint)
+            - case when b.counted_since = $2 then b.counted else 0 end as more
+        from object_bucket b join json_each_text($3) s on s.key = b.label
+        where b.region = $1 order by b.id for no key update of b
+        """,
+        region,
+        since,
+        orjson.dumps(sent).decode(),
+    )
+    for row in rows:
+        await db.execute(
+            "update object_bucket set counted_since = $2, counted = $3 where id = $1",
+            row["id"],
+            since,
+            sent[row["label"]],
+        )
+        if row["more"] > 0:
+            await db.execute(
+                """
+                insert into object_transfer as t (account_id, month, sent) values ($1, $2, $3)
+                on conflict (account_id, month) do update set sent = t.sent + excluded.sent
+                """,
+                row["account_id"],
+                month,
+                row["more"],
+            )
+
+
+async def sent_in(db: Queries, account_id: int, month: date) -> int:
+    """Bytes"""
+    sql = "select sent from object_transfer where account_id = $1 and month = $2"
+    return int(await db.fetchval(sql, account_id, month) or 0)
+
+
+async def senders(db: Queries, month: date) -> list[int]:
+    """Accounts from whose buckets anything was got in a month."""
+    rows = await db.fetch("select account_id from object_transfer where month = $1", month)
+    return [row["account_id"] for row in rows]
