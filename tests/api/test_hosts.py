@@ -1,9 +1,11 @@
 """Two hosts of one region: what is where, whose workers do what, and what has room."""
 
 import asyncio
+import operator
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -13,17 +15,23 @@ import pytest
 from roost.app.fsck import check_all
 from roost.app.host import HostError, join
 from roost.app.operator import drains, hosts
+from roost.app.operator.jobs import cancel
 from roost.app.roost import Roost
 from roost.core.engine import EngineError, Folder, FullError, Host
 from roost.core.hosts import queries
 from roost.core.hosts.identity import Identity
 from roost.core.hosts.links import Links, Parcel
+from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.engines.simulated.volumes import SimulatedVolumes
+from roost.jobs.kinds import JobArgs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.jobs import CAPACITY, CapacityArgs
-from roost.resources.compute.lifecycle.move_jobs import left_on
+from roost.resources.compute.leftover_jobs import left_on
+from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE, UNFIT
 from roost.resources.firewalls.engine import FIREWALL_PLANE
+from roost.resources.maintenance import service as maintenance
+from roost.resources.maintenance.jobs import DUE
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.settings import MAIN_HOST
 from tests.support.client import Client, Contract, Json, until
@@ -32,8 +40,10 @@ from tests.support.firewalls import rule, rules
 from tests.support.hosts import running_host
 from tests.support.instances import INSTANCES, OMITTED, create_body, made, settled
 from tests.support.server import running_roost, simulated
+from tests.support.stage import Stage
 
 REGION = "us-lake"
+PAST = datetime(2026, 1, 1)
 FULL = "The region has no capacity for this plan type"
 
 
@@ -231,11 +241,14 @@ async def test_hosts_that_are_full_refuse_and_none_is_promised_too_much(
         await pair.client.delete(f"{INSTANCES}/{each}")
 
 
-async def test_an_instance_goes_to_the_other_host_and_back_with_all_that_it_has(pair: Pair) -> None:
+@pytest.mark.parametrize("live", [True, False])
+async def test_an_instance_goes_to_the_other_host_and_back_with_all_that_it_has(
+    live: bool, pair: Pair
+) -> None:
     row = await pair.made_on("b", booted=True, backups_enabled=True)
     one = f"{INSTANCES}/{row['id']}"
     volume = await pair.client.post(
-        "/volumes", {"label": "kept", "size": 20, "compute_id": row["id"]}
+        "/volumes", {"label": f"kept-{live}", "size": 20, "compute_id": row["id"]}
     )
     path = f"/volumes/{volume['id']}"
     await until(lambda: pair.client.get(path), lambda found: found["status"] == "active")
@@ -250,12 +263,13 @@ async def test_an_instance_goes_to_the_other_host_and_back_with_all_that_it_has(
     settings = pair.main.settings
     for host, former in ((MAIN_HOST, "b"), ("b", MAIN_HOST), (MAIN_HOST, "b")):
         await pair.gone(row["id"], host)
-        said = await drains.migrate(pair.main.store, settings, row["id"], host)
+        booted = await started(pair, former, row["id"])
+        said = await drains.migrate(pair.main.store, settings, row["id"], host, live=live)
         assert said == f"instance {row['id']} is on host {host}"
         assert (await settled(pair.client, row["id"]))["ipv4"] == row["ipv4"]
         await until(lambda: pair.client.get(one), lambda found: found["status"] == "running")
         await pair.gone(row["id"], former)
-        assert row["id"] in await pair.guests(host)
+        assert (await started(pair, host, row["id"]) == booted) is live
         assert row["id"] not in await pair.guests(former)
         engine = pair.roost(host).services.get(Engines)
         state = await engine.of(VOLUME_PLANE, REGION).inspect(volume["id"])
@@ -264,22 +278,32 @@ async def test_an_instance_goes_to_the_other_host_and_back_with_all_that_it_has(
         held = await engine.of(INSTANCE_PLANE, REGION).backups.list()
         assert backup["id"] in {each.id for each in held}
         await sound(pair)
-    actions = [each["action"] for each in (await pair.client.get("/account/events"))["data"]]
-    assert actions.count("compute_migrate") == 3
+    wanted = {"entity.type": "compute", "entity.id": row["id"]}
+    events = (await pair.client.get("/account/events", filter=wanted))["data"]
+    found = Counter((each["action"], each["status"]) for each in events)
+    assert found["compute_migrate", "finished"] == 3
+    assert found["compute_boot", "finished"] == (1 if live else 4)
     for host in (MAIN_HOST, "c"):
         with pytest.raises(drains.DrainError):
             await drains.migrate(pair.main.store, settings, row["id"], host)
 
 
+async def started(pair: Pair, host: str, compute_id: int) -> str:
+    """Which start of its guest runs there."""
+    counted = await pair.roost(host).services.get(Engines).of(INSTANCE_PLANE, REGION).counters()
+    return counted[compute_id].run
+
+
+@pytest.mark.parametrize("live", [True, False])
 async def test_an_instance_stays_where_the_other_host_does_not_take_it(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch
+    live: bool, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is left of it there, and it can go when that host is well again."""
     row = await pair.made_on("b", booted=True)
     engine = pair.main.services.get(Engines).of(INSTANCE_PLANE, REGION)
-    monkeypatch.setattr(engine, "unpack", _refuse)
+    monkeypatch.setattr(engine.live if live else engine, "receive" if live else "unpack", _refuse)
     with pytest.raises(drains.DrainError, match="no room"):
-        await drains.migrate(pair.main.store, pair.main.settings, row["id"], MAIN_HOST)
+        await drains.migrate(pair.main.store, pair.main.settings, row["id"], MAIN_HOST, live=live)
     found = await settled(pair.client, row["id"])
     assert (found["status"], await pair.host_of(row["id"])) == ("running", "b")
     await pair.gone(row["id"], MAIN_HOST)
@@ -287,6 +311,129 @@ async def test_an_instance_stays_where_the_other_host_does_not_take_it(
     monkeypatch.undo()
     await drains.migrate(pair.main.store, pair.main.settings, row["id"], MAIN_HOST)
     assert await pair.host_of(row["id"]) == MAIN_HOST
+
+
+async def test_one_that_cannot_go_while_it_runs_is_powered_off(pair: Pair) -> None:
+    """Its events say why."""
+    row = await pair.made_on("b", booted=True)
+    one = f"{INSTANCES}/{row['id']}"
+    config = (await pair.client.get(f"{one}/configs"))["data"][0]
+    devices = {"sda": config["devices"]["sda"]}
+    await pair.client.put(f"{one}/configs/{config['id']}", {"devices": devices})
+    await drains.migrate(pair.main.store, pair.main.settings, row["id"], MAIN_HOST)
+    await until(lambda: pair.client.get(one), lambda found: found["status"] == "running")
+    assert await pair.host_of(row["id"]) == MAIN_HOST
+    await pair.gone(row["id"], "b")
+    await sound(pair)
+    wanted = {"entity.type": "compute", "entity.id": row["id"], "action": "compute_migrate"}
+    found = (await pair.client.get("/account/events", filter=wanted))["data"]
+    assert [(each["status"], each["message"]) for each in reversed(found)] == [
+        ("failed", f"{UNFIT}: it has disks that its configuration does not use."),
+        ("finished", ""),
+    ]
+
+
+async def test_a_host_that_dies_while_a_guest_is_to_come(pair: Pair) -> None:
+    """The guest runs on; whoever cancels the move has it where it was."""
+    row = await pair.made_on("b", booted=True)
+    start, store = await started(pair, "b", row["id"]), pair.main.store
+    await store.execute(
+        "insert into host (name, address, seen) values ('c', '127.0.0.1:9', clock_timestamp())"
+    )
+    await store.execute(
+        """
+        insert into region_capacity (region, host, memory, storage, free, cpus, measured)
+        values ($1, 'c', null, null, null, null, now())
+        """,
+        REGION,
+    )
+    moving = asyncio.create_task(drains.migrate(store, pair.main.settings, row["id"], "c"))
+    waits = "select id from job where kind = $1 and host = 'c' and status = 'waiting'"
+    job_id = await until(partial(store.fetchval, waits, MOVE_LIVE.name), bool)
+    assert (await pair.client.get(f"{INSTANCES}/{row['id']}"))["status"] == "migrating"
+    assert await cancel(store, job_id) == f"job {job_id} is being stopped and undone"
+    with pytest.raises(drains.DrainError, match="stays where it is"):
+        await moving
+    found = await settled(pair.client, row["id"])
+    assert (found["status"], await pair.host_of(row["id"])) == ("running", "b")
+    assert await started(pair, "b", row["id"]) == start
+    for table in ("job", "region_capacity"):
+        await store.execute(f"delete from {table} where host = 'c'")
+    await store.execute("delete from host where name = 'c'")
+    await sound(pair)
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_one_that_is_deleted_on_its_way_leaves_nothing(
+    live: bool, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither on the host that it came from, nor where most of it is already."""
+    row = await pair.made_on("b", booted=True)
+    path = f"{INSTANCES}/{row['id']}"
+    volume = await pair.client.post(
+        "/volumes", {"label": f"left-{live}", "size": 20, "compute_id": row["id"]}
+    )
+    there = pair.main.services.get(Engines)
+    volumes = there.of(VOLUME_PLANE, REGION)
+    await settled(pair.client, row["id"])
+    await until(
+        lambda: pair.client.get(f"/volumes/{volume['id']}"),
+        lambda found: found["status"] == "active",
+    )
+    here = pair.other.services.get(Engines).of(INSTANCE_PLANE, REGION)
+    sent = asyncio.Event()
+
+    async def hang(*_args: object) -> None:
+        sent.set()
+        await asyncio.Event().wait()
+
+    if live:
+        monkeypatch.setattr(here.live, "send", hang)
+    else:
+        monkeypatch.setattr(Neighbours, "convey", hang)
+    move = drains.migrate(pair.main.store, pair.main.settings, row["id"], MAIN_HOST, live=live)
+    moving = asyncio.create_task(move)
+    await sent.wait()
+    spec = await Stage(pair.main).spec(row["id"])
+    assert (await volumes.inspect(volume["id"]) is not None) is live
+    await pair.client.delete(path)
+    with pytest.raises(drains.DrainError, match="was deleted"):
+        await moving
+    await until(lambda: pair.client.send("GET", path), lambda answer: answer.status == 404)
+    await pair.gone(row["id"], MAIN_HOST)
+    for host in (MAIN_HOST, "b"):
+        assert row["id"] not in await pair.guests(host)
+    with pytest.raises(EngineError, match="not arrived"):
+        await there.of(INSTANCE_PLANE, REGION).live.enter(spec)
+    assert await volumes.inspect(volume["id"]) is None
+    assert (await pair.client.get(f"/volumes/{volume['id']}"))["compute_id"] is None
+    monkeypatch.undo()
+    await sound(pair)
+    await pair.client.delete(f"/volumes/{volume['id']}")
+
+
+async def test_a_live_migration_as_maintenance(pair: Pair) -> None:
+    """It is over when the guest is on the other host; where none can have it, it is canceled."""
+    row = await pair.made_on("b", booted=True)
+    for host, status in ((MAIN_HOST, "completed"), (MAIN_HOST, "canceled")):
+        start = await started(pair, await pair.host_of(row["id"]), row["id"])
+        async with pair.main.store.transaction() as db:
+            planned = await maintenance.schedule(db, row["id"], "live_migration", PAST, "a fan")
+        if status == "canceled":
+            await hosts.close(pair.main.store, "b")
+        await until(partial(_begun, pair, planned), partial(operator.eq, status))
+        assert await pair.host_of(row["id"]) == host
+        assert await started(pair, host, row["id"]) == start
+        await hosts.undrain(pair.main.store, "b")
+    await sound(pair)
+
+
+async def _begun(pair: Pair, maintenance_id: int) -> str:
+    """Its status after another minute."""
+    await pair.main.queue.enqueue(pair.main.store, DUE, JobArgs())
+    status = "select status from maintenance where id = $1"
+    found: str = await pair.main.store.fetchval(status, maintenance_id)
+    return found
 
 
 async def _refuse(*_args: object) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from roost.core.catalog.entries import Uplink
 from roost.engines.qemu.images.store import ImageInfo
 from tests.engines.harness import Pools
 
@@ -22,7 +23,7 @@ resolvers = {{ ipv4 = ["{pools.ipv4.ip}"], ipv6 = ["{pools.ipv6.ip}"] }}
 public_ipv4 = [{{ cidr = "{pools.ipv4.network}", gateway = "{pools.ipv4.ip}" }}]
 private_ipv4 = ["{private}"]
 ipv6 = {{ cidr = "{pools.ipv6.network}", gateway = "{pools.ipv6.ip}" }}
-uplink = "none"
+uplink = "{uplink}"
 """
 
 _TYPE = """
@@ -51,13 +52,17 @@ capabilities = {capabilities}
 
 
 def write_catalog(
-    path: Path, pools: Pools, image: ImageInfo, elsewhere: Pools | None = None
+    path: Path,
+    pools: Pools,
+    image: ImageInfo,
+    elsewhere: Pools | None = None,
+    uplink: Uplink = "none",
 ) -> Path:
     """With one image, which must be on this host already, and a region for each of the pools."""
     capabilities = '["cloud-init"]' if image.cloud_init else "[]"
     parts = [
         "kernels = []",
-        _REGION.format(id=REGION, pools=pools, private="192.168.128.0/19"),
+        _REGION.format(id=REGION, pools=pools, private="192.168.128.0/19", uplink=uplink),
         *_others(elsewhere),
         *(_TYPE.format(id=name, memory=memory, disk=disk) for name, memory, disk in _TYPES),
         _IMAGE.format(id=image.id, size=image.virtual_size, capabilities=capabilities),
@@ -69,4 +74,4 @@ def write_catalog(
 def _others(pools: Pools | None) -> list[str]:
     if pools is None:
         return []
-    return [_REGION.format(id=ELSEWHERE, pools=pools, private="192.168.160.0/19")]
+    return [_REGION.format(id=ELSEWHERE, pools=pools, private="192.168.160.0/19", uplink="none")]

@@ -25,9 +25,9 @@ from roost.resources.volumes.engine import VolumeEngine
 from tests.engines.harness import Harness, Pools, SimulatedHarness
 from tests.engines.hosts import NamedHost
 from tests.engines.qemu_host import QemuHarness, processes_with
+from tests.engines.segment import Segment, answer_for
 
 _T = TypeVar("_T")
-_ROUTER = "192.0.2.9"
 
 
 class LiveHost(Protocol):
@@ -99,10 +99,15 @@ class QemuHost:
     """A network namespace on the segment of the world."""
 
     def __init__(
-        self, host: NamedHost, address: str, state_dir: Path, images: ImageStore, pools: Pools
+        self,
+        host: NamedHost,
+        address: IPv4Address,
+        state_dir: Path,
+        images: ImageStore,
+        pools: Pools,
     ) -> None:
         self.host = host
-        self.address = IPv4Address(address)
+        self.address = address
         self.state_dir = state_dir
         self.network = NetworkConfig((pools.ipv4,), pools.ipv6, uplink="routed")
         self._images = images
@@ -138,13 +143,11 @@ class QemuHost:
         return self.run(self.harness.remains(compute_id))
 
     def answers_for(self, spec: InstanceSpec) -> None:
-        """On the segment, for the guest's address, as the region's operator sets it up."""
         for each in spec.ipv4:
-            self.host.ip("neigh", "replace", "proxy", str(each.interface.ip), "dev", "eth0")
+            answer_for(self.host, str(each.interface.ip))
 
     def close(self) -> None:
         self.run(self.engine.shut_down())
-        self.host.close()
 
 
 @dataclass(frozen=True)
@@ -163,26 +166,17 @@ class Pair:
 
 
 class QemuPair:
-    """The world takes the region's addresses for neighbours: it learns where one is by ARP."""
+    """Both on a segment with the world."""
 
     def __init__(self, folder: Path, images: ImageStore, pools: Pools) -> None:
-        name = f"roost-live{pools.number}"
         self.pools = pools
-        self.world, here, there = (NamedHost(f"{name}{end}") for end in "wab")
-        self.world.ip("link", "add", "br0", "type", "bridge")
-        self.world.ip("link", "set", "br0", "up")
-        self.world.address("br0", f"{_ROUTER}/24")
-        self.world.ip("route", "add", str(pools.ipv4.network), "dev", "br0")
-        self.here = self._host(here, "192.0.2.1", folder / "here", images)
-        self.there = self._host(there, "192.0.2.2", folder / "there", images)
+        self._segment = Segment(f"roost-live{pools.number}", pools)
+        self.world = self._segment.world
+        self.here = self._host(self._segment.here, folder / "here", images)
+        self.there = self._host(self._segment.there, folder / "there", images)
 
-    def _host(self, host: NamedHost, address: str, folder: Path, images: ImageStore) -> QemuHost:
-        port = f"to-{host.name[-1]}"
-        self.world.cable(port, host, "eth0")
-        self.world.ip("link", "set", port, "master", "br0")
-        host.address("eth0", f"{address}/24")
-        host.ip("route", "add", "default", "via", _ROUTER)
-        return QemuHost(host, address, folder, images, self.pools)
+    def _host(self, host: NamedHost, folder: Path, images: ImageStore) -> QemuHost:
+        return QemuHost(host, self._segment.addresses[host], folder, images, self.pools)
 
     def spec(self, compute_id: int) -> InstanceSpec:
         return self.pools.spec(compute_id)
@@ -190,7 +184,7 @@ class QemuPair:
     def close(self) -> None:
         self.here.close()
         self.there.close()
-        self.world.close()
+        self._segment.close()
 
 
 async def _runs(guest: Guest) -> bool:

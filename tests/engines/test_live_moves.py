@@ -1,6 +1,6 @@
 """A real guest that counts and answers pings goes between two hosts, whatever is killed meanwhile.
 
-`ROOST_LIVE_ROUNDS` moves (2), and as many with a kill at some moment (one for each victim).
+`ROOST_TEST_MOVES` moves (2), and as many with a kill at some moment (one for each victim).
 """
 
 import os
@@ -26,6 +26,7 @@ from tests.engines.harness import claim_pools, ignore, root_disk, until
 from tests.engines.live_pair import QemuHost, QemuPair
 from tests.engines.live_worker import Task
 from tests.engines.pinger import Pinger
+from tests.engines.segment import leave_to_others
 from tests.engines.shell import Shell, make_shell
 from tests.engines.test_qemu_guests import ipv4, with_key
 from tests.support.images import ensure_mini
@@ -35,7 +36,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 
-ROUNDS = int(os.environ.get("ROOST_LIVE_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("ROOST_TEST_MOVES", "2"))
 ID, VOLUME, FIREWALL = 100_001, VolumeSpec(100_002, 1), 100_003
 
 Victim = Literal["sender's worker", "sender's QEMU", "receiver's QEMU"]
@@ -96,7 +97,7 @@ class Story:
         """What follows once the books say that it is there."""
         self.there.run(self.there.engine.live.enter(self.spec))
         for each in self.spec.ipv4:
-            self.here.host.ip("neigh", "del", "proxy", str(each.interface.ip), "dev", "eth0")
+            leave_to_others(self.here.host, str(each.interface.ip))
         self.here.run(self.here.engine.delete(ID))
         self.here.run(self.here.volumes.delete(VOLUME.id))
         self.here.run(self.here.firewalls.remove(FIREWALL))

@@ -91,6 +91,41 @@ async def test_a_guest_runs_where_it_went(
     await elsewhere.engine.delete(offline.id)
 
 
+async def test_what_was_packed_is_unpacked_on_another_host(
+    harness: Harness, elsewhere: Harness, disk: DiskSpec
+) -> None:
+    """The guest and its backups, twice: the second takes the place of the first."""
+    backup, compute_id = next(ids), disk.compute_id
+    await harness.engine.backups.save(backup, [disk], ignore)
+    for _ in range(2):
+        content = harness.engine.pack(compute_id, [backup])
+        await elsewhere.engine.unpack(compute_id, [backup], content)
+    assert await elsewhere.read_disk(disk) == "written before"
+    assert await elsewhere.engine.backups.list() == [BackupState(backup, (disk.id,))]
+    for each in (harness, elsewhere):
+        await each.engine.backups.delete(backup)
+
+
+async def test_backups_go_alone_while_the_guest_runs(
+    harness: Harness, elsewhere: Harness, offline: InstanceSpec
+) -> None:
+    backup, disk = next(ids), root_disk(harness, offline.id)
+    await harness.engine.backups.save(backup, [disk], ignore)
+    await harness.engine.start(offline)
+    with pytest.raises(EngineError, match="runs"):
+        await anext(harness.engine.pack(offline.id, [backup]))
+    content = harness.engine.pack(offline.id, [backup], guest=False)
+    await elsewhere.engine.unpack(offline.id, [backup], content)
+    state = await harness.engine.inspect(offline.id)
+    assert state is not None
+    assert state.power == "running"
+    assert offline.id in await harness.engine.addresses.list()
+    assert await elsewhere.engine.inspect(offline.id) is None
+    assert await elsewhere.engine.backups.list() == [BackupState(backup, (disk.id,))]
+    for each in (harness, elsewhere):
+        await each.engine.backups.delete(backup)
+
+
 async def test_a_guest_that_came_is_taken_once(
     harness: Harness, elsewhere: Harness, disk: DiskSpec
 ) -> None:

@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import aiohttp
 import pytest
 import pytest_asyncio
 import structlog
@@ -97,6 +98,15 @@ async def test_the_server_is_adopted_by_the_next_control_plane(
     assert running(server) == before
     assert await second.inspect(zone.name) == zone
     await second.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/metrics", "/api/v1/servers/localhost"])
+async def test_its_pages_need_the_key(server: LocalServer, zone: Zone, path: str) -> None:
+    """They name zones and count queries, and anybody on the host reaches loopback."""
+    place = server.folder.place()
+    async with aiohttp.ClientSession() as session, session.get(place.url + path) as answer:
+        assert answer.status == 401
+        assert zone.name not in await answer.text()
 
 
 async def test_a_server_without_pid_file_is_found(

@@ -4,23 +4,31 @@ import asyncio
 import socket
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import pytest
+
+from roost.app.roost import Roost, open_roost
 from roost.clock import Clock
+from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.hosts.links import Content, Links, Parcel
+from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
-from roost.jobs import Environment
+from roost.jobs import Environment, Worker
 from roost.resources.compute import queries
-from roost.resources.compute.engine import Power
-from roost.resources.compute.lifecycle.move_jobs import CLEAR, MOVE, ClearArgs, MoveArgs
+from roost.resources.compute.engine import INSTANCE_PLANE, Power
+from roost.resources.compute.leftover_jobs import CLEAR, ClearArgs, left_on
+from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE
+from roost.resources.compute.lifecycle.move_jobs import MOVE, MoveArgs
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.volumes import jobs as volumes
 from roost.resources.volumes.jobs import LeftArgs
 from roost.settings import MAIN_HOST
-from tests.jobs.harness import Scenario
+from tests.jobs.harness import Scenario, work_until
 from tests.support.stage import REGION, Stage
 from tests.support.volume_stage import VolumeStage
 
@@ -100,7 +108,7 @@ class MoveCase:
 async def begin_move(environment: Environment, power: Power) -> MoveCase:
     stage, store = environment.services.get(Stage), environment.store
     there = There(environment.services.get(Links))
-    await _know_other(environment, there.address)
+    await _know(environment, _OTHER, there.address)
     compute_id = await stage.instance(power, power)
     async with store.transaction() as db:
         facts = await queries.lock_any(db, compute_id)
@@ -115,15 +123,110 @@ async def begin_move(environment: Environment, power: Power) -> MoveCase:
     return MoveCase(stage, there, compute_id, job_id, power)
 
 
-async def _know_other(environment: Environment, address: str | None) -> None:
+async def _know(environment: Environment, host: str, address: str | None) -> None:
     await environment.store.execute(
         """
         insert into host (name, address) values ($1, $2)
         on conflict (name) do update set address = excluded.address
         """,
-        _OTHER,
+        host,
         address,
     )
+
+
+@dataclass(frozen=True)
+class OtherHost:
+    """Another host with engines and a worker of its own."""
+
+    roost: Roost
+    _closing: AsyncExitStack
+
+    @classmethod
+    async def open(cls, environment: Environment) -> "OtherHost":
+        main = environment.services.get(Stage).roost
+        async with AsyncExitStack() as stack:
+            state = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            changed = {"host": _OTHER, "state": state, "key_file": main.settings.sealing_key}
+            settings = main.settings.model_copy(update=changed)
+            roost = await stack.enter_async_context(open_roost(settings))
+            worker = Worker(
+                replace(
+                    environment,
+                    services=roost.services,
+                    settings=replace(environment.settings, host=_OTHER),
+                )
+            )
+            task = asyncio.create_task(worker.run())
+            stack.push_async_callback(asyncio.wait, [task])
+            stack.callback(worker.stop)
+            return cls(roost, stack.pop_all())
+        raise AssertionError
+
+    @property
+    def engine(self) -> SimulatedInstances:
+        engine = self.roost.services.get(Engines).of(INSTANCE_PLANE, REGION)
+        assert isinstance(engine, SimulatedInstances)
+        return engine
+
+    async def close(self) -> None:
+        await self._closing.aclose()
+
+
+@dataclass(frozen=True)
+class LiveCase:
+    """A guest that goes while it runs: there is one of it, where the rows say that it is."""
+
+    environment: Environment
+    stage: Stage
+    there: OtherHost
+    compute_id: int
+    job_id: int
+    run: str
+
+    async def check_done(self) -> None:
+        assert (await self.stage.row(self.compute_id)).host == _OTHER
+        await self.check_failed()
+
+    async def check_failed(self) -> None:
+        row = await self.stage.row(self.compute_id)
+        assert (row.status, row.target_host) == ("running", None)
+        here, there = self.stage.engine(), self.there.engine
+        engine, other, left = (here, there, _OTHER)
+        if row.host == _OTHER:
+            engine, other, left = there, here, MAIN_HOST
+        assert (await engine.counters())[self.compute_id].run == self.run
+        await work_until(self.environment, partial(self._is_clear, left))
+        assert await other.inspect(self.compute_id) is None
+        with pytest.raises(EngineError, match="not arrived"):
+            await other.live.enter(await self.stage.spec(self.compute_id))
+        await engine.stop(self.compute_id, 0)
+        await engine.delete(self.compute_id)
+        await self.there.close()
+        await self.environment.store.execute(
+            "delete from compute_instance where id = $1", self.compute_id
+        )
+
+    async def _is_clear(self, host: str) -> bool:
+        resource = left_on(self.compute_id, host)
+        return not await self.environment.queue.busy(self.environment.store, resource)
+
+
+async def begin_live(environment: Environment) -> LiveCase:
+    stage, store = environment.services.get(Stage), environment.store
+    there = await OtherHost.open(environment)
+    for name in (MAIN_HOST, _OTHER):
+        await _know(environment, name, "127.0.0.1:9")
+    compute_id = await stage.instance("running", "running")
+    async with store.transaction() as db:
+        facts = await queries.lock_any(db, compute_id)
+        assert facts is not None
+        await queries.set_target_host(db, compute_id, _OTHER)
+        args = MoveArgs(compute_id=compute_id, booted=True, source=MAIN_HOST, host=_OTHER)
+        by = log.Starter(environment.queue, db, facts.account_id)
+        await log.start(by, MOVE_LIVE, args, COMPUTE.of(facts))
+        job_id: int = await db.fetchval("select max(id) from job where kind = $1", MOVE_LIVE.name)
+    run = (await stage.engine().counters())[compute_id].run
+    return LiveCase(environment, stage, there, compute_id, job_id, run)
 
 
 @dataclass(frozen=True)
@@ -145,7 +248,7 @@ class ClearCase:
 
 async def begin_clear(environment: Environment) -> ClearCase:
     stage, store = environment.services.get(Stage), environment.store
-    await _know_other(environment, None)
+    await _know(environment, _OTHER, None)
     compute_id = await stage.instance("offline", "offline")
     await queries.set_host(store, compute_id, _OTHER)
     args = ClearArgs(compute_id=compute_id, region=REGION, host=MAIN_HOST, backups=())
@@ -163,10 +266,10 @@ async def begin_clear(environment: Environment) -> ClearCase:
 
 async def begin_clear_volume(environment: Environment) -> ClearCase:
     stage, store = VolumeStage(environment.services.get(Stage)), environment.store
-    await _know_other(environment, None)
+    await _know(environment, _OTHER, None)
     volume_id = await stage.volume()
     await store.execute("update volume set host = $2 where id = $1", volume_id, _OTHER)
-    args = LeftArgs(volume_id=volume_id, region=REGION, host=MAIN_HOST)
+    args = LeftArgs(volume_id=volume_id, region=REGION, host=MAIN_HOST, left="left:compute:1@main")
     job = await environment.queue.enqueue(store, volumes.CLEAR, args, host=MAIN_HOST)
 
     async def done() -> None:
@@ -182,6 +285,7 @@ async def begin_clear_volume(environment: Environment) -> ClearCase:
 SCENARIOS = (
     Scenario(MOVE, partial(begin_move, power="running"), "move what runs to another host"),
     Scenario(MOVE, partial(begin_move, power="offline"), "move what is off to another host"),
+    Scenario(MOVE_LIVE, begin_live, "move what goes on running to another host"),
     Scenario(CLEAR, begin_clear, "what is left of an instance on its former host"),
     Scenario(volumes.CLEAR, begin_clear_volume, "what is left of a volume on its former host"),
 )

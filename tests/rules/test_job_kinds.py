@@ -8,7 +8,7 @@ from roost.app.groups import GROUPS
 from roost.jobs.kinds import AnyKind, JobArgs, JobKind
 from roost.resources.cancellation.jobs import CloseArgs
 from roost.resources.compute import locks as compute
-from roost.resources.compute.lifecycle.move_jobs import ClearArgs
+from roost.resources.compute.leftover_jobs import ClearArgs, left_on
 from roost.resources.compute.locks import InstanceArgs
 from roost.resources.compute.watch_jobs import CHECK
 from roost.resources.conditions.letter_jobs import LetterArgs
@@ -61,7 +61,7 @@ def _works_on(kind: JobKind[Args]) -> str | None:
     if kind.name in _OTHERS:
         return _OTHERS[kind.name]
     for args, resource in (
-        (LeftArgs, f"left:{volumes.resource_of(7)}@b"),
+        (LeftArgs, f"left:{compute.resource_of(8)}@b"),
         (ClearArgs, f"left:{compute.resource_of(8)}@b"),
         (VolumeArgs, volumes.resource_of(7)),
         (DatabaseArgs, databases.resource_of(9)),
@@ -95,6 +95,7 @@ def _declared(kind: JobKind[Args]) -> str | None:
         number=6,
         condition_id=6,
         channel="webhook",
+        left=left_on(8, "b"),
     )
     return None if kind.resource is None else kind.resource(args)
 

@@ -16,7 +16,7 @@ order by c.relname
 """
 _BESIDE = frozenset(
     (
-        *("worker", "host", "job_schedule", "operator_condition"),
+        *("worker", "host", "region_capacity", "job_schedule", "operator_condition"),
         *("api_user", "login", "token", "token_use"),
         *("row_count", "usage_amount", "usage_month", "usage_reading"),
     )

@@ -66,14 +66,17 @@ def show(state: Path | None, name: str, limit: int, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--at-once", type=click.IntRange(1, 16), default=2, show_default=True)
 @click.option("--stay", is_flag=True, help="Move nothing: only place nothing new there.")
-def drain(state: Path | None, catalog: Path | None, name: str, at_once: int, stay: bool) -> None:
+@click.option("--off", is_flag=True, help="Power guests off for the way, and boot them there.")
+def drain(
+    state: Path | None, catalog: Path | None, name: str, at_once: int, stay: bool, off: bool
+) -> None:
     """Place nothing new on a host, and bring its instances to others.
 
-    A guest that runs is powered off, and booted again there. Ends with 1 when some are left; the
+    Guests that run go on running where they can. Ends with 1 when some are left; the
     next call goes on with them.
     """
     settings = read_served_settings(state=state, catalog=catalog)
-    left = run(_drain(settings, name, 0 if stay else at_once))
+    left = run(_drain(settings, name, 0 if stay else at_once, live=not off))
     if left and not stay:
         raise click.ClickException(f"{left} instances are left on host {name}")
     click.echo(f"host {name} is draining, and has {left} instances")
@@ -107,9 +110,9 @@ async def _describe(settings: Settings, name: str, limit: int) -> Shown:
         return await hosts.describe(store, name, limit)
 
 
-async def _drain(settings: Settings, name: str, at_once: int) -> int:
+async def _drain(settings: Settings, name: str, at_once: int, *, live: bool) -> int:
     async with open_store(settings) as store:
-        return await drains.drain(store, settings, name, at_once, click.echo)
+        return await drains.drain(store, settings, name, at_once, click.echo, live=live)
 
 
 async def _undrain(settings: Settings, name: str) -> None:

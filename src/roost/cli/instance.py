@@ -75,13 +75,17 @@ def show(
 )
 @click.argument("compute_id", type=ID, metavar="ID")
 @click.option("--host", metavar="NAME", help="Where to; default: where most room is.")
-def migrate(state: Path | None, catalog: Path | None, compute_id: int, host: str | None) -> None:
+@click.option("--off", is_flag=True, help="Power its guest off for the way, and boot it there.")
+def migrate(
+    state: Path | None, catalog: Path | None, compute_id: int, host: str | None, off: bool
+) -> None:
     """Bring an instance to another host of its region.
 
-    Its guest is powered off, and booted again there if it ran. Ends when that is done.
+    A guest that runs goes on running; one that cannot is powered off, and booted again there. Ends
+    when that is done.
     """
     settings = read_served_settings(state=state, catalog=catalog)
-    click.echo(run(_migrate(settings, compute_id, host)))
+    click.echo(run(_migrate(settings, compute_id, host, live=not off)))
 
 
 @instance.command()
@@ -98,9 +102,9 @@ def console(
     click.echo(escape(run(_console(settings, compute_id, limit))))
 
 
-async def _migrate(settings: Settings, compute_id: int, host: str | None) -> str:
+async def _migrate(settings: Settings, compute_id: int, host: str | None, *, live: bool) -> str:
     async with open_store(settings) as store:
-        return await drains.migrate(store, settings, compute_id, host)
+        return await drains.migrate(store, settings, compute_id, host, live=live)
 
 
 async def _list(settings: Settings, wanted: Wanted) -> list[ListedInstance]:

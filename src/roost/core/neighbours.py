@@ -1,7 +1,7 @@
 """What hangs on an instance: groups that compute knows nothing of say here what it means to them.
 
-Every method but `settle`, `carry` and `convey` is called in the transaction of the change, which
-holds the instance's row. What a group does not say means nothing to it.
+Every method but `settle`, `carry`, `convey` and `expect` is called in the transaction of the
+change, which holds the instance's row. What a group does not say means nothing to it.
 """
 
 from collections.abc import Sequence
@@ -47,15 +47,20 @@ class Neighbour:
         While no transaction is open. Raises EngineError.
         """
 
+    async def expect(self, db: Queries, services: Services, compute_id: int) -> None:
+        """Make ready on this host what the guest fills that comes while it runs.
+
+        While no transaction is open. Raises EngineError.
+        """
+
     async def rehosted(self, db: Queries, services: Services, compute_id: int, host: str) -> None:
         """The instance is on another host of the region when the transaction ends."""
 
     async def clear(
-        self, db: Queries, services: Services, compute_id: int, host: str
-    ) -> Sequence[int]:
+        self, db: Queries, services: Services, compute_id: int, host: str, left: str
+    ) -> None:
         """Have a host drop what it holds for the instance, which is on another one when the
-        transaction ends; the ids of the jobs that do it."""
-        return ()
+        transaction ends: jobs of the resource `left`, where one drops the guest before them."""
 
     async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
         """The instance is in another region when the transaction ends; its addresses are still
@@ -115,15 +120,19 @@ class Neighbours(Neighbour):
         for each in self._all:
             await each.convey(db, services, compute_id, address)
 
+    async def expect(self, db: Queries, services: Services, compute_id: int) -> None:
+        for each in self._all:
+            await each.expect(db, services, compute_id)
+
     async def rehosted(self, db: Queries, services: Services, compute_id: int, host: str) -> None:
         for each in self._all:
             await each.rehosted(db, services, compute_id, host)
 
     async def clear(
-        self, db: Queries, services: Services, compute_id: int, host: str
-    ) -> Sequence[int]:
-        found = [await each.clear(db, services, compute_id, host) for each in self._all]
-        return [job_id for job_ids in found for job_id in job_ids]
+        self, db: Queries, services: Services, compute_id: int, host: str, left: str
+    ) -> None:
+        for each in self._all:
+            await each.clear(db, services, compute_id, host, left)
 
     async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
         for each in self._all:

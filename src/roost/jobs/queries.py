@@ -227,12 +227,13 @@ async def any_unfinished(db: Queries, job_ids: Sequence[int]) -> bool:
     return found
 
 
-async def flag(db: Queries, job_id: int, stop: Stop, reason: str) -> None:
-    """Have the worker stop the job. The lock of the job is held."""
+async def flag(db: Queries, job_id: int, stop: Stop, reason: str, host: str) -> None:
+    """Have the worker stop the job, and workers of the host go on with it. The lock of the job is
+    held."""
     await db.execute(
         f"""
         with flagged as (
-            update job set stop = $2, stop_reason = $3, revision = revision + 1,
+            update job set stop = $2, stop_reason = $3, host = $4, revision = revision + 1,
                 run_at = case when status = 'running' then run_at else '-infinity' end
             where id = $1 returning status
         )
@@ -242,6 +243,7 @@ async def flag(db: Queries, job_id: int, stop: Stop, reason: str) -> None:
         job_id,
         stop,
         reason,
+        host,
     )
 
 

@@ -120,7 +120,11 @@ class JobQueue:
                 await queries.free(conn, [ended.resource], self.clock.now())
             return True
         if job.status in ("running", "waiting"):
-            await queries.flag(conn, job_id, "cancel", reason)
+            # Where it is undone: the host that it waits for may be gone.
+            kind = self.kinds[job.kind]
+            step = kind.undoing(job.step)
+            host = job.host if step is None else kind.host_of(step, job)
+            await queries.flag(conn, job_id, "cancel", reason, host)
             return True
         return False
 
@@ -153,7 +157,7 @@ class JobQueue:
         """
         for job in await queries.lock_resource(conn, resource):
             if job.status == "running":
-                await queries.flag(conn, job.id, "preempt", reason)
+                await queries.flag(conn, job.id, "preempt", reason, job.host)
             else:
                 ended = await queries.end(conn, job.id, reason, self.clock.now())
                 await self.listener.failed(conn, ended)

@@ -17,6 +17,7 @@ from roost.errors import ApiError, OperatorError
 from roost.jobs import queries as jobs
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.host_queries import instances_of
+from roost.resources.compute.lifecycle.live_jobs import UNFIT
 from roost.resources.compute.lifecycle.move_service import (
     MoveError,
     Started,
@@ -57,12 +58,26 @@ class _Mover:
         )
         return cls(store, services, clock)
 
-    async def begin(self, compute_id: int, host: str | None) -> Started:
+    async def move(self, compute_id: int, host: str | None, *, live: bool) -> str:
+        """Where it is when it is there; one that cannot go while it runs is powered off for it.
+
+        Raises DrainError.
+        """
+        started = await self._begin(compute_id, host, live=live)
+        fault = await self._ended(started)
+        if fault is not None and fault.startswith(UNFIT):
+            started = await self._begin(compute_id, started.host, live=False)
+            fault = await self._ended(started)
+        if fault is not None:
+            raise DrainError(f"instance {compute_id} stays where it is: {fault}")
+        return f"instance {compute_id} is on host {started.host}"
+
+    async def _begin(self, compute_id: int, host: str | None, *, live: bool) -> Started:
         """What is done with it just now ends before. Raises DrainError."""
 
         async def work(db: Connection) -> Started:
             context = Context(caller=None, db=db, services=self._services, clock=self._clock)
-            return await begin_move(context, compute_id, host)
+            return await begin_move(context, compute_id, host, live=live)
 
         deadline = time.monotonic() + _PATIENCE
         try:
@@ -78,7 +93,7 @@ class _Mover:
             reasons = ", ".join(problem.reason for problem in error.problems)
             raise DrainError(f"instance {compute_id}: {reasons}") from error
 
-    async def ended(self, started: Started) -> str | None:
+    async def _ended(self, started: Started) -> str | None:
         """Why it has failed; None when it is there."""
         while True:
             job = await jobs.find(self.store, started.job_id)
@@ -87,17 +102,17 @@ class _Mover:
             await asyncio.sleep(_POLL_SECONDS)
 
 
-async def migrate(store: Store, settings: Settings, compute_id: int, host: str | None) -> str:
+async def migrate(
+    store: Store, settings: Settings, compute_id: int, host: str | None, *, live: bool = True
+) -> str:
     """Says where it is when it is there. Raises DrainError."""
     mover = await _Mover.of(store, settings)
-    started = await mover.begin(compute_id, host)
-    fault = await mover.ended(started)
-    if fault is not None:
-        raise DrainError(f"instance {compute_id} stays where it is: {fault}")
-    return f"instance {compute_id} is on host {started.host}"
+    return await mover.move(compute_id, host, live=live)
 
 
-async def drain(store: Store, settings: Settings, name: str, at_once: int, say: Say) -> int:
+async def drain(
+    store: Store, settings: Settings, name: str, at_once: int, say: Say, *, live: bool = True
+) -> int:
     """Place nothing on a host, and move what it has, so many at once; how many are left.
 
     Raises HostError.
@@ -107,7 +122,7 @@ async def drain(store: Store, settings: Settings, name: str, at_once: int, say: 
     if at_once:
         mover, turns = await _Mover.of(store, settings), asyncio.Semaphore(at_once)
         count = _Count(len(held), say)
-        await asyncio.gather(*(_leave(mover, turns, each.id, count) for each in held))
+        await asyncio.gather(*(_leave(mover, turns, each.id, count, live=live) for each in held))
     return len(await instances_of(store, name, 0, _ALL))
 
 
@@ -120,13 +135,11 @@ class _Count:
         self._say(f"{self._done} of {self._total}: {text}")
 
 
-async def _leave(mover: _Mover, turns: asyncio.Semaphore, compute_id: int, count: _Count) -> None:
+async def _leave(
+    mover: _Mover, turns: asyncio.Semaphore, compute_id: int, count: _Count, *, live: bool
+) -> None:
     async with turns:
         try:
-            started = await mover.begin(compute_id, None)
-            fault = await mover.ended(started)
+            count.tell(await mover.move(compute_id, None, live=live))
         except DrainError as error:
             count.tell(str(error))
-            return
-        done = f"is on host {started.host}" if fault is None else f"stays: {fault}"
-        count.tell(f"instance {compute_id} {done}")

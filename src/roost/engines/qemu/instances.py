@@ -9,7 +9,7 @@ import os
 import shutil
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing, nullcontext, suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
@@ -160,14 +160,17 @@ class QemuInstances:
             for backup_id in backups:
                 await self._backups.take(backup_id, source.backups)
 
-    async def pack(self, compute_id: int, backups: Collection[int]) -> AsyncGenerator[bytes, None]:
-        doing, guest = "The instance could not be moved", self._guest(compute_id)
+    async def pack(
+        self, compute_id: int, backups: Collection[int], *, guest: bool = True
+    ) -> AsyncGenerator[bytes, None]:
+        doing, held = "The instance could not be moved", self._guest(compute_id)
         with faults(doing):
-            async with locked(guest.directory):
-                if await runs(guest):
+            async with locked(held.directory) if guest else nullcontext():
+                if guest and await runs(held):
                     raise EngineError(f"{doing}: it runs")
-                await self._network.release(compute_id)
-                names = await DISK.run(self._parcel, compute_id, backups)
+                if guest:
+                    await self._network.release(compute_id)
+                names = await DISK.run(self._parcel, [compute_id] if guest else [], backups)
                 async with aclosing(pack(doing, self._state_dir, names)) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -182,8 +185,9 @@ class QemuInstances:
         with faults(doing):
             await unpack(doing, self._state_dir, names, content)
 
-    def _parcel(self, compute_id: int, backups: Collection[int]) -> list[str]:
-        names = [f"compute-{compute_id}", *(f"backups/backup-{each}" for each in backups)]
+    def _parcel(self, guests: Collection[int], backups: Collection[int]) -> list[str]:
+        names = [f"compute-{each}" for each in guests]
+        names += [f"backups/backup-{each}" for each in backups]
         return [name for name in names if (self._state_dir / name).exists()]
 
     async def inspect(self, compute_id: int) -> InstanceState | None:

@@ -89,10 +89,12 @@ class SimulatedInstances:
         await self._plane.transact(lambda documents: moves.write(documents, found))
         await left.transact(lambda documents: moves.remove(documents, found))
 
-    async def pack(self, compute_id: int, backups: Collection[int]) -> AsyncGenerator[bytes, None]:
+    async def pack(
+        self, compute_id: int, backups: Collection[int], *, guest: bool = True
+    ) -> AsyncGenerator[bytes, None]:
         await self._plane.fail_if_planned("pack")
         found = await self._plane.transact(
-            lambda documents: moves.read(documents, compute_id, backups)
+            lambda documents: moves.read(documents, compute_id if guest else None, backups)
         )
         await self.plan.wait("pack", str(compute_id))
         yield moves.MOVED.dump_json(found)

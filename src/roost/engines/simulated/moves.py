@@ -22,15 +22,15 @@ class Moved:
 MOVED = TypeAdapter(Moved)
 
 
-def read(documents: Documents, compute_id: int, backups: Collection[int]) -> Moved:
+def read(documents: Documents, compute_id: int | None, backups: Collection[int]) -> Moved:
     """What there is of it. EngineError when it runs."""
-    guest = GUESTS.find(documents, compute_id)
+    guest = None if compute_id is None else GUESTS.find(documents, compute_id)
     if guest is not None and guest.started is not None:
         raise EngineError("The instance could not be moved: it runs")
     found = (BACKUPS.find(documents, each) for each in backups)
     return Moved(
         None if guest is None else replace(guest, addresses=None),
-        DISKS.all(documents, compute_id),
+        [] if compute_id is None else DISKS.all(documents, compute_id),
         [backup for backup in found if backup is not None],
     )
 

@@ -11,6 +11,7 @@ from roost.resources.addresses.queries import release
 from roost.resources.compute import queries
 from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.disks import queries as disks
+from roost.resources.compute.leftover_jobs import call_off
 from roost.resources.compute.locks import InstanceArgs, engine_of, facts_of
 from roost.resources.compute.neighbours import InstanceImages
 from roost.resources.compute.steps import go_off
@@ -62,14 +63,20 @@ async def take_back(run: Run[DeleteArgs]) -> Verdict:
 
 
 async def remove(run: Run[InstanceArgs]) -> Verdict:
-    """Remove everything of the guest from its engine, its backups too."""
+    """Remove everything of the guest from its engine, its backups too, and from a host that it was
+    to go to."""
     facts = await facts_of(run)
     engine = engine_of(run, facts)
     await engine.delete(facts.id)
     await run.get(Neighbours).settle(run.store, run.tools.services, facts.id)
     for backup_id in await queries.backup_ids(run.store, facts.id):
         await engine.backups.delete(backup_id)
-    return next_step(writing(disks.set_lost, facts.id))
+
+    async def write(db: Queries) -> None:
+        await call_off(db, run.tools.services, facts.id)
+        await disks.set_lost(db, facts.id)
+
+    return next_step(write)
 
 
 async def keep(run: Run[InstanceArgs]) -> Verdict:
@@ -83,6 +90,7 @@ async def keep(run: Run[InstanceArgs]) -> Verdict:
     gone = [each for each in await queries.backup_ids(run.store, facts.id) if each not in saved]
 
     async def write(db: Queries) -> None:
+        await call_off(db, run.tools.services, facts.id)
         await disks.set_lost(db, facts.id, kept)
         await queries.delete_backups(db, gone)
         await go_off(db, run)

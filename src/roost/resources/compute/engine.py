@@ -284,9 +284,14 @@ class InstanceEngine(Protocol):
         or `source` keeps its guests where this engine cannot reach them; then it keeps them.
         """
 
-    def pack(self, compute_id: int, backups: Collection[int]) -> AsyncGenerator[bytes, None]:
+    def pack(
+        self, compute_id: int, backups: Collection[int], *, guest: bool = True
+    ) -> AsyncGenerator[bytes, None]:
         """A guest that is off with its disks, and these backups, for `unpack` of another host's
-        engine of this name. EngineError when the guest runs; then it keeps them."""
+        engine of this name. EngineError when the guest runs; then it keeps them.
+
+        `guest`: False for the backups alone, whatever the guest does.
+        """
 
     async def unpack(
         self, compute_id: int, backups: Collection[int], content: AsyncIterator[bytes]

@@ -9,6 +9,7 @@ from roost.resources.compute import (
     filter_watch_jobs,
     fsck,
     jobs,
+    leftover_jobs,
     limits,
     notices,
     suspension_jobs,
@@ -26,7 +27,7 @@ from roost.resources.compute.disks import jobs as disk_jobs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.lifecycle import endpoints as lifecycle
 from roost.resources.compute.lifecycle import jobs as lifecycle_jobs
-from roost.resources.compute.lifecycle import migration_jobs, move_jobs
+from roost.resources.compute.lifecycle import live_jobs, migration_jobs, move_jobs
 from roost.resources.compute.queries import COMPUTE
 
 GROUP = Group(
@@ -42,7 +43,8 @@ GROUP = Group(
         *lifecycle_jobs.KINDS,
         migration_jobs.MIGRATE,
         move_jobs.MOVE,
-        move_jobs.CLEAR,
+        leftover_jobs.CLEAR,
+        live_jobs.MOVE_LIVE,
         suspension_jobs.SUSPEND,
     ),
     schedules=(

@@ -209,9 +209,13 @@ async def undo_make(run: Run[InstanceArgs]) -> Verdict:
 async def start(run: Run[InstanceArgs]) -> Verdict:
     """Power the guest on."""
     facts = await facts_of(run)
+    return await power_on(run, facts, await specify_boot(run, facts))
+
+
+async def specify_boot(run: Run[InstanceArgs], facts: InstanceFacts) -> InstanceSpec:
+    """The guest with the config that was chosen, or else that of its last boot."""
     config = await _config(run, facts)
-    spec = await specify(run.store, run.tools.services, facts, config)
-    return await power_on(run, facts, spec)
+    return await specify(run.store, run.tools.services, facts, config)
 
 
 async def start_again(run: Run[CreateArgs]) -> Verdict:

@@ -32,9 +32,10 @@ async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """Instances of a region with one status, and what their plans give them."""
+    """Instances of a region on one host with one status, and what their plans give them."""
 
     region: str
+    host: str
     status: str
     instances: int
     memory: int
@@ -44,8 +45,8 @@ class Promised:
 async def promised_by_status(db: Queries) -> list[Promised]:
     rows = await db.fetch(
         """
-        select region, status, count(*) as instances, sum(memory)::bigint << 20 as memory
-        from compute_instance group by region, status
+        select region, host, status, count(*) as instances, sum(memory)::bigint << 20 as memory
+        from compute_instance group by region, host, status
         """
     )
     return [Promised(**row) for row in rows]

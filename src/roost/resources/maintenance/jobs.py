@@ -4,14 +4,18 @@ type             instance meanwhile    event              done       failed
 reboot           rebooting             host_reboot        running    offline
 cold_migration   migrating             compute_migrate    running    offline
 
+A live_migration is a move to another host of the region, which the next minute finds ended.
+
 An instance that does not run then has nothing done to it. What else works on it comes first, and
 from then on everything else waits or is refused, as the job holds the instance.
 """
 
 import structlog
 
+from roost.core.context import Context
 from roost.core.events import log
 from roost.core.neighbours import Neighbours
+from roost.errors import ApiError
 from roost.jobs.kinds import JobArgs, JobKind, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -20,10 +24,11 @@ from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, done, next_step, writing
 from roost.resources.compute import queries as computes
 from roost.resources.compute.jobs import REBOOT
+from roost.resources.compute.lifecycle.move_service import MoveError
 from roost.resources.compute.locks import InstanceArgs, on_instance, resource_of
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import InstanceStatus
-from roost.resources.maintenance import queries
+from roost.resources.maintenance import live_service, queries
 from roost.resources.maintenance.queries import Maintenance
 from roost.resources.maintenance.records import MaintenanceStatus, MaintenanceType
 from roost.store import Queries
@@ -96,18 +101,23 @@ async def begin_due(run: Run[JobArgs]) -> Verdict:
 
     One that fails does not keep the later ones waiting; it is tried again in a minute.
     """
-    queue, neighbours = run.get(JobQueue), run.get(Neighbours)
     for row in await queries.due(run.store, run.clock.now()):
         try:
             async with run.store.transaction() as db:
-                await _begin(db, queue, neighbours, row)
+                await _begin(
+                    Context(caller=None, db=db, services=run.tools.services, clock=run.clock), row
+                )
+        except (MoveError, ApiError) as error:
+            _log.warning("maintenance_canceled", maintenance=row.id, reason=str(error))
+            await queries.set_status(run.store, row.id, "canceled")
         except Exception:
             _log.exception("maintenance_not_begun", maintenance=row.id)
     return next_step()
 
 
-async def _begin(db: Queries, queue: JobQueue, neighbours: Neighbours, seen: Maintenance) -> None:
+async def _begin(context: Context, seen: Maintenance) -> None:
     """While a job works on a volume of the instance its power stays as it is: in a minute again."""
+    db, queue, neighbours = context.db, context.get(JobQueue), context.get(Neighbours)
     facts = await computes.lock_any(db, seen.compute_id)
     row = await queries.lock(db, seen.id)
     if facts is None or row is None or facts.status == "deleting":
@@ -115,6 +125,10 @@ async def _begin(db: Queries, queue: JobQueue, neighbours: Neighbours, seen: Mai
     if await neighbours.busy(db, queue, facts.id):
         return
     busy = await queue.busy(db, resource_of(facts.id))
+    if row.type == "live_migration":
+        if not busy and row.status in ("pending", "started"):
+            await live_service.go_on(context, row, facts)
+        return
     # What has started without a job lost it to a deletion that failed, and begins again.
     if row.status == "pending" or (row.status == "started" and not busy):
         if facts.status == "running" or busy:

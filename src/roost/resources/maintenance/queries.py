@@ -39,9 +39,11 @@ class Maintenance:
     status: MaintenanceStatus
     reason: str
     when: datetime
+    host: str | None
+    """Where the instance was when its live migration began."""
 
 
-_SELECT = 'select id, compute_id, account_id, type, status, reason, "when" from maintenance'
+_SELECT = 'select id, compute_id, account_id, type, status, reason, "when", host from maintenance'
 
 
 async def is_planned(db: Queries, compute_id: int) -> bool:
@@ -101,6 +103,13 @@ async def lock_migration(db: Queries, compute_id: int) -> Maintenance | None:
 
 async def set_status(db: Queries, maintenance_id: int, status: MaintenanceStatus) -> None:
     await db.execute("update maintenance set status = $2 where id = $1", maintenance_id, status)
+
+
+async def begin_live(db: Queries, maintenance_id: int, host: str) -> None:
+    """It has begun, with the instance on that host."""
+    await db.execute(
+        "update maintenance set status = 'started', host = $2 where id = $1", maintenance_id, host
+    )
 
 
 async def due(db: Queries, now: datetime) -> list[Maintenance]:

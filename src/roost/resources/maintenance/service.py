@@ -17,10 +17,8 @@ async def schedule(
 ) -> int:
     """The id of the new maintenance; a time that is past means within the next minute.
 
-    Raises MaintenanceError. A live migration is refused, as no engine moves a guest that runs.
+    Raises MaintenanceError.
     """
-    if type_ == "live_migration":
-        raise MaintenanceError("no engine moves a guest while it runs: take a cold_migration")
     instance = await computes.lock_any(db, compute_id)
     if instance is None or instance.status == "deleting":
         raise MaintenanceError(f"there is no instance {compute_id}")

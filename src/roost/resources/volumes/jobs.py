@@ -331,10 +331,12 @@ class LeftArgs(JobArgs):
     volume_id: int
     region: str
     host: str
+    left: str = ""
+    """The resource of what is left there of its instance."""
 
 
 def _left(args: LeftArgs) -> str:
-    return f"left:{resource_of(args.volume_id)}@{args.host}"
+    return args.left
 
 
 async def clear(run: Run[LeftArgs]) -> Verdict:

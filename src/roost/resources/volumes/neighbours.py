@@ -1,6 +1,6 @@
 """What volumes are to the instances that they are attached to."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from roost.core.billing.ledger import record
 from roost.core.catalog.entries import RegionEntry
@@ -77,15 +77,18 @@ class VolumeAttachments(InstanceVolumes, Neighbour):
             await queries.set_host(db, volume.id, host)
             await services.get(JobQueue).move(db, locks.resource_of(volume.id), host)
 
-    async def clear(
-        self, db: Queries, services: Services, compute_id: int, host: str
-    ) -> Sequence[int]:
-        made = list[int]()
+    async def expect(self, db: Queries, services: Services, compute_id: int) -> None:
         for volume in await queries.of_instance(db, compute_id):
-            args = LeftArgs(volume_id=volume.id, region=volume.region, host=host)
-            job = await services.get(JobQueue).enqueue(db, jobs.CLEAR, args, host=host)
-            made.append(job.id)
-        return made
+            if volume.made:
+                engine = services.get(Engines).of(VOLUME_PLANE, volume.region)
+                await engine.create(volume.spec)
+
+    async def clear(
+        self, db: Queries, services: Services, compute_id: int, host: str, left: str
+    ) -> None:
+        for volume in await queries.of_instance(db, compute_id):
+            args = LeftArgs(volume_id=volume.id, region=volume.region, host=host, left=left)
+            await services.get(JobQueue).enqueue(db, jobs.CLEAR, args, host=host)
 
     async def moved(self, db: Queries, services: Services, compute_id: int, region: str) -> None:
         now = services.get(JobQueue).clock.now()

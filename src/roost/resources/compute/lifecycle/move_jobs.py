@@ -4,9 +4,7 @@ kind           while it runs    done                                  failed
 compute_move   migrating        there: offline, then booted if it ran   as before, where it was
 
 Its disks, backups and volumes are sent while it is off, and stay until the rows say that it is
-there; then, or when it has failed, the host that does not have it drops what it holds:
-
-compute_clear  (no status)      nothing is left of the instance on a host that it is not on
+there; then, or when it has failed, the host that does not have it drops what it holds.
 
 Only workers of the former host work on the move, so that one that dies goes on when it is back, and
 a new host that dies does not keep the guest off.
@@ -15,16 +13,14 @@ a new host that dies does not keep the guest off.
 from roost.core.hosts import queries as hosts
 from roost.core.hosts.links import Links, Parcel
 from roost.core.neighbours import Neighbours
-from roost.core.planes import Engines
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.turns import TurnArgs, in_turn
-from roost.jobs.verdicts import Fatal, Next, Verdict, next_step
+from roost.jobs.verdicts import Fatal, Next, Verdict, next_step, writing
 from roost.resources.compute import queries as instances
-from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.jobs import becomes, settle
+from roost.resources.compute.leftover_jobs import call_off, drop_from
 from roost.resources.compute.locks import CreateArgs, engine_of, facts_of, on_instance, resource_of
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.compute.records import InstanceStatus
@@ -41,38 +37,6 @@ class MoveArgs(CreateArgs):
     host: str
 
 
-class ClearArgs(TurnArgs):
-    """What a host still has of an instance."""
-
-    compute_id: int
-    region: str
-    host: str
-    backups: tuple[int, ...]
-
-
-def left_on(compute_id: int, host: str) -> str:
-    """The resource of what a host is to drop; the instance may not come there meanwhile."""
-    return f"left:{resource_of(compute_id)}@{host}"
-
-
-def _left(args: ClearArgs) -> str:
-    return left_on(args.compute_id, args.host)
-
-
-async def clear(run: Run[ClearArgs]) -> Verdict:
-    """Nothing happens where it is by now."""
-    args, facts = run.args, await instances.find(run.store, run.args.compute_id)
-    if facts is not None and facts.host == args.host:
-        return next_step()
-    if facts is not None:  # Its firewalls filter nothing here any more.
-        await run.get(Neighbours).settle(run.store, run.tools.services, facts.id)
-    engine = run.get(Engines).of(INSTANCE_PLANE, args.region)
-    await engine.delete(args.compute_id)
-    for backup_id in args.backups:
-        await engine.backups.delete(backup_id)
-    return next_step()
-
-
 async def send(run: Run[MoveArgs]) -> Verdict:
     """The other host has all of it when this ends."""
     facts, target = await facts_of(run), await hosts.find(run.store, run.args.host)
@@ -80,18 +44,21 @@ async def send(run: Run[MoveArgs]) -> Verdict:
         raise Fatal("The other host is gone.")
     if target.address is None:
         raise Fatal("The other host takes no instances.")
-    backups = tuple(await instances.backup_ids(run.store, facts.id))
-    parcel = Parcel(
-        plane="instances",
-        region=facts.region,
-        id=facts.id,
-        compute_id=facts.id,
-        backups=backups,
-    )
-    content = engine_of(run, facts).pack(facts.id, backups)
-    await run.get(Links).send(target.address, parcel, content)
+    await send_parcel(run, facts, target.address)
     await run.get(Neighbours).convey(run.store, run.tools.services, facts.id, target.address)
     return next_step()
+
+
+async def send_parcel(
+    run: Run[MoveArgs], facts: InstanceFacts, address: str, *, guest: bool = True
+) -> None:
+    """The guest and its backups, or these alone."""
+    backups = tuple(await instances.backup_ids(run.store, facts.id))
+    parcel = Parcel(
+        plane="instances", region=facts.region, id=facts.id, compute_id=facts.id, backups=backups
+    )
+    content = engine_of(run, facts).pack(facts.id, backups, guest=guest)
+    await run.get(Links).send(address, parcel, content)
 
 
 async def arrive(run: Run[MoveArgs]) -> Verdict:
@@ -99,43 +66,29 @@ async def arrive(run: Run[MoveArgs]) -> Verdict:
     settled = await settle(run, shown="offline")
 
     async def write(db: Queries) -> None:
-        facts = await instances.lock_any(db, run.args.compute_id)
-        if facts is None:
-            raise Fatal("The instance is gone.")
-        await clear_from(db, run, facts, run.args.source)
-        await instances.set_host(db, facts.id, run.args.host)
-        await run.get(Neighbours).rehosted(db, run.tools.services, facts.id, run.args.host)
-        for resource in (resource_of(facts.id), f"power:{facts.id}"):
-            await run.get(JobQueue).move(db, resource, run.args.host)
+        await rehost(db, run)
         if isinstance(settled, Next) and settled.write is not None:
             await settled.write(db)
 
     return next_step(write)
 
 
-async def clear_from(db: Queries, run: Run[MoveArgs], facts: InstanceFacts, host: str) -> None:
-    """Have a host drop what it has of the instance, whose row is locked."""
-    former = await run.get(Neighbours).clear(db, run.tools.services, facts.id, host)
-    args = ClearArgs(
-        compute_id=facts.id,
-        region=facts.region,
-        host=host,
-        backups=tuple(await instances.backup_ids(db, facts.id)),
-        after=tuple(former),
-    )
-    await run.get(JobQueue).enqueue(db, CLEAR, args, host=host)
+async def rehost(db: Queries, run: Run[MoveArgs]) -> None:
+    """The instance, what hangs on it and its jobs are on the other host when the transaction ends;
+    the former one drops its copies."""
+    facts = await instances.lock_any(db, run.args.compute_id)
+    if facts is None:
+        raise Fatal("The instance is gone.")
+    await drop_from(db, run.tools.services, facts, run.args.source)
+    await instances.set_host(db, facts.id, run.args.host)
+    await run.get(Neighbours).rehosted(db, run.tools.services, facts.id, run.args.host)
+    for resource in (resource_of(facts.id), f"power:{facts.id}"):
+        await run.get(JobQueue).move(db, resource, run.args.host)
 
 
 async def give_up(run: Run[MoveArgs]) -> Verdict:
     """What has arrived there is of no use, unless that counts already."""
-
-    async def write(db: Queries) -> None:
-        facts = await instances.lock_any(db, run.args.compute_id)
-        if facts is not None and facts.target_host == run.args.host:
-            await clear_from(db, run, facts, run.args.host)
-            await instances.set_target_host(db, facts.id, None)
-
-    return next_step(write)
+    return next_step(writing(call_off, run.tools.services, run.args.compute_id))
 
 
 async def _back_on(run: Run[MoveArgs]) -> Verdict:
@@ -167,5 +120,3 @@ MOVE = JobKind(
     on_enqueued=becomes("migrating"),
     on_failed=_stays,
 )
-
-CLEAR = JobKind("compute_clear", ClearArgs, resource=_left, steps=(Step("clear", in_turn(clear)),))

@@ -10,7 +10,9 @@ from roost.core.limits.host import Promised
 from roost.errors import ShownError
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries
-from roost.resources.compute.lifecycle.move_jobs import MOVE, MoveArgs, left_on
+from roost.resources.compute.leftover_jobs import left_on
+from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE
+from roost.resources.compute.lifecycle.move_jobs import MOVE, MoveArgs
 from roost.resources.compute.locks import is_worked_on
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 
@@ -34,11 +36,11 @@ class Started:
     host: str
 
 
-async def begin_move(context: Context, compute_id: int, host: str | None) -> Started:
+async def begin_move(context: Context, compute_id: int, host: str | None, *, live: bool) -> Started:
     """Have a job bring it to that host, or to the one of its region with the most room.
 
-    A guest that runs is powered off, and booted again there. Raises MoveError and, where no host
-    has room, ApiError 400.
+    `live`: a guest that runs goes on running; else it is powered off, and booted again there.
+    Raises MoveError and, where no host has room, ApiError 400.
     """
     facts = await queries.lock_any(context.db, compute_id)
     if facts is None:
@@ -49,16 +51,16 @@ async def begin_move(context: Context, compute_id: int, host: str | None) -> Sta
     await queries.set_target_host(context.db, facts.id, target)
     if not await has_room(context, facts.region, target):
         raise MoveError(f"host {target} has no room for instance {facts.id}")
-    args = MoveArgs(
-        compute_id=facts.id, booted=facts.status == "running", source=facts.host, host=target
-    )
+    runs = facts.status == "running"
+    kind = MOVE_LIVE if live and runs else MOVE
+    args = MoveArgs(compute_id=facts.id, booted=runs, source=facts.host, host=target)
     queue = context.get(JobQueue)
     by = log.Starter(queue, context.db, facts.account_id)
-    await log.start(by, MOVE, args, COMPUTE.of(facts))
+    await log.start(by, kind, args, COMPUTE.of(facts))
     [job] = [
         each
         for each in await queue.unfinished(context.db, f"compute:{facts.id}")
-        if each.kind == MOVE.name
+        if each.kind == kind.name
     ]
     return Started(job.id, facts.id, target)
 

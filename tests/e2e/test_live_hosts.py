@@ -1,0 +1,242 @@
+"""A real guest goes between two hosts while it runs, each with a worker process of its own.
+
+`ROOST_TEST_MOVES` moves (2), and as many in which a worker is killed.
+"""
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from roost.engines.qemu.images.mini import MINI
+from tests.e2e.checks import SETTLE_SECONDS
+from tests.e2e.cloud import COMMAND_SECONDS, Cloud, opened
+from tests.e2e.host import Host
+from tests.e2e.local_catalog import REGION, write_catalog
+from tests.e2e.program import ROOST, Program
+from tests.engines.harness import claim_pools
+from tests.engines.hosts import NamedHost
+from tests.engines.pinger import Pinger
+from tests.engines.segment import Segment, answer_for, leave_to_others
+from tests.engines.shell import Shell, make_shell
+from tests.support.client import Json, until
+from tests.support.database import DatabaseServer
+from tests.support.images import ensure_mini, image_root
+from tests.support.instances import INSTANCES, PASSWORD
+from tests.support.volumes import VOLUMES
+
+pytestmark = [
+    pytest.mark.qemu,
+    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
+]
+
+ROUNDS = int(os.environ.get("ROOST_TEST_MOVES", "2"))
+_DEVICE = "/dev/disk/by-id/scsi-0Roost_Volume_data"
+_BOOT = "cat /proc/sys/kernel/random/boot_id"
+
+
+@dataclass
+class WorkerHost:
+    """A host of the region, and the worker that serves it."""
+
+    cloud: Cloud
+    name: str
+    network: NamedHost
+    address: IPv4Address
+    held: Host
+    worker: Program | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return self.cloud.environment | {
+            "ROOST_HOST": self.name,
+            "ROOST_HOST_LISTEN": f"{self.address}:7420",
+            "ROOST_KEY_FILE": str(self.cloud.settings.sealing_key),
+            "ROOST_STATE": str(self.held.state),
+        }
+
+    def _command(self, *arguments: str) -> tuple[str | Path, ...]:
+        """In its namespace, but with the machine's view of files."""
+        return ("nsenter", f"--net=/run/netns/{self.network.name}", ROOST, *arguments)
+
+    async def start(self) -> None:
+        log = self.held.state.with_suffix(".log")
+        self.worker = await Program.start(self._command("worker"), self.environment, log)
+        await self.worker.said("roost worker ready")
+
+    async def kill(self) -> None:
+        if self.worker is not None:
+            await self.worker.kill()
+
+    def run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            self._command(*arguments),
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, (done.stdout, done.stderr)
+        return done.stdout
+
+
+@dataclass
+class Scene:
+    """A guest with a volume and a firewall on one of two hosts."""
+
+    cloud: Cloud
+    segment: Segment
+    shell: Shell
+    hosts: tuple[WorkerHost, WorkerHost]
+    row: Json
+
+    async def place(self) -> tuple[WorkerHost, WorkerHost]:
+        """Where it is, and where it is not."""
+        done = self.cloud.command("instance", "show", str(self.row["id"]), "--json")
+        assert done.returncode == 0, done.stderr
+        name = json.loads(done.stdout)["host"]
+        one, other = self.hosts
+        return (one, other) if one.name == name else (other, one)
+
+    async def says(self, command: str) -> str:
+        address = IPv4Address(self.row["ipv4"][0])
+
+        async def ask() -> str | None:
+            return await asyncio.to_thread(
+                self.segment.world.run, self.shell.run(address, f"{command} && echo")
+            )
+
+        printed = await until(ask, bool, SETTLE_SECONDS)
+        assert printed is not None
+        return printed.strip()
+
+    async def migrate(self, there: WorkerHost) -> "subprocess.CompletedProcess[str]":
+        for each in self.hosts:
+            answer_for(each.network, self.row["ipv4"][0])
+        move = ("instance", "migrate", str(self.row["id"]), "--host", there.name)
+        return await asyncio.to_thread(self.cloud.command, *move)
+
+    async def check_sound(self) -> None:
+        """It runs where the rows say, once; the other host has nothing of it."""
+        here, there = await self.place()
+        leave_to_others(there.network, self.row["ipv4"][0])
+        client = await self.cloud.client()
+        path = f"{INSTANCES}/{self.row['id']}"
+        await until(
+            lambda: client.get(path), lambda row: row["status"] == "running", SETTLE_SECONDS
+        )
+        await until(_held(there), lambda held: held == ([], []), SETTLE_SECONDS)
+        assert await _held(here)() == ([self.row["id"]], [self.row["id"]])
+        for each in self.hosts:
+            each.run("fsck")
+
+
+def _held(host: WorkerHost) -> Callable[[], Awaitable[tuple[list[int], list[int]]]]:
+    """Ids of the guests that run there, and of those that have files there."""
+
+    async def held() -> tuple[list[int], list[int]]:
+        found = await asyncio.to_thread(host.held.held)
+        return found.processes, found.folders
+
+    return held
+
+
+@pytest_asyncio.fixture(scope="module")
+async def scene(
+    tmp_path_factory: pytest.TempPathFactory, database_server: DatabaseServer
+) -> AsyncIterator[Scene]:
+    folder: Path = tmp_path_factory.mktemp("live-hosts")
+    await asyncio.to_thread(ensure_mini)
+    pools = claim_pools()
+    segment = Segment(f"roost-hosts{pools.number}", pools)
+    catalog = write_catalog(folder / "catalog.toml", pools, MINI, uplink="routed")
+    options = {"engines": "local", "catalog": catalog, "images": image_root()}
+    async with (
+        database_server.database() as url,
+        opened(folder / "main", database_url=url, **options) as cloud,
+    ):
+        await cloud.start()
+        assert cloud.command("host", "drain", "main", "--stay").returncode == 0
+        here, there = (
+            WorkerHost(cloud, name, network, segment.addresses[network], Host(folder / name, pools))
+            for name, network in (("a", segment.here), ("b", segment.there))
+        )
+        try:
+            for each in (here, there):
+                await each.start()
+            shell = make_shell(folder, "br0")
+            yield await _begun(Scene(cloud, segment, shell, (here, there), None))
+        finally:
+            for each in (here, there):
+                await each.kill()
+                each.run("down")
+            segment.close()
+
+
+async def _begun(scene: Scene) -> Scene:
+    client = await scene.cloud.client()
+    body = {
+        "region": REGION,
+        "type": "g1-roomy-1",
+        "image": MINI.id,
+        "label": "wanderer",
+        "root_pass": PASSWORD,
+        "authorized_keys": [scene.shell.public_key],
+        "swap_size": 16,
+    }
+
+    async def create() -> Json:
+        answer = await client.send("POST", INSTANCES, body)
+        return answer.body if answer.status == 200 else None
+
+    row = await until(create, bool, SETTLE_SECONDS)
+    path = f"{INSTANCES}/{row['id']}"
+    await until(lambda: client.get(path), lambda row: row["status"] == "running", SETTLE_SECONDS)
+    scene = replace(scene, row=row)
+    here, _ = await scene.place()
+    answer_for(here.network, row["ipv4"][0])
+    await client.post(VOLUMES, {"label": "data", "compute_id": row["id"], "size": 10})
+    await scene.says(f"test -b {_DEVICE}")
+    return scene
+
+
+@pytest.mark.timeout(300 + 60 * ROUNDS)
+async def test_a_guest_goes_there_and_back_while_it_runs(scene: Scene) -> None:
+    boot = await scene.says(_BOOT)
+    for number in range(ROUNDS):
+        await scene.says(f"echo {number} >/root/mark; echo {number} >{_DEVICE}; sync")
+        here, there = await scene.place()
+        with Pinger(scene.segment.world.name, IPv4Address(scene.row["ipv4"][0])) as pinger:
+            done = await scene.migrate(there)
+            said = f"instance {scene.row['id']} is on host {there.name}\n"
+            assert (done.returncode, done.stdout) == (0, said), done.stderr
+            leave_to_others(here.network, scene.row["ipv4"][0])
+            assert await scene.says(_BOOT) == boot, "it was started anew"
+        assert await scene.says(f"cat /root/mark; head -n 1 {_DEVICE}") == f"{number}\n{number}"
+        await scene.check_sound()
+        print(f"round {number + 1}: silent for {pinger.gap() * 1000:.0f} ms")  # noqa: T201
+
+
+@pytest.mark.timeout(300 + 90 * ROUNDS)
+async def test_one_guest_runs_whichever_worker_is_killed(scene: Scene) -> None:
+    boot = await scene.says(_BOOT)
+    for number in range(ROUNDS):
+        here, there = await scene.place()
+        victim, wait = (here, there)[number % 2], random.uniform(0.5, 6)
+        moving = asyncio.create_task(scene.migrate(there))
+        await asyncio.sleep(wait)
+        await victim.kill()
+        await victim.start()
+        done = await moving
+        print(f"worker of {victim.name} killed after {wait:.1f} s: {done.stdout}{done.stderr}")  # noqa: T201
+        await scene.check_sound()
+        assert await scene.says(_BOOT) == boot, "it was started anew"
