@@ -14,6 +14,7 @@ from roost.core.engine import Folder, Health, Host, room_of
 from roost.engines.simulated.addresses import SimulatedAddresses
 from roost.engines.simulated.domains import SimulatedDomains
 from roost.engines.simulated.instances import SimulatedInstances
+from roost.settings import MAIN_HOST
 from tests.support.client import until
 from tests.support.server import RunningRoost, running_roost, simulated
 from tests.support.stage import Stage
@@ -99,10 +100,9 @@ async def test_figures_of_instances(tmp_path: Path, database_url: str) -> None:
         await VolumeStage(stage).volume(size=20)
         await figures.show_promises(roost.store)
     where = {"region": "us-lake"}
-    assert registry.get_sample_value("roost_instances", {**where, "status": "running"}) == 2
-    running = registry.get_sample_value(
-        "roost_promised_memory_bytes", {**where, "status": "running"}
-    )
+    of_running = {**where, "host": MAIN_HOST, "status": "running"}
+    assert registry.get_sample_value("roost_instances", of_running) == 2
+    running = registry.get_sample_value("roost_promised_memory_bytes", of_running)
     assert running == 2 * (1024 << 20)
     disks = registry.get_sample_value("roost_promised_disk_bytes", {**where, "plane": "instances"})
     assert disks == 3 * (25600 << 20)

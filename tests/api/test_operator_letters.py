@@ -32,6 +32,7 @@ from tests.support.client import until
 from tests.support.invoices import owed
 from tests.support.mail import OPERATOR, SENDER, MailServer, mail_server
 from tests.support.server import running_roost, simulated
+from tests.support.stage import Stage
 from tests.support.webhooks import SECRET, WebhookServer, webhook_server
 
 
@@ -224,6 +225,29 @@ insert into object_bucket (account_id, cluster, region, label, hostname, created
 select min(id), 'us-lake-1', 'us-lake', $1, $1, $2, 'simulated', 'private', false
 from account returning id
 """
+
+
+async def test_a_host_that_is_not_seen(
+    settings: Settings, hook: WebhookServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one that has nothing nobody needs to know."""
+    monkeypatch.setattr(of_hosts, "_PATIENCE", timedelta())
+    long_ago = "insert into host (name, seen) values ($1, clock_timestamp() - interval '1 hour')"
+    async with running_roost(settings) as running:
+        store = running.roost.store
+        compute_id = await Stage(running.roost).instance("offline")
+        for name in ("rack2", "rack3"):
+            await store.execute(long_ago, name)
+        await store.execute("update compute_instance set host = 'rack2' where id = $1", compute_id)
+        await look(running.roost)
+        await told(hook, "host_silent", 1)
+        await store.execute("update host set seen = clock_timestamp() where name = 'rack2'")
+        await look(running.roost)
+        found = await told(hook, "host_silent", 2)
+        await all_told(running.roost)
+    assert found == [("began", "rack2"), ("ended", "rack2")]
+    text = next(each["text"] for each in hook.messages if each["kind"] == "host_silent")
+    assert "It has 1 instances and 0 volumes, on which nobody works now." in text
 
 
 async def test_a_webhook_that_fails_is_tried_again_and_followed_nowhere(

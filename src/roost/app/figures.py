@@ -22,9 +22,9 @@ class Figures:
         def gauge(name: str, text: str, *labels: str) -> Gauge:
             return Gauge(f"roost_{name}", text, labels, registry=registry)
 
-        self._instances = gauge("instances", "Instances", "region", "status")
+        self._instances = gauge("instances", "Instances", "region", "host", "status")
         self._memory = gauge(
-            "promised_memory_bytes", "Memory of the instances' plans", "region", "status"
+            "promised_memory_bytes", "Memory of the instances' plans", "region", "host", "status"
         )
         self._disk = gauge("promised_disk_bytes", "Sizes of disks or volumes", "region", "plane")
         self._host_disk = gauge("host_disk_bytes", "Size of a file system", "region", "folder")
@@ -50,8 +50,9 @@ class Figures:
         for gauge in (self._instances, self._memory, self._disk):
             gauge.clear()
         for each in promised:
-            self._instances.labels(each.region, each.status).set(each.instances)
-            self._memory.labels(each.region, each.status).set(each.memory)
+            where = (each.region, each.host, each.status)
+            self._instances.labels(*where).set(each.instances)
+            self._memory.labels(*where).set(each.memory)
         for plane, sizes in disks.items():
             for region, size in sizes.items():
                 self._disk.labels(region, plane).set(size)

@@ -1,6 +1,7 @@
 """How the whole cloud is at this moment: what rows say, and what the server of the state sees."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -137,12 +138,12 @@ class Watch:
 async def _read(db: Queries, now: datetime, lease: float) -> Rows:
     counts = await count(db, now)
     failed = await count_failed(db, now - _LATELY)
-    guests = [
-        Guests(each.region, each.status, each.instances) for each in await promised_by_status(db)
-    ]
+    by_status = Counter[tuple[str, str]]()
+    for each in await promised_by_status(db):
+        by_status[each.region, each.status] += each.instances
     return Rows(
         await count_alive(db, lease),
-        sorted(guests, key=lambda each: (each.region, each.status)),
+        [Guests(*which, instances) for which, instances in sorted(by_status.items())],
         _jobs(counts, failed, now),
         await busiest(db, now - _LATELY, _ACCOUNTS),
         await health_queries.look(db),

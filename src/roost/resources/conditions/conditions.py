@@ -11,6 +11,7 @@ from roost.core.planes import Engines, ask_health
 from roost.errors import ShownError
 from roost.jobs.upkeep_queries import count_failed
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.host_queries import list_hosts
 from roost.resources.conditions.letter_jobs import LETTER
 
 _SECONDS = 5.0
@@ -33,6 +34,22 @@ async def engines(context: Context) -> list[Condition]:
         )
         for binding, health in zip(bindings, answers, strict=True)
         if not health.ok
+    ]
+
+
+async def hosts(context: Context) -> list[Condition]:
+    """Those that have something, and of which no worker is seen."""
+    return [
+        Condition(
+            "host_silent",
+            host.name,
+            "critical",
+            f"No worker of host {host.name} has been seen for a while. It has {host.instances}"
+            f" instances and {host.volumes} volumes, on which nobody works now.",
+            _PATIENCE,
+        )
+        for host in await list_hosts(context.db)
+        if not host.alive and (host.instances or host.volumes)
     ]
 
 
@@ -81,6 +98,7 @@ async def jobs(context: Context) -> list[Condition]:
 
 WATCHES = (
     Watch(("engine_down",), engines),
+    Watch(("host_silent",), hosts),
     Watch(("disk_low", "disk_full"), disks),
     Watch(("jobs_failed",), jobs),
 )
