@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from decimal import Decimal
 from email import message_from_bytes
@@ -132,6 +132,13 @@ def test_a_page() -> None:
     ):
         assert text in page
     assert page.count("Example Cloud\n1 Main Street\nVAT 1") == 1
+
+
+def test_an_account_of_which_nothing_is_known() -> None:
+    nobody = Customer(**dict.fromkeys((field.name for field in fields(Customer)), ""))
+    (page,) = pages(ITEM, invoice=replace(INVOICE, customer=nobody))
+    assert "Bill to" in pages(ITEM)[0]
+    assert "Bill to" not in page
 
 
 def test_the_same_invoice_is_the_same_file() -> None:

@@ -98,12 +98,13 @@ class _Page(FPDF):
         for line in self._issuer:
             self._lines(line, 90, _LINE, x=self.w - _MARGIN - 90, align="R")
         self.set_y(max(left, self.get_y()) + 4)
-        self.set_font(_FONT, "B", _TEXT)
-        self.cell(0, _LINE, "Bill to", new_x="LMARGIN", new_y="NEXT")
-        self.set_font(_FONT, size=_TEXT)
-        for line in _address(self._invoice.customer):
-            self._lines(line, 110, _LINE)
-        self.ln(4)
+        if address := list(_address(self._invoice.customer)):
+            self.set_font(_FONT, "B", _TEXT)
+            self.cell(0, _LINE, "Bill to", new_x="LMARGIN", new_y="NEXT")
+            self.set_font(_FONT, size=_TEXT)
+            for line in address:
+                self._lines(line, 110, _LINE)
+            self.ln(4)
 
     def columns(self) -> None:
         """The head of the table, on each page."""
