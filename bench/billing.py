@@ -10,6 +10,7 @@ from bench.results import Result
 from roost.app.groups import GROUPS
 from roost.core.billing.charges import month_start
 from roost.core.billing.ledger import Billables
+from roost.core.billing.metered import AllMetered
 from roost.core.billing.queries import uninvoiced
 from roost.core.catalog import load
 from roost.ids import new_uuid
@@ -28,7 +29,12 @@ _LAST_MONTH = datetime(2030, 1, 1)
 
 
 async def measure(store: Store, state: Path) -> AsyncIterator[Result]:
-    services = Services(load(None), Billables(*GROUPS.billables), SupportRules(None, 0))
+    services = Services(
+        load(None),
+        Billables(*GROUPS.billables),
+        AllMetered(*GROUPS.metered),
+        SupportRules(None, 0),
+    )
     await _used(store, [await _account(store)], _RESOURCES)
     name = "invoice of 10,000 resources of one account"
     yield Result(name, await _invoice(store, services), "s", 2)
