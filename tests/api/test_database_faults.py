@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import aiohttp
 import pytest
 
 from roost.store import Store
-from tests.support.client import Json
+from tests.support.client import Json, until
 from tests.support.server import RunningRoost, running_roost, simulated
 
 Ask = Callable[..., Awaitable[tuple[int, Json]]]
@@ -95,4 +96,5 @@ async def test_a_statement_that_takes_too_long_is_answered_503(
             began = time.monotonic()
             assert (await ask("POST", "/v4/profile/sshkeys", _KEY))[0] == 503
             assert time.monotonic() - began < 3
-        assert (await ask("POST", "/v4/profile/sshkeys", _KEY))[0] == 200
+        again = partial(ask, "POST", "/v4/profile/sshkeys", _KEY)  # The machine may be busy, too.
+        await until(again, lambda answer: answer[0] == 200)

@@ -100,6 +100,14 @@ async def test_unknown_paths_and_methods(lab: Lab) -> None:
     )
 
 
+async def test_a_body_is_bounded(lab: Lab) -> None:
+    most = lab.running.roost.settings.max_body
+    refused = (400, [{"reason": "The body is too large"}])
+    assert await lab.refused("PUT", "/clock", b" " * (most + 1)) == refused
+    padded = json.dumps({"advance": 1}).encode().ljust(most)
+    assert (await lab.send("PUT", "/clock", padded))[0] == 200
+
+
 async def test_the_clock_moves_forwards(lab: Lab) -> None:
     shown = await lab.get("/clock")
     assert abs(datetime.fromisoformat(shown["now"]) - Clock().now()) < timedelta(seconds=5)

@@ -1,23 +1,28 @@
 """The catalogue in its tables, and the lists that read them."""
 
+import asyncio
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
 
 from roost.core.catalog import Catalog, load, sync
+from roost.core.catalog.entries import ImageEntry
 from roost.core.catalog.loader import parse
 from roost.errors import ApiError
 from roost.resources.compute_types.queries import EVERY_TYPE, TYPES
 from roost.resources.compute_types.records import ComputeTypeRow
+from roost.resources.images import queries
+from roost.resources.images.imported_service import ImportedImages, offer
 from roost.resources.images.queries import EVERY_IMAGE, IMAGES, list_imported
 from roost.resources.images.records import ImageRow
 from roost.resources.kernels.queries import EVERY_KERNEL, KERNELS
 from roost.resources.kernels.records import KernelRow
 from roost.resources.regions.queries import AVAILABILITY, EVERY_REGION, REGIONS, availability_of
 from roost.resources.regions.records import AvailabilityRow, RegionRow
-from roost.store import Store
+from roost.store import Queries, Store
 from roost.store.paging import Listing, fetch_page, fetch_record
 from roost.web.filters import parse_filter
 
@@ -211,3 +216,34 @@ async def test_a_user_may_be_called_as_roost_itself(
         "private/100002"
     ]
     assert await list_imported(store) == []
+
+
+async def test_of_two_imports_at_once_none_is_forgotten(
+    store: Store, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list that was read before the second one does not replace what was read after it."""
+    read, told, go_on = asyncio.Event(), list[str](), asyncio.Event()
+
+    async def hold_the_first(db: Queries) -> list[ImageEntry]:
+        found = await list_imported(db)
+        if not read.is_set():
+            read.set()
+            await go_on.wait()
+        return found
+
+    await ImportedImages(store, catalog).follow()
+    await store.listen("roost_image", told.append)
+    monkeypatch.setattr(queries, "list_imported", hold_the_first)
+    await offer(store, "acme/first", "First", 2, datetime(2024, 1, 1))
+    await asyncio.wait_for(read.wait(), 60)
+    await offer(store, "acme/second", "Second", 2, datetime(2024, 1, 1))
+    async with asyncio.timeout(60):
+        while len(told) < 2:
+            await list_imported(store)
+        for _ in range(200):
+            assert catalog.find_image("acme/second") is None
+            await list_imported(store)
+        go_on.set()
+        while catalog.find_image("acme/second") is None:
+            await list_imported(store)
+    assert catalog.find_image("acme/first") is not None
