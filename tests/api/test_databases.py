@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.engine import EngineError
 from roost.core.limits.queries import set_limit
 from roost.resources.databases import queries, watch_jobs
 from roost.resources.databases.name_jobs import RESOURCE, SYNC, NamesArgs
@@ -532,6 +533,53 @@ async def _tick(roost: Roost, name: str = watch_jobs.WATCH.name) -> None:
         return job is not None and job.finished is not None
 
     await until(finished, bool)
+
+
+async def _full(roost: Roost, database_id: int) -> bool:
+    found = await queries.find(roost.store, database_id)
+    assert found is not None
+    return found.disk_full
+
+
+async def test_a_full_disk_is_told_of_and_can_be_cleared(client: Client, roost: Roost) -> None:
+    """Nobody waits for the clock, not even a backup that is being made."""
+    row, engine = await made_database(client), database_engine(roost)
+    path, view = f"{DATABASES}/{row['id']}", partial(_full, roost, row["id"])
+    await engine.write(row["id"], "first")
+    async with slow(roost, "database_backup", seconds=30):
+        await client.post(f"{path}/backups", {"label": "now"})
+        await engine.fill(row["id"], row["total_disk_size_gb"] * 1024)
+        await until(view, bool)
+    with pytest.raises(EngineError):
+        await engine.write(row["id"], "second")
+    shown = await at_rest(client, row["id"])
+    assert shown["status"] == "active"
+    assert shown["used_disk_size_gb"] == shown["total_disk_size_gb"]
+    told = await database_events(client, row["id"])
+    assert told[0] == ("database_low_disk_space", "notification")
+    assert ("database_backup_create", "failed") in told
+    assert row["id"] in [each["id"] for each in await queries.full(roost.store, 100)]
+    await client.post(f"{path}/credentials/reset")
+    await until(lambda: database_events(client, row["id"]), lambda events: len(events) > len(told))
+    await at_rest(client, row["id"])
+    with pytest.raises(EngineError):
+        await engine.write(row["id"], "second")
+    await engine.fill(row["id"], 120)
+    await _tick(roost)
+    await until(view, lambda is_full: not is_full)
+    await engine.write(row["id"], "second")
+    assert (await database_events(client, row["id"]))[0] == ("database_update", "notification")
+
+
+async def test_a_larger_plan_has_room(client: Client, roost: Roost) -> None:
+    row, engine = await made_database(client), database_engine(roost)
+    path, view = f"{DATABASES}/{row['id']}", partial(_full, roost, row["id"])
+    await engine.fill(row["id"], row["total_disk_size_gb"] * 1024)
+    await until(view, bool)
+    await client.put(path, {"type": "g1-standard-1"})
+    assert not await view()
+    await at_rest(client, row["id"])
+    await engine.write(row["id"], "more")
 
 
 async def test_a_backup_gives_way_to_a_lost_server(client: Client, roost: Roost) -> None:

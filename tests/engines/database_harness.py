@@ -61,6 +61,9 @@ class DatabaseHarness(Protocol):
     async def read(self, access: Access, spec: DatabaseSpec) -> str:
         """The last mark that was written, or ""."""
 
+    async def clear(self, access: Access, spec: DatabaseSpec) -> None:
+        """Remove the mark."""
+
     async def crash(self, database_id: int) -> None:
         """Let its servers die without a word."""
 
@@ -87,6 +90,9 @@ class SimulatedDatabaseHarness:
 
     async def read(self, access: Access, spec: DatabaseSpec) -> str:
         return await self.engine.read(spec.id)
+
+    async def clear(self, access: Access, spec: DatabaseSpec) -> None:
+        await self.engine.write(spec.id, "")
 
     async def crash(self, database_id: int) -> None:
         await self.engine.crash(database_id)
@@ -163,6 +169,9 @@ class MariadbHarness:
         if await self.ask(access, spec, tables) == ((0,),):
             return ""
         return str((await self.ask(access, spec, "select text from notes.mark"))[0][0])
+
+    async def clear(self, access: Access, spec: DatabaseSpec) -> None:
+        await self.ask(access, spec, "drop database notes")
 
     async def ask(
         self, access: Access, spec: DatabaseSpec, *statements: str

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 
+import pymysql
 import pytest
 import pytest_asyncio
 
@@ -278,6 +279,8 @@ async def test_what_does_not_exist_cannot_be_used(
         databases.engine.restart(spec),
         databases.engine.set_allow_list(spec.id, ()),
         databases.engine.set_password(spec),
+        databases.engine.limit_writes(spec),
+        databases.engine.free(spec.id),
         databases.engine.back_up(spec.id, 1, replica=False),
         databases.engine.restore(spec, 1),
         databases.engine.archive(spec.id, 1024),
@@ -312,6 +315,45 @@ async def test_all_servers_end_and_come_back(
     await databases.engine.rebuild(spec)
     assert await databases.read(access, spec) == "first"
     assert await running(databases, spec)
+
+
+async def test_a_full_disk_is_read_and_cleared(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    full = replace(spec, full=True)
+    for work in (
+        *(databases.engine.limit_writes(full), databases.reopen().limit_writes(full)),
+        *(databases.engine.set_password(full), databases.engine.restart(full)),
+    ):
+        await work
+        with pytest.raises((EngineError, pymysql.Error)):
+            await databases.write(access, spec, "second")
+        assert await databases.read(access, spec) == "first"
+    await databases.clear(access, spec)
+    for _ in range(2):
+        await databases.engine.limit_writes(spec)
+        await databases.write(access, spec, "third")
+    assert await databases.read(access, spec) == "third"
+
+
+async def test_what_is_freed_can_still_be_forked(
+    databases: DatabaseHarness, spec: DatabaseSpec, access: Access
+) -> None:
+    await databases.engine.back_up(spec.id, 7, replica=True)
+    await next_second()
+    await databases.write(access, spec, "second")
+    moment = await next_second()
+    for _ in range(2):
+        await databases.engine.free(spec.id)
+        await databases.write(access, spec, "third")
+    await databases.engine.archive(spec.id, 1024)
+    assert await running(databases, spec)
+    other = databases.spec(next(ids))
+    try:
+        forked = await databases.engine.create(other, Fork(spec.id, moment))
+        assert await databases.read(forked, other) == "second"
+    finally:
+        await databases.engine.delete(other.id)
 
 
 async def test_a_lost_server_is_told_of(

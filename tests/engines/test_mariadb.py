@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Addresses
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseShape, DatabaseSpec
+from roost.resources.databases.rules import is_full
 from tests.engines.conftest import ids
 from tests.engines.database_harness import FRIEND, STRANGER, ZONE, MariadbHarness, open_mariadb
 
@@ -207,6 +209,62 @@ async def test_open_connections_end_with_their_permission(mariadb: MariadbHarnes
     await mariadb.engine.set_allow_list(spec.id, ())
     with pytest.raises(pymysql.Error):
         await asyncio.to_thread(connection.query, "select 1")
+    await mariadb.engine.delete(spec.id)
+
+
+async def test_a_full_disk_stays_as_it_is(mariadb: MariadbHarness) -> None:
+    """What is connected ends, what the user has given itself is gone, and what it removes is
+    free."""
+    spec = mariadb.spec(next(ids))
+    access = await mariadb.engine.create(spec)
+    await mariadb.ask(
+        access,
+        spec,
+        "create database own",
+        "create table own.t (id int primary key, a longblob)",
+        "create table own.kept as select 1 as id",
+        "create procedure own.p() insert into own.t values (1, '')",
+        "grant insert, update on own.t to roostadmin@'%'",
+    )
+    state = await mariadb.engine.inspect(spec.id)
+    assert state is not None
+    small = replace(spec, disk=state.used + 160)
+    await mariadb.engine.restart(small)
+    async with asyncio.timeout(60), aclosing(mariadb.engine.fillings()) as fillings:
+        first = asyncio.ensure_future(anext(fillings))
+        for number in range(2, 62):
+            await mariadb.ask(
+                access, spec, f"insert into own.t values ({number}, repeat('x', 4000000))"
+            )
+        assert await first == spec.id
+    connection = await asyncio.to_thread(mariadb.connect, access, spec)
+    await mariadb.engine.limit_writes(replace(small, full=True))
+    with pytest.raises(pymysql.Error):
+        await asyncio.to_thread(connection.query, "select 1")
+    for attempt in (
+        "insert into own.t values (1, '')",
+        "update own.t set a = '' where id = 2",
+        "replace into own.t values (2, '')",
+        "create table own.more (id int)",
+        "create temporary table own.more (id int)",
+        "alter table own.t add column b int",
+        "optimize table own.t",
+        "create database more",
+        "call own.p()",
+        "grant insert on own.t to roostadmin@'%'",
+        "set global read_only = 0",
+    ):
+        with pytest.raises(pymysql.Error):
+            await mariadb.ask(access, spec, attempt, "select 1")
+    await mariadb.ask(access, spec, "delete from own.kept", "drop table own.kept")
+    assert await mariadb.ask(access, spec, "select count(*) from own.t") == ((60,),)
+    await mariadb.ask(access, spec, "truncate table own.t")
+    await mariadb.engine.free(spec.id)
+    emptied = await mariadb.engine.inspect(spec.id)
+    assert emptied is not None
+    assert not is_full(emptied.used, small.disk, was_full=True)
+    await mariadb.engine.limit_writes(small)
+    await mariadb.ask(access, spec, "call own.p()", "create table own.more (id int)")
     await mariadb.engine.delete(spec.id)
 
 

@@ -6,10 +6,18 @@ from functools import partial
 from typing import TypeVar
 
 from roost.app.fsck import check_all
+from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.jobs import Environment
 from roost.jobs.kinds import JobKind
-from roost.resources.databases import jobs, name_jobs, state_queries, upkeep_jobs, watch_jobs
+from roost.resources.databases import (
+    disk_jobs,
+    jobs,
+    name_jobs,
+    state_queries,
+    upkeep_jobs,
+    watch_jobs,
+)
 from roost.resources.databases.engine import Fork
 from roost.resources.databases.name_service import OWNER
 from roost.resources.databases.queries import DATABASE, resource_of
@@ -45,6 +53,8 @@ class Outcome:
     password: str = PASSWORD
     client: str = _BEFORE
     """The address that can connect."""
+    full: bool = False
+    """Whether nobody can write, as the row says."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,16 @@ class DatabaseCase:
         engine = self.databases.engine
         assert await engine.admits(row.id, "roostadmin", password, client)
         content = await engine.read(row.id)
-        return Outcome(row.status, content, len(held.backups), row.type, password, client)
+        full = await self._refuses_writes(row.id, content)
+        assert full == row.disk_full
+        return Outcome(row.status, content, len(held.backups), row.type, password, client, full)
+
+    async def _refuses_writes(self, database_id: int, content: str) -> bool:
+        try:
+            await self.databases.engine.write(database_id, content)
+        except EngineError:
+            return True
+        return False
 
     async def _check_traces(self) -> None:
         lines: list[str] = []
@@ -180,6 +199,13 @@ async def recover(databases: DatabaseStage, environment: Environment) -> tuple[i
     database_id = await databases.database()
     args = DatabaseArgs(database_id=database_id)
     return database_id, await enqueue(environment, jobs.RECOVER, args)
+
+
+async def fill(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
+    database_id = await databases.database()
+    await databases.engine.fill(database_id, 25600)
+    args = DatabaseArgs(database_id=database_id)
+    return database_id, await enqueue(environment, disk_jobs.DISK, args)
 
 
 async def save(databases: DatabaseStage, environment: Environment) -> tuple[int, int]:
@@ -302,6 +328,7 @@ SCENARIOS = (
     _scenario(jobs.PATCH, partial(plain, kind=jobs.PATCH, made=True), _FINE, _FINE),
     _scenario(jobs.RESET, reset, Outcome("active", password=_NEXT), _FINE),
     _scenario(jobs.RECOVER, recover, _FINE, Outcome("degraded")),
+    _scenario(disk_jobs.DISK, fill, Outcome("active", full=True), _FINE),
     _scenario(jobs.SAVE, save, Outcome("active", backups=1), _FINE),
     _scenario(jobs.DISCARD, discard, _FINE, Outcome("active", backups=1), _FINE),
     _scenario(

@@ -99,6 +99,17 @@ def test_windows_open_by_the_clock(now: datetime, weekly: bool, second_week: boo
     assert (rules.is_open(every, now), rules.is_open(second, now)) == (weekly, second_week)
 
 
+@pytest.mark.parametrize(
+    ("used", "full", "still_full"),
+    [(949, False, False), (950, False, True), (999, False, True), (1000, True, True)],
+)
+def test_a_disk_is_full_until_a_twentieth_is_free(used: int, full: bool, still_full: bool) -> None:
+    assert (rules.is_full(used, 1000), rules.is_full(used, 1000, was_full=True)) == (
+        full,
+        still_full,
+    )
+
+
 def test_automatic_backups_are_named_by_their_time() -> None:
     label = rules.auto_label(datetime(2030, 1, 31, 0, 0), "abcdef12")
     assert label == "Scheduled - 01/31/30 00:00 UTC-abcdef"

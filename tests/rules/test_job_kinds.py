@@ -47,7 +47,7 @@ _OTHER_ACTIONS = {
     *("object_bucket_apply", "object_key_apply", "object_storage_count", "object_bucket_take_up"),
     *("firewall_apply_on_host", "compute_clear", "volume_clear"),
     *("address_apply", "account_close", "account_suspension", "operator_letter", "card_forget"),
-    "database_backup_verify",
+    *("database_backup_verify", "database_disk"),
 }
 """Kinds that do what several actions ask for, which `log.start` is told; one without events; and
 what Roost does by itself (`database_degraded`)."""

@@ -12,6 +12,7 @@ from roost.app.roost import Roost
 from roost.jobs.queue import JobQueue
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.watch_jobs import went_off
+from roost.resources.databases.disk_jobs import fills
 from roost.resources.databases.engine import DATABASE_PLANE
 from roost.resources.databases.watch_jobs import fails
 from roost.resources.object_storage import adoption_jobs
@@ -39,6 +40,7 @@ async def listen(roost: Roost) -> None:
             tasks.create_task(_listen(roost, region, instance_engine.endings, went_off))
         for region, database_engine in databases.items():
             tasks.create_task(_listen(roost, region, database_engine.faults, fails))
+            tasks.create_task(_listen(roost, region, database_engine.fillings, fills))
         for region, object_engine in roost.engines.by_region(OBJECT_PLANE).items():
             look = partial(_look_at_bucket, region)
             tasks.create_task(_listen(roost, region, object_engine.made, look))

@@ -21,7 +21,7 @@ from roost.engines.mariadb.host import Host, port_of
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.replication import Source
 from roost.engines.mariadb.server import Server, owner
-from roost.engines.mariadb.users import statements
+from roost.engines.mariadb.users import limit_writes, statements
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
 
@@ -129,6 +129,19 @@ class Cluster:
     async def set_password(self, spec: DatabaseSpec) -> None:
         """Replicas get it from the primary."""
         await Server(self.primary).execute("The password could not be set", statements(spec))
+
+    async def limit_writes(self, spec: DatabaseSpec) -> None:
+        """Replicas take no writes of clients in any case."""
+        await limit_writes(Server(self.primary), spec)
+
+    async def free(self) -> None:
+        """A replica that was away must have what it missed, or is copied anew."""
+        logs = Logs(self._folder)
+        if Server(self.primary).process() is not None:
+            await logs.keep(self.primary, purge=True)
+            for node in self._following():
+                if Server(node).process() is not None:
+                    await logs.purge(node)
 
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         node = self.primary

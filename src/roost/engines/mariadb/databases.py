@@ -10,6 +10,7 @@ from roost.engines.locks import locked
 from roost.engines.mariadb import backups, forks
 from roost.engines.mariadb.cluster import Cluster
 from roost.engines.mariadb.faults import Faults
+from roost.engines.mariadb.fillings import Fillings
 from roost.engines.mariadb.folder import Folder, ids_in
 from roost.engines.mariadb.host import Addresses, Host, port_of
 from roost.engines.mariadb.logs import Logs, Way
@@ -38,6 +39,7 @@ class MariadbDatabases:
         """`version`: of the programs; `key_file`: what seals those of encrypted data."""
         self._host = Host(root, version, addresses, key_file)
         self._faults = Faults(self._host)
+        self._fillings = Fillings(self._host.root, self._primary)
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
         version = self._host.version
@@ -89,6 +91,14 @@ class MariadbDatabases:
         async with self._holding(spec.id) as nodes:
             await nodes.set_password(spec)
 
+    async def limit_writes(self, spec: DatabaseSpec) -> None:
+        async with self._holding(spec.id) as nodes:
+            await nodes.limit_writes(spec)
+
+    async def free(self, database_id: int) -> None:
+        async with self._holding(database_id) as nodes:
+            await nodes.free()
+
     async def back_up(self, database_id: int, backup_id: int, *, replica: bool) -> None:
         async with self._holding(database_id) as nodes:
             await nodes.back_up(backup_id, replica=replica)
@@ -139,6 +149,9 @@ class MariadbDatabases:
     def faults(self) -> AsyncGenerator[int, None]:
         return self._faults.listen()
 
+    def fillings(self) -> AsyncGenerator[int, None]:
+        return self._fillings.listen()
+
     async def health(self) -> Health:
         problem = await self._host.firewall.problem()
         return Health(problem is None, problem or f"MariaDB {self._host.version}")
@@ -162,6 +175,9 @@ class MariadbDatabases:
             source = self._host.folder(fork.source)
             way = await DISK.run(Logs(source).way_to, fork.moment)
             return await DISK.finish(forks.take, way, source, target)
+
+    def _primary(self, database_id: int) -> Folder:
+        return self._nodes(self._host.folder(database_id)).primary
 
     def _nodes(self, folder: Folder) -> Nodes:
         return Cluster(self._host, folder) if folder.clustered else Single(self._host, folder)

@@ -116,6 +116,14 @@ class Folder:
     def set_version(self, version: str) -> None:
         self.write("version", version)
 
+    @property
+    def disk(self) -> int | None:
+        """MB that the plan has; None of a server that was not started since this is written."""
+        return int(self.read("disk") or 0) or None
+
+    def set_disk(self, disk: int) -> None:
+        self.write("disk", str(disk))
+
     def backup(self, backup_id: int) -> Path:
         return self.backups / f"{_BACKUP}{backup_id}{_ENDING}"
 

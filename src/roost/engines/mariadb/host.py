@@ -140,6 +140,7 @@ class Host:
         os.chown(node.temporary, *owner())
         node.configuration.write_text(render(spec, self.addresses.listen, port, number, other))
         node.set_version(self.version)
+        node.set_disk(spec.disk)
 
     def limit_no_more(self, folder: Folder) -> None:
         """The database's servers have ended."""

@@ -109,9 +109,9 @@ class Logs:
         self._folder = folder
         self._place = Folder(folder.backups / "logs", folder.backups)
 
-    async def keep(self, node: Folder) -> int | None:
+    async def keep(self, node: Folder, *, purge: bool = False) -> int | None:
         """Keep what the primary has written so far. The number of the log in which it goes on;
-        None of a server that was started without logs."""
+        None of a server that was started without logs. `purge`: it keeps no other one itself."""
         server, now = Server(node), _now()
         asked = "select @@log_bin as logs, @@gtid_binlog_pos as position"
         [told] = await server.rows(_DOING, asked)
@@ -135,9 +135,22 @@ class Logs:
             await DISK.finish(self._write, kept)
         kept.last, kept.position, kept.until = _before(names[-1]), starts[-1], now
         await DISK.finish(self._write, kept)
-        if not self._folder.clustered:
-            await server.execute(_DOING, SecretStr(f"purge binary logs to '{names[-1]}'"))
+        if purge:
+            await _purge(server, names[-1])
         return kept.next
+
+    async def purge(self, node: Folder) -> None:
+        """A replica needs no logs of what is kept, and may lead from where that ends."""
+        server, kept = Server(node), await DISK.run(self._read)
+        names = [_checked(row["Log_name"]) for row in await server.rows(_DOING, "show binary logs")]
+        starts = map(sequence, await _starts(server, names))
+        begun = [
+            name
+            for name, start in zip(names, starts, strict=True)
+            if start <= sequence(kept.position)
+        ]
+        if begun:
+            await _purge(server, begun[-1])
 
     def begin(self, backup_id: int, first: int) -> None:
         """A backup is being made; the log of this number is the first that it may lack."""
@@ -263,10 +276,15 @@ async def save(folder: Folder, primary: Folder, node: Folder, backup_id: int) ->
     if folder.backup(backup_id).exists():
         return
     logs = Logs(folder)
-    first = await logs.keep(primary)
+    first = await logs.keep(primary, purge=not folder.clustered)
     if first is not None:
         await DISK.finish(logs.begin, backup_id, first)
     await backups.save(node, Server(node), backup_id)
+
+
+async def _purge(server: Server, first: str) -> None:
+    """All logs before this one."""
+    await server.execute(_DOING, SecretStr(f"purge binary logs to '{first}'"))
 
 
 def _grown(kept: Kept, names: Sequence[str]) -> tuple[list[str], bool]:

@@ -9,7 +9,7 @@ from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Host, port_of
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.server import Server, owner
-from roost.engines.mariadb.users import statements
+from roost.engines.mariadb.users import limit_writes, statements
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
 
@@ -72,13 +72,19 @@ class Single:
     async def set_password(self, spec: DatabaseSpec) -> None:
         await self._server.execute("The password could not be set", statements(spec))
 
+    async def limit_writes(self, spec: DatabaseSpec) -> None:
+        await limit_writes(self._server, spec)
+
+    async def free(self) -> None:
+        await self.archive()
+
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         await save(self._folder, self._folder, self._folder, backup_id)
 
     async def archive(self) -> None:
         """Of a server that is down, what there is since the last time is kept later on."""
         if self.runs():
-            await Logs(self._folder).keep(self._folder)
+            await Logs(self._folder).keep(self._folder, purge=True)
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         await backups.settle(self._folder)

@@ -10,6 +10,7 @@ from hashlib import sha1
 
 from pydantic import SecretStr
 
+from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import DatabaseSpec
 
 _PLAIN = re.compile(r"[A-Za-z0-9]{1,64}")
@@ -18,6 +19,15 @@ _OWN = (
     " create temporary tables, lock tables, execute, create view, show view, create routine,"
     " alter routine, event, trigger"
 )
+
+
+_OF_A_FULL_DISK = "select, delete, drop, lock tables, execute, show view"
+
+_MAY_WRITE = SecretStr("""
+    select count(*) from information_schema.schema_privileges
+    where table_schema = '%' and privilege_type = 'INSERT'
+    """)
+"""1 or 0; nobody else has a right on all schemas."""
 
 
 def identified_by(password: str) -> str:
@@ -33,11 +43,25 @@ def statements(spec: DatabaseSpec) -> SecretStr:
         if not _PLAIN.fullmatch(text):
             raise ValueError("user and password consist of letters and digits")
     user = f"'{spec.username}'@'%'"
+    own = f"grant {_OWN} on `%`.* to {user} with grant option;"
+    if spec.full:  # It may have given itself more on single tables.
+        own = (
+            f"revoke all privileges, grant option from {user};"
+            f"grant {_OF_A_FULL_DISK} on `%`.* to {user};"
+        )
     return SecretStr(f"""
         create user if not exists {user} {identified_by(spec.password)};
         alter user {user} {identified_by(spec.password)};
+        {own}
         grant process, show databases on *.* to {user};
-        grant {_OWN} on `%`.* to {user} with grant option;
         grant show view on mysql.* to {user};
         grant select, execute, show view on sys.* to {user};
         """)
+
+
+async def limit_writes(server: Server, spec: DatabaseSpec) -> None:
+    """Whoever is connected would keep what it may do, and is to connect anew. EngineError."""
+    doing = "What the user may do could not be set"
+    if (await server.execute(doing, _MAY_WRITE)).strip() == str(int(spec.full)):
+        text = f"{statements(spec).get_secret_value()} kill user {spec.username};"
+        await server.execute(doing, SecretStr(text))

@@ -33,7 +33,6 @@ from roost.resources.databases.engine import (
 from roost.secrets import hash_token
 
 _PORT = 3306
-_USED_MB = 120
 _NOBODY = "192.0.2.1"
 """An address of documentation (RFC 5737): who resolves a name reaches no server by mistake."""
 _CERTIFICATE = "-----BEGIN CERTIFICATE-----\nsimulated\n-----END CERTIFICATE-----\n"
@@ -50,6 +49,7 @@ class SimulatedDatabases:
         self._zone = zone
         self._clock = clock
         self._found: asyncio.Queue[int] | None = None
+        self._filled: asyncio.Queue[int] | None = None
 
     def objection(self, shape: DatabaseShape) -> Objection | None:
         return None
@@ -118,10 +118,19 @@ class SimulatedDatabases:
         def change(documents: Documents) -> None:
             found = _running(documents, spec.id)
             password = hash_token(spec.password).hex()
-            changed = replace(found, username=spec.username, password=password)
+            changed = replace(found, username=spec.username, password=password, full=spec.full)
             DATABASES.put(documents, changed)
 
         await self._plane.begin("database_password", change)
+
+    async def limit_writes(self, spec: DatabaseSpec) -> None:
+        def limit(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_running(documents, spec.id), full=spec.full))
+
+        await self._plane.begin("database_limit", limit)
+
+    async def free(self, database_id: int) -> None:
+        await self._plane.begin("database_free", lambda docs: _running(docs, database_id))
 
     async def back_up(self, database_id: int, backup_id: int, *, replica: bool) -> None:
         def begin(documents: Documents) -> bool:
@@ -209,6 +218,15 @@ class SimulatedDatabases:
         finally:
             self._found = None
 
+    async def fillings(self) -> AsyncGenerator[int, None]:
+        """Only of what this very object does."""
+        filled = self._filled = asyncio.Queue[int]()
+        try:
+            while True:
+                yield await filled.get()
+        finally:
+            self._filled = None
+
     async def health(self) -> Health:
         return Health(ok=True, detail="simulated")
 
@@ -232,11 +250,13 @@ class SimulatedDatabases:
         return known and any(ip_address(source) in network for network in networks)
 
     async def write(self, database_id: int, content: str) -> None:
-        """Change what is in a database, as a client would."""
+        """Change what is in a database, as a client would; "" removes it."""
 
         def write(documents: Documents) -> None:
-            found = written(_running(documents, database_id), content, self._clock.now())
-            DATABASES.put(documents, found)
+            found = _running(documents, database_id)
+            if found.full and content:
+                raise EngineError("The user may not write, as the disk is full")
+            DATABASES.put(documents, written(found, content, self._clock.now()))
 
         await self._plane.transact(write)
 
@@ -270,6 +290,16 @@ class SimulatedDatabases:
 
         await self._plane.transact(lose)
         self._tell(database_id)
+
+    async def fill(self, database_id: int, used: int) -> None:
+        """Its data take so many MB; whoever listens is told, as if that were all of its disk."""
+
+        def fill(documents: Documents) -> None:
+            DATABASES.put(documents, replace(_whole(documents, database_id), used=used))
+
+        await self._plane.transact(fill)
+        if self._filled is not None:
+            self._filled.put_nowait(database_id)
 
     async def outdate(self, database_id: int) -> None:
         """A newer release of its server is installed."""
@@ -309,6 +339,7 @@ def _run(documents: Documents, spec: DatabaseSpec) -> None:
         allow_list=spec.allow_list,
         username=spec.username,
         password=hash_token(spec.password).hex(),
+        full=spec.full,
     )
     DATABASES.put(documents, running)
 
@@ -332,7 +363,7 @@ def _state(database: Database) -> DatabaseState:
         id=database.id,
         whole=database.whole,
         running=database.running and not database.degraded,
-        used=_USED_MB if database.whole else 0,
+        used=database.used if database.whole else 0,
         outdated=database.outdated,
         backups=tuple(sorted(database.backups)),
         oldest_moment=oldest_moment(database),

@@ -57,6 +57,8 @@ Operation = Literal[
     "database_restart",
     "database_allow",
     "database_password",
+    "database_limit",
+    "database_free",
     "database_backup",
     "database_archive",
     "database_verify",

@@ -109,6 +109,10 @@ class Database:
     history: tuple[tuple[datetime, str], ...] = ()
     """What was in it since the oldest of them, and from when on."""
     lost_logs: int = 0
+    used: int = 120
+    """MB of its disk."""
+    full: bool = False
+    """Whether its user may only read and remove."""
 
 
 _Record = TypeVar("_Record", Guest, Disk, Arrival, Backup, Image, Volume, Database)

@@ -2,7 +2,7 @@
 
 from roost.core.conditions import MOST, Condition, Watch
 from roost.core.context import Context
-from roost.resources.databases import backup_queries
+from roost.resources.databases import backup_queries, queries
 
 
 async def unrestorable(context: Context) -> list[Condition]:
@@ -20,4 +20,22 @@ async def unrestorable(context: Context) -> list[Condition]:
     ]
 
 
-WATCH = Watch(("backup_unrestorable",), unrestorable)
+async def full(context: Context) -> list[Condition]:
+    """Databases that nobody can write to, until there is room."""
+    return [
+        Condition(
+            "database_full",
+            f"database {row['id']}",
+            "warning",
+            f"The data of the managed database {row['id']} in the region {row['region']} take all"
+            f" of its {row['disk'] // 1024} GB of disk. Its user may only read and remove until"
+            " something is removed, or it has a larger plan.",
+        )
+        for row in await queries.full(context.db, MOST)
+    ]
+
+
+WATCHES = (
+    Watch(("backup_unrestorable",), unrestorable),
+    Watch(("database_full",), full),
+)

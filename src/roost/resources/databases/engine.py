@@ -43,6 +43,8 @@ class DatabaseSpec:
     """Networks in their usual form"""
     username: str
     password: str = field(repr=False)
+    full: bool = False
+    """Whether its user may only read and remove, as the disk is full"""
 
     @property
     def name(self) -> str:
@@ -177,7 +179,14 @@ class DatabaseEngine(Protocol):
         """Only these can connect from now on, and open connections of all others end."""
 
     async def set_password(self, spec: DatabaseSpec) -> None:
-        """The specification's user has its password, and no privilege over the server itself."""
+        """The specification's user has its password, may write unless the disk is full, and has no
+        privilege over the server itself."""
+
+    async def limit_writes(self, spec: DatabaseSpec) -> None:
+        """The user may write or not, as `spec.full` says; its connections end if that changes."""
+
+    async def free(self, database_id: int) -> None:
+        """Remove from the disk what servers write for replicas and forks, and these have by now."""
 
     async def back_up(self, database_id: int, backup_id: int, *, replica: bool) -> None:
         """Copy all data as of one moment, while they are written. A whole copy stays as it is.
@@ -219,6 +228,12 @@ class DatabaseEngine(Protocol):
         """The ids of databases as they lose a server, or one hangs, within seconds.
 
         What it misses, as nobody listens, `list` shows.
+        """
+
+    def fillings(self) -> AsyncGenerator[int, None]:
+        """The ids of databases whose data come to take all of their plan's disk, within seconds.
+
+        What it misses `list` shows.
         """
 
     async def health(self) -> Health: ...

@@ -4,6 +4,7 @@ from roost.core.group import Group
 from roost.resources.databases import (
     backup_endpoints,
     conditions,
+    disk_jobs,
     endings,
     endpoints,
     fsck,
@@ -24,7 +25,7 @@ GROUP = Group(
     entities=(DATABASE,),
     jobs=(
         *(*jobs.KINDS, *upkeep_jobs.KINDS),
-        *(watch_jobs.BACKUPS_DUE, watch_jobs.WATCH, name_jobs.SYNC),
+        *(watch_jobs.BACKUPS_DUE, watch_jobs.WATCH, name_jobs.SYNC, disk_jobs.DISK),
     ),
     schedules=(
         *(watch_jobs.EVERY_TEN_MINUTES, watch_jobs.EVERY_MINUTE, name_jobs.EVERY_MINUTE),
@@ -32,7 +33,7 @@ GROUP = Group(
     ),
     at_start=(watch_jobs.EVERY_MINUTE, name_jobs.EVERY_MINUTE),
     checks=(fsck.check_databases, name_fsck.check_database_names),
-    watches=(conditions.WATCH,),
+    watches=conditions.WATCHES,
     billables=(queries.CHARGED,),
     limits=(limits.DATABASES,),
     promises=(limits.promise,),

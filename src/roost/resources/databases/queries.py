@@ -101,6 +101,7 @@ class DatabaseFacts:
     next_password: bytes | None
     ca_certificate: str | None
     used_mb: int
+    disk_full: bool
     oldest_moment: datetime | None
     fork_source: int | None
     fork_moment: datetime | None
@@ -126,8 +127,10 @@ class DatabaseFacts:
             return None
         return Fork(self.fork_source, self.fork_moment)
 
-    def spec(self, box: Box, password: bytes | None = None) -> DatabaseSpec:
-        """With another sealed password, when one is given."""
+    def spec(
+        self, box: Box, password: bytes | None = None, *, full: bool | None = None
+    ) -> DatabaseSpec:
+        """With another sealed password, or another state of the disk, when one is given."""
         return DatabaseSpec(
             self.id,
             self.shape,
@@ -137,6 +140,7 @@ class DatabaseFacts:
             tuple(self.allow_list),
             ADMIN,
             box.open(password or self.password).decode(),
+            self.disk_full if full is None else full,
         )
 
 
@@ -165,8 +169,8 @@ class NewDatabase:
 _FACTS = """
     select id, account_id, label, region, engine, type, server, version, vcpus, memory, disk,
         cluster_size, replication_type, encrypted, ssl_connection, allow_list, updates, status,
-        password, next_password, ca_certificate, used_mb, oldest_moment, fork_source,
-        fork_moment, made, deleting, xmin as row_version
+        password, next_password, ca_certificate, used_mb, disk_full, oldest_moment,
+        fork_source, fork_moment, made, deleting, xmin as row_version
     from managed_database
     """
 
@@ -253,6 +257,17 @@ async def promised_in(db: Queries, region: str) -> tuple[int, int]:
     )
     assert row is not None
     return row["memory"], row["disk"]
+
+
+async def full(db: Queries, limit: int) -> list[Record]:
+    """`id`, `region` and `disk` (MB) of those whose disk is full."""
+    return await db.fetch(
+        """
+        select id, region, disk from managed_database
+        where disk_full and not deleting order by id limit $1
+        """,
+        limit,
+    )
 
 
 def _facts(row: Record | None) -> DatabaseFacts | None:

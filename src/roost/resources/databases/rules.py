@@ -119,3 +119,8 @@ def moment_problem(moment: datetime, oldest: datetime | None, now: datetime) -> 
 def auto_label(now: datetime, suffix: str) -> str:
     """What the schedule calls a backup."""
     return f"Scheduled - {now:%m/%d/%y %H:%M} UTC-{suffix[:6]}"
+
+
+def is_full(used: int, disk: int, *, was_full: bool = False) -> bool:
+    """Whether so many MB take all of the disk; there is room again when a twentieth is free."""
+    return used * 20 >= disk * (19 if was_full else 20)

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from roost.resources.databases.engine import Access, Hosts
+from roost.resources.databases.queries import DatabaseFacts
 from roost.resources.databases.records import DatabaseStatus
 from roost.store import Queries
 
@@ -64,6 +65,20 @@ async def set_used(db: Queries, database_id: int, used_mb: int) -> None:
     )
 
 
+async def set_disk_full(db: Queries, database: DatabaseFacts, full: bool) -> bool:
+    """Whether it is news. Of the plan's disk that was looked at: nothing of another one."""
+    changed = await db.fetchval(
+        """
+        update managed_database set disk_full = $2
+        where id = $1 and disk = $3 and disk_full <> $2 returning true
+        """,
+        database.id,
+        full,
+        database.disk,
+    )
+    return changed is not None
+
+
 async def set_oldest_moment(db: Queries, database_id: int, moment: datetime | None) -> None:
     """The first one that a fork can have."""
     await db.execute(
@@ -104,10 +119,12 @@ async def set_allow_list(db: Queries, database_id: int, networks: list[str]) -> 
 async def set_plan(
     db: Queries, database_id: int, plan: str, vcpus: int, memory: int, disk: int
 ) -> None:
-    """memory and disk in MB."""
+    """memory and disk in MB. A disk that grows is full no more."""
     await db.execute(
         """
-        update managed_database set type = $2, vcpus = $3, memory = $4, disk = $5 where id = $1
+        update managed_database set type = $2, vcpus = $3, memory = $4, disk = $5,
+            disk_full = disk_full and disk >= $5
+        where id = $1
         """,
         database_id,
         plan,

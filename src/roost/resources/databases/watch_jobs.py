@@ -13,7 +13,14 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, next_step
-from roost.resources.databases import backup_queries, jobs, queries, rules, state_queries
+from roost.resources.databases import (
+    backup_queries,
+    disk_jobs,
+    jobs,
+    queries,
+    rules,
+    state_queries,
+)
 from roost.resources.databases.bodies import Updates
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseState
 from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
@@ -82,7 +89,7 @@ async def _look(run: Run[AllArgs], state: DatabaseState) -> None:
     await state_queries.set_used(run.store, state.id, state.used)
     await state_queries.set_oldest_moment(run.store, state.id, state.oldest_moment)
     found = await queries.find(run.store, state.id)
-    if found is None or (state.running and not state.outdated and found.status != "degraded"):
+    if found is None or not (_is_unwell(state, found) or state.outdated or _is_full(state, found)):
         return
     queue = run.get(JobQueue)
     async with run.store.transaction() as db:
@@ -91,12 +98,23 @@ async def _look(run: Run[AllArgs], state: DatabaseState) -> None:
             return
         if await queue.busy(db, resource_of(database.id)):
             return
-        if not state.running or database.status == "degraded":
+        if _is_unwell(state, database):
             await recover(db, queue, database)
+        elif _is_full(state, database) and disk_jobs.serves(database):
+            await disk_jobs.begin(db, queue, database)
         elif database.status == "active" and _is_open(database, run.clock.now()):
             by = log.Starter(queue, db, database.account_id)
             args = DatabaseArgs(database_id=database.id)
             await log.start(by, jobs.PATCH, args, DATABASE.of(database))
+
+
+def _is_unwell(state: DatabaseState, database: DatabaseFacts) -> bool:
+    return not state.running or database.status == "degraded"
+
+
+def _is_full(state: DatabaseState, database: DatabaseFacts) -> bool:
+    """One that was so may have room again."""
+    return database.disk_full or rules.is_full(state.used, database.disk)
 
 
 def _is_open(database: DatabaseFacts, now: datetime) -> bool:

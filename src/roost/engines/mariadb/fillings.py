@@ -1,0 +1,70 @@
+"""Noticing data that take all of their plan's disk, before they take much more.
+
+What is far from full is measured seldom: no server writes the rest before the next look.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+import structlog
+
+from roost.engines.mariadb.folder import Folder, ids_in
+from roost.threads import DISK
+
+_LEAST_SECONDS, _MOST_SECONDS = 1.0, 60.0
+"""Between two looks at the same database."""
+_FASTEST = 500
+"""MB a second that a server writes at most."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Fillings:
+    """Of the databases of one region."""
+
+    def __init__(self, root: Path, primary: Callable[[int], Folder]) -> None:
+        """`primary`: the node of a database whose disk counts."""
+        self._root = root
+        self._primary = primary
+        self._due: dict[int, float] = {}
+        self._full = set[int]()
+
+    async def listen(self) -> AsyncGenerator[int, None]:
+        """The ids of databases that become full, once each time."""
+        self._due.clear()
+        self._full.clear()
+        while True:
+            try:
+                fresh = await DISK.run(self._look)
+            except OSError as error:  # A database is being deleted.
+                _log.info("databases_not_measured", error=str(error))
+            else:
+                for database_id in fresh:
+                    yield database_id
+            await asyncio.sleep(_LEAST_SECONDS)
+
+    def _look(self) -> list[int]:
+        """Of those that are due."""
+        there, now = set(ids_in(self._root)), time.monotonic()
+        self._due = {each: due for each, due in self._due.items() if each in there}
+        self._full &= there
+        fresh = []
+        for database_id in sorted(there):
+            if self._due.get(database_id, now) <= now and self._measure(database_id, now):
+                fresh.append(database_id)
+        return fresh
+
+    def _measure(self, database_id: int, now: float) -> bool:
+        """Whether it has become full."""
+        node = self._primary(database_id)
+        disk = node.disk
+        if disk is None:
+            return False
+        left = disk - node.used()
+        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, left / _FASTEST))
+        self._due[database_id] = now + seconds
+        was_full = database_id in self._full
+        (self._full.add if left <= 0 else self._full.discard)(database_id)
+        return left <= 0 and not was_full

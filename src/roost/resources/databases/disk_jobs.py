@@ -1,0 +1,91 @@
+"""Databases whose data take all of their plan's disk: their user may only read and remove.
+
+kind            while it runs   done                         failed
+database_disk   as before       the user may write, or not   as before; the watch tries again
+"""
+
+from roost.core.events import log
+from roost.core.planes import Engines
+from roost.jobs.kinds import JobKind, Retry, Step
+from roost.jobs.queue import JobQueue
+from roost.jobs.run import Run
+from roost.jobs.verdicts import Verdict, next_step
+from roost.resources.databases import jobs, queries, rules, state_queries
+from roost.resources.databases.engine import DATABASE_PLANE
+from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
+from roost.resources.databases.steps import DatabaseArgs, on_database
+from roost.secrets import Box
+from roost.store import Queries
+
+_FULL = (
+    "The disk is full. Until there is room the user may read, delete, truncate and drop, but not"
+    " write. Drop or truncate what is not needed, or take a larger plan."
+)
+_ROOM = "There is room on the disk again; the user may write."
+
+
+async def fit(run: Run[DatabaseArgs]) -> Verdict:
+    """What the server itself can do without goes first."""
+    facts = await queries.find(run.store, run.args.database_id)
+    if facts is None or not serves(facts):
+        return next_step()
+    engine = run.get(Engines).holding(DATABASE_PLANE, facts)
+    await engine.free(facts.id)
+    state = await engine.inspect(facts.id)
+    if state is None:
+        return next_step()
+    full = rules.is_full(state.used, facts.disk, was_full=facts.disk_full)
+    await engine.limit_writes(facts.spec(run.get(Box), full=full))
+
+    async def write(db: Queries) -> None:
+        await state_queries.set_used(db, facts.id, state.used)
+        if await state_queries.set_disk_full(db, facts, full):
+            action, text = (
+                ("database_low_disk_space", _FULL) if full else ("database_update", _ROOM)
+            )
+            by = log.Starter(run.get(JobQueue), db, facts.account_id)
+            await log.notify(by, action, DATABASE.of(facts), message=text)
+
+    return next_step(write)
+
+
+async def as_before(run: Run[DatabaseArgs]) -> Verdict:
+    """The user may do what the row says."""
+    facts = await queries.find(run.store, run.args.database_id)
+    if facts is not None and serves(facts):
+        engine = run.get(Engines).holding(DATABASE_PLANE, facts)
+        await engine.limit_writes(facts.spec(run.get(Box)))
+    return next_step()
+
+
+def serves(database: DatabaseFacts) -> bool:
+    """Whether there is somebody who could write."""
+    return database.made and not database.deleting and database.status in ("active", "degraded")
+
+
+async def fills(db: Queries, queue: JobQueue, database_id: int) -> None:
+    """An engine has told that its disk is full: a backup that is being made gives way; of other
+    work the minute's watch waits for the end."""
+    database = await queries.lock_any(db, database_id)
+    if database is None or database.deleting or not database.made:
+        return
+    waiting = await queue.unfinished(db, resource_of(database.id))
+    if any(job.kind != jobs.SAVE.name for job in waiting):
+        return
+    for job in waiting:
+        await queue.cancel(db, job.id, "The disk of the database became full meanwhile.")
+    await begin(db, queue, database)
+
+
+async def begin(db: Queries, queue: JobQueue, database: DatabaseFacts) -> None:
+    args = DatabaseArgs(database_id=database.id)
+    await queue.enqueue(db, DISK, args, account_id=database.account_id)
+
+
+DISK = JobKind(
+    "database_disk",
+    DatabaseArgs,
+    resource=on_database,
+    steps=(Step("fit", fit, undo=as_before, timeout=120),),
+    retry=Retry(attempts=2),
+)
