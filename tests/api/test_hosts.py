@@ -14,7 +14,7 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.host import HostError, join
-from roost.app.operator import drains, hosts
+from roost.app.operator import drains, hosts, takeovers
 from roost.app.operator.jobs import cancel
 from roost.app.roost import Roost
 from roost.core.engine import EngineError, Folder, FullError, Host
@@ -333,8 +333,9 @@ async def test_one_that_cannot_go_while_it_runs_is_powered_off(pair: Pair) -> No
     ]
 
 
-async def test_a_host_that_dies_while_a_guest_is_to_come(pair: Pair) -> None:
-    """The guest runs on; whoever cancels the move has it where it was."""
+@pytest.mark.parametrize("fenced", [False, True], ids=["canceled", "fenced"])
+async def test_a_host_that_dies_while_a_guest_is_to_come(pair: Pair, fenced: bool) -> None:
+    """The guest runs on; whoever cancels the move, or fences the host, has it where it was."""
     row = await pair.made_on("b", booted=True)
     start, store = await started(pair, "b", row["id"]), pair.main.store
     await store.execute(
@@ -351,7 +352,11 @@ async def test_a_host_that_dies_while_a_guest_is_to_come(pair: Pair) -> None:
     waits = "select id from job where kind = $1 and host = 'c' and status = 'waiting'"
     job_id = await until(partial(store.fetchval, waits, MOVE_LIVE.name), bool)
     assert (await pair.client.get(f"{INSTANCES}/{row['id']}"))["status"] == "migrating"
-    assert await cancel(store, job_id) == f"job {job_id} is being stopped and undone"
+    if fenced:
+        await store.execute("update host set seen = '-infinity' where name = 'c'")
+        await takeovers.fence(store, "c", None)
+    else:
+        assert await cancel(store, job_id) == f"job {job_id} is being stopped and undone"
     with pytest.raises(drains.DrainError, match="stays where it is"):
         await moving
     found = await settled(pair.client, row["id"])

@@ -375,6 +375,16 @@ def test_hosts(server: Server) -> None:
     assert refused(server, "host", "show", "attic") == "there is no host attic"
     assert refused(server, "host", "drain", "attic") == "there is no host attic"
     assert refused(server, "host", "forget", "main") == "the main host stays"
+    for command, words in (
+        (("fence", "main", "--off"), "the main host cannot be fenced: the server is on it"),
+        (("fence", "attic", "--off"), "there is no host attic"),
+        (("take-over", "attic", "--host", "main"), "there is no host attic"),
+        (
+            ("take-over", "main", "--host", "attic"),
+            "host main is not fenced: its guests may run there",
+        ),
+    ):
+        assert refused(server, "host", *command) == words
     assert refused(server, "instance", "migrate", "999999999") == "there is no instance 999999999"
     told(server, "host", "drain", "main", "--stay")
     assert rows(server, "host", "list")[0]["state"] == "draining"

@@ -1,16 +1,26 @@
 """The host that a worker is of: who it is, and whether it may serve."""
 
+import asyncio
 from pathlib import Path
 
+import asyncpg
+import structlog
+
+from roost.core.engine import EngineError
 from roost.core.hosts import queries
+from roost.core.planes import Engines
 from roost.errors import OperatorError
 from roost.ids import new_uuid
+from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.settings import MAIN_HOST, Settings
 from roost.store import Store
 from roost.threads import DISK
 
+_LOOK_SECONDS = 2.0
 _HOME = "host.id"
 """Tells apart two machines, or state folders, that have the same name by mistake."""
+
+_log = structlog.get_logger(__name__)
 
 
 class HostError(OperatorError):
@@ -30,6 +40,29 @@ async def join(store: Store, settings: Settings) -> None:
         facts = await queries.lock(db, name)
         if facts is not None and facts.state == "fenced":
             raise HostError(f"host {name} is fenced: its guests may run elsewhere")
+
+
+async def fenced(store: Store, name: str) -> None:
+    """Returns when the host has been given up by its operator."""
+    while True:
+        try:
+            facts = await queries.find(store, name)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+            _log.warning("host_not_read", host=name)
+        else:
+            if facts is not None and facts.state == "fenced":
+                return
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def end_guests(engines: Engines, name: str) -> None:
+    """Others may have them by now. Raises HostError when all are off."""
+    for region, engine in engines.by_region(INSTANCE_PLANE).items():
+        try:
+            await engine.shut_down()
+        except EngineError as error:
+            _log.error("guests_not_ended", region=region, reason=str(error))
+    raise HostError(f"host {name} is fenced: its guests have been ended")
 
 
 def _home(state: Path) -> str:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 from roost.app.applications import Applications
 from roost.app.fault_watch import listen
 from roost.app.health import Health
+from roost.app.host import end_guests, fenced
 from roost.app.host_links import take_in
 from roost.app.http_server import HttpServer
 from roost.app.metadata.listener import serve_metadata
@@ -101,15 +102,28 @@ async def work(
     stop: asyncio.Event,
     monitored: socket.socket | None = None,
 ) -> None:
-    """Run jobs until `stop` is set; show `/metrics` and `/healthz` at `monitored`."""
+    """Run jobs until `stop` is set; show `/metrics` and `/healthz` at `monitored`.
+
+    Raises HostError when the host is fenced meanwhile, after its guests have ended.
+    """
     async with asyncio.TaskGroup() as tasks:
         stop_work = await _start_work(roost, RestartingWorker(roost.worker), tasks)
+        watching = tasks.create_task(_stop_when_fenced(roost, stop))
         if monitored is None:
             on_ready()
             await stop.wait()
         else:
             await _be_monitored(roost, on_ready, stop, monitored, tasks)
+        is_fenced = watching.done()
+        watching.cancel()
         stop_work()
+    if is_fenced:
+        await end_guests(roost.engines, roost.settings.host)
+
+
+async def _stop_when_fenced(roost: Roost, stop: asyncio.Event) -> None:
+    await fenced(roost.store, roost.settings.host)
+    stop.set()
 
 
 async def _be_monitored(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from roost.app.operator import drains, hosts
+from roost.app.operator import drains, hosts, takeovers
 from roost.app.state import open_store
 from roost.app.terminal import Shown
 from roost.cli.options import (
@@ -94,6 +94,40 @@ def undrain(state: Path | None, name: str) -> None:
 @host.command()
 @state_option
 @click.argument("name")
+@click.option("--off", is_flag=True, help="You have seen to it that the machine is off.")
+@click.option(
+    "--by",
+    "program",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A program that powers it off: told the name, it ends with 0 when the machine is off.",
+)
+def fence(state: Path | None, name: str, off: bool, program: Path | None) -> None:
+    """Keep a host that is dead from serving, so that another one may take over.
+
+    A worker of it that comes back ends its guests, and itself.
+    """
+    if off == (program is not None):
+        raise click.UsageError("either --off or --by says that the machine is off")
+    run(_fence(read_served_settings(state=state), name, program))
+    click.echo(f"host {name} is fenced")
+
+
+@host.command("take-over")
+@state_option
+@click.argument("name")
+@click.option("--host", "other", metavar="NAME", required=True, help="Who takes over.")
+def take_over(state: Path | None, name: str, other: str) -> None:
+    """Give all that a fenced host had to another one.
+
+    Its disks must be in the state folder of that host already.
+    """
+    instances, volumes = run(_take_over(read_served_settings(state=state), name, other))
+    click.echo(f"host {other} has {instances} instances and {volumes} volumes of host {name}")
+
+
+@host.command()
+@state_option
+@click.argument("name")
 def forget(state: Path | None, name: str) -> None:
     """Forget a host that has nothing and whose worker is stopped."""
     run(_forget(read_served_settings(state=state), name))
@@ -118,6 +152,16 @@ async def _drain(settings: Settings, name: str, at_once: int, *, live: bool) -> 
 async def _undrain(settings: Settings, name: str) -> None:
     async with open_store(settings) as store:
         await hosts.undrain(store, name)
+
+
+async def _fence(settings: Settings, name: str, program: Path | None) -> None:
+    async with open_store(settings) as store:
+        await takeovers.fence(store, name, program)
+
+
+async def _take_over(settings: Settings, name: str, other: str) -> tuple[int, int]:
+    async with open_store(settings) as store:
+        return await takeovers.take_over(store, name, other)
 
 
 async def _forget(settings: Settings, name: str) -> None:

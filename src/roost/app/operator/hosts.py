@@ -28,15 +28,15 @@ async def close(store: Store, name: str) -> None:
 
 
 async def undrain(store: Store, name: str) -> None:
-    """What is new may be placed on it again. Raises HostError."""
+    """What is new may be placed on it again, and its worker may serve. Raises HostError."""
     await _change(store, name, "up")
 
 
 async def _change(store: Store, name: str, state: queries.HostState) -> None:
     async def work(db: Connection) -> None:
         facts = await _lock(db, name)
-        if facts.state == "fenced":
-            raise HostError(f"host {name} is fenced: its guests may run elsewhere")
+        if facts.state == "fenced" and state != "up":
+            raise HostError(f"host {name} is fenced: it has no worker")
         await queries.set_state(db, name, state)
 
     await store.commit(work)
@@ -57,6 +57,19 @@ async def remove(store: Store, name: str) -> None:
         await forget(db, name)
 
     await store.commit(work)
+
+
+async def check_silent(store: Store, name: str) -> None:
+    """Only what nobody hears of may be dead. Raises HostError."""
+    async with store.transaction() as db:
+        _check_silent(await _lock(db, name))
+
+
+def _check_silent(facts: HostFacts) -> None:
+    if facts.name == MAIN_HOST:
+        raise HostError("the main host cannot be fenced: the server is on it")
+    if facts.alive:
+        raise HostError(f"a worker of host {facts.name} runs: stop it, and wait half a minute")
 
 
 def _spelled(host: ListedHost) -> str:

@@ -98,6 +98,80 @@ async def instances_of(db: Queries, host: str, after: int, limit: int) -> list[H
     return [HostedInstance(**row) for row in rows]
 
 
+async def moves_to(db: Queries, host: str) -> list[int]:
+    """Jobs that bring instances to a host."""
+    rows = await db.fetch(
+        """
+        select j.id from job j join compute_instance i on j.resource = 'compute:' || i.id
+        where i.target_host = $1 and j.kind in ('compute_move', 'compute_move_live')
+            and j.finished is null
+        order by j.id
+        """,
+        host,
+    )
+    return [row["id"] for row in rows]
+
+
+async def leaving(db: Queries, host: str) -> list[int]:
+    """Instances of a host that are on their way to another one."""
+    sql = "select id from compute_instance where host = $1 and target_host <> $1 order by id"
+    return [row["id"] for row in await db.fetch(sql, host)]
+
+
+async def clearings(db: Queries, host: str) -> list[int]:
+    """Jobs by which a host is to drop what others have by now."""
+    rows = await db.fetch(
+        """
+        select id from job where host = $1 and resource like 'left:%' and finished is null
+        order by id
+        """,
+        host,
+    )
+    return [row["id"] for row in rows]
+
+
+async def unserved(db: Queries, host: str, other: str) -> list[str]:
+    """Regions of what a host has that another one does not serve."""
+    rows = await db.fetch(
+        """
+        select region from compute_instance where host = $1
+        union select region from volume where host = $1
+        except select region from region_capacity where host = $2
+        order by region
+        """,
+        host,
+        other,
+    )
+    return [row["region"] for row in rows]
+
+
+async def give_all(db: Queries, host: str, other: str) -> tuple[int, int]:
+    """What a host has is another one's, with all work on it; instances and volumes. Whoever works
+    for the former one finds that its jobs have changed."""
+    row = await db.fetchrow(
+        """
+        with instances as (
+            update compute_instance set host = $2, target_host = null where host = $1 returning 1
+        ), volumes as (
+            update volume set host = $2 where host = $1 returning 1
+        ), jobs as (
+            update job set host = $2, revision = revision + 1
+            where host = $1 and finished is null
+        ), maintenances as (
+            update maintenance set host = $2 where host = $1
+        )
+        select (select count(*) from instances) as instances,
+            (select count(*) from volumes) as volumes
+        """,
+        host,
+        other,
+    )
+    assert row is not None
+    await db.execute("delete from region_capacity where host = $1", host)
+    await db.execute("delete from job_schedule where name like '%@' || $1", host)
+    return row["instances"], row["volumes"]
+
+
 async def forget(db: Queries, host: str) -> None:
     """Nothing is on it, and nothing goes there; what it had for regions is nobody's."""
     await db.execute("delete from region_capacity where host = $1", host)

@@ -1,0 +1,187 @@
+"""Hosts that die: they are fenced, and another one takes over what they had."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from roost.app.fsck import check_all
+from roost.app.host import HostError, join
+from roost.app.operator import drains, hosts, takeovers
+from roost.app.roost import Roost, open_roost
+from roost.app.serve import work
+from roost.core.hosts import queries
+from roost.core.planes import Engines
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.settings import MAIN_HOST
+from tests.support.client import Client, Contract, Json, until
+from tests.support.database import DatabaseServer
+from tests.support.hosts import running_host
+from tests.support.instances import INSTANCES, made, settled
+from tests.support.server import running_roost, simulated
+from tests.support.volumes import VOLUMES
+
+REGION = "us-lake"
+
+
+@dataclass(frozen=True)
+class Cloud:
+    main: Roost
+    client: Client
+    folder: Path
+
+    async def made_on(self, host: str, **changes: object) -> Json:
+        await hosts.close(self.main.store, MAIN_HOST)
+        try:
+            row = await made(self.client, **changes)
+        finally:
+            await hosts.undrain(self.main.store, MAIN_HOST)
+        assert await self.host_of("compute_instance", row["id"]) == host
+        return row
+
+    async def host_of(self, table: str, row_id: int) -> str:
+        host: str = await self.main.store.fetchval(
+            f"select host from {table} where id = $1",
+            row_id,
+        )
+        return host
+
+    async def die(self, host: str) -> None:
+        """Its worker was stopped a while ago."""
+        long_ago = "update host set seen = clock_timestamp() - interval '1 hour' where name = $1"
+        await self.main.store.execute(long_ago, host)
+
+
+@pytest.fixture(scope="module")
+async def cloud(
+    database_server: DatabaseServer, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Cloud]:
+    folder: Path = tmp_path_factory.mktemp("dead-hosts")
+    async with (
+        database_server.database() as url,
+        running_roost(simulated(folder / "main", url, host_listen="127.0.0.1:0")) as running,
+        aiohttp.ClientSession() as session,
+    ):
+        async with session.get(f"{running.url}/v4/openapi.json") as response:
+            contract = Contract(await response.json())
+        client = Client(session, contract, running.url).as_user(running.token)
+        yield Cloud(running.roost, client, folder)
+
+
+async def running_guests(roost: Roost) -> set[int]:
+    engine = roost.services.get(Engines).of(INSTANCE_PLANE, REGION)
+    return {guest.id for guest in await engine.list() if guest.power == "running"}
+
+
+async def test_another_host_takes_over(cloud: Cloud, tmp_path: Path) -> None:
+    """With the disks in its state folder; what was on its way is there, too, and off."""
+    store, client = cloud.main.store, cloud.client
+    async with running_host(cloud.main, "b", tmp_path / "disks"):
+        guest = await cloud.made_on("b", booted=True)
+        await hosts.close(store, MAIN_HOST)
+        volume = await client.post(VOLUMES, {"label": "loose", "region": REGION, "size": 10})
+        await hosts.undrain(store, MAIN_HOST)
+        see = partial(client.get, f"{VOLUMES}/{volume['id']}")
+        await until(see, lambda found: found["status"] == "active")
+        assert await cloud.host_of("volume", volume["id"]) == "b"
+        leaving = await cloud.made_on("b", booted=False)
+    moving = asyncio.create_task(
+        drains.migrate(store, cloud.main.settings, leaving["id"], MAIN_HOST)
+    )
+    on_its_way = "select target_host from compute_instance where id = $1"
+    await until(partial(store.fetchval, on_its_way, leaving["id"]), bool)
+    await client.post(f"{INSTANCES}/{guest['id']}/shutdown")
+    with pytest.raises(hosts.HostError, match="not fenced"):
+        await takeovers.take_over(store, "b", MAIN_HOST)
+    await cloud.die("b")
+    await takeovers.fence(store, "b", None)
+    former = cloud.main.settings.model_copy(update={"host": "b", "state": tmp_path / "disks"})
+    with pytest.raises(HostError, match="fenced"):
+        await join(store, former)
+    for other, words in (("b", "no worker"), ("attic", "no worker")):
+        with pytest.raises(hosts.HostError, match=words):
+            await takeovers.take_over(store, "b", other)
+    async with running_host(cloud.main, "c", tmp_path / "disks") as taker:
+        assert await takeovers.take_over(store, "b", "c") == (2, 1)
+        with pytest.raises(drains.DrainError, match="dead"):
+            await moving
+        for row in (guest, leaving):
+            found = await settled(client, row["id"])
+            assert found["status"] == "offline"
+            assert await cloud.host_of("compute_instance", row["id"]) == "c"
+        assert await cloud.host_of("volume", volume["id"]) == "c"
+        for row in (guest, leaving):
+            await client.post(f"{INSTANCES}/{row['id']}/boot")
+            view = partial(client.get, f"{INSTANCES}/{row['id']}")
+            await until(view, lambda found: found["status"] == "running")
+        assert await running_guests(taker) == {guest["id"], leaving["id"]}
+        for roost in (cloud.main, taker):
+            lines = list[str]()
+            await check_all(roost, False, lines.append)
+            assert lines == []
+        for row in (guest, leaving):
+            await client.delete(f"{INSTANCES}/{row['id']}")
+        await client.delete(f"{VOLUMES}/{volume['id']}")
+        left = "select count(*) from compute_instance"
+        await until(partial(store.fetchval, left), lambda count: count == 0)
+    await cloud.die("c")  # Nothing is placed on it any more.
+
+
+async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Cloud, tmp_path: Path) -> None:
+    settings = cloud.main.settings.model_copy(
+        update={
+            "host": "d",
+            "state": tmp_path,
+            "key_file": cloud.main.settings.sealing_key,
+        }
+    )
+    async with open_roost(settings) as roost:
+        ready, stop = asyncio.Event(), asyncio.Event()
+        working = asyncio.create_task(work(roost, ready.set, stop))
+        await ready.wait()
+        place = "select name from host where name = 'd' and seen is not null and state = 'up'"
+        await until(partial(cloud.main.store.fetchval, place), bool)
+        serves = "select host from region_capacity where host = 'd' and region = $1"
+        await until(partial(cloud.main.store.fetchval, serves, REGION), bool)
+        row = await cloud.made_on("d", booted=True)
+        with pytest.raises(hosts.HostError, match="runs"):
+            await takeovers.fence(cloud.main.store, "d", None)
+        assert await running_guests(roost) == {row["id"]}
+        await queries.set_state(cloud.main.store, "d", "fenced")
+        with pytest.raises(HostError, match="have been ended"):
+            await working
+        assert await running_guests(roost) == set()
+    await hosts.undrain(cloud.main.store, "d")
+    async with running_host(cloud.main, "d", tmp_path):
+        await cloud.client.delete(f"{INSTANCES}/{row['id']}")
+        left = "select count(*) from compute_instance"
+        await until(partial(cloud.main.store.fetchval, left), lambda count: count == 0)
+
+
+async def test_who_is_not_fenced(cloud: Cloud, tmp_path: Path) -> None:
+    store = cloud.main.store
+    await store.execute("insert into host (name) values ('e')")
+    program = tmp_path / "power-off"
+    program.write_text(f"#!{sys.executable}\nimport sys\nsys.exit(sys.argv[1:] != ['f'])\n")
+    program.chmod(0o755)
+    for name, by, words in (
+        ("main", None, "main host"),
+        ("attic", None, "no host"),
+        ("e", program, "ended with 1: host e may run"),
+        ("e", tmp_path, "does not run"),
+    ):
+        with pytest.raises(hosts.HostError, match=words):
+            await takeovers.fence(store, name, by)
+    assert (await queries.find(store, "e")).state == "up"  # type: ignore[union-attr]
+    await store.execute("insert into host (name) values ('f')")
+    await takeovers.fence(store, "f", program)
+    with pytest.raises(hosts.HostError, match="fenced"):
+        await hosts.close(store, "f")
+    await hosts.undrain(store, "f")
+    for name in ("e", "f"):
+        await hosts.remove(store, name)
