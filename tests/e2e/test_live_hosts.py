@@ -7,9 +7,11 @@ import asyncio
 import json
 import os
 import random
+import signal
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -63,13 +65,16 @@ class WorkerHost:
             "ROOST_STATE": str(self.held.state),
         }
 
+    @property
+    def log(self) -> Path:
+        return self.held.state.with_suffix(".log")
+
     def _command(self, *arguments: str) -> tuple[str | Path, ...]:
         """In its namespace, but with the machine's view of files."""
         return ("nsenter", f"--net=/run/netns/{self.network.name}", ROOST, *arguments)
 
     async def start(self) -> None:
-        log = self.held.state.with_suffix(".log")
-        self.worker = await Program.start(self._command("worker"), self.environment, log)
+        self.worker = await Program.start(self._command("worker"), self.environment, self.log)
         await self.worker.said("roost worker ready")
 
     async def kill(self) -> None:
@@ -124,6 +129,23 @@ class Scene:
             answer_for(each.network, self.row["ipv4"][0])
         move = ("instance", "migrate", str(self.row["id"]), "--host", there.name)
         return await asyncio.to_thread(self.cloud.command, *move)
+
+    async def alive(self, host: WorkerHost) -> bool:
+        alive: bool = json.loads(await asyncio.to_thread(self.told, "show", host.name, "--json"))[
+            "alive"
+        ]
+        return alive
+
+    def told(self, *command: str) -> str:
+        """What `roost host` says."""
+        done = self.cloud.command("host", *command)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def refused(self, *command: str) -> str:
+        done = self.cloud.command("host", *command)
+        assert done.returncode == 1, done.stdout
+        return done.stderr.strip()
 
     async def check_sound(self) -> None:
         """It runs where the rows say, once; the other host has nothing of it."""
@@ -240,3 +262,40 @@ async def test_one_guest_runs_whichever_worker_is_killed(scene: Scene) -> None:
         print(f"worker of {victim.name} killed after {wait:.1f} s: {done.stdout}{done.stderr}")  # noqa: T201
         await scene.check_sound()
         assert await scene.says(_BOOT) == boot, "it was started anew"
+
+
+@pytest.mark.timeout(600)
+async def test_a_dead_hosts_guest_starts_elsewhere(scene: Scene, tmp_path: Path) -> None:
+    """Its worker is cut off, and comes back when it is too late; the guest never runs twice."""
+    await scene.says(f"echo kept >/root/mark; echo kept >{_DEVICE}; sync")
+    boot, (here, there) = await scene.says(_BOOT), await scene.place()
+    assert here.worker is not None
+    os.kill(here.worker.pid, signal.SIGSTOP)
+    await until(partial(scene.alive, here), lambda alive: not alive, SETTLE_SECONDS)
+    [pid] = here.held.pids(scene.row["id"])
+    power_off = tmp_path / "power-off"
+    power_off.write_text(f"#!/bin/sh\n[ $1 = {here.name} ] && kill -9 {pid}\n")
+    power_off.chmod(0o755)
+    scene.told("fence", here.name, "--by", str(power_off))
+    await until(lambda: _held(here)(), lambda held: held[0] == [])
+    assert scene.refused("take-over", here.name, "--host", here.name).endswith("that runs")
+    _carry_disks(here, there, scene.row["id"])
+    leave_to_others(here.network, scene.row["ipv4"][0])
+    answer_for(there.network, scene.row["ipv4"][0])
+    scene.told("take-over", here.name, "--host", there.name)
+    assert await scene.says(f"cat /root/mark; head -n 1 {_DEVICE}") == "kept\nkept"
+    assert await scene.says(_BOOT) != boot
+    os.kill(here.worker.pid, signal.SIGCONT)
+    assert await here.worker.ended() == 1
+    assert "is fenced" in here.log.read_text()
+    assert (await _held(here)())[0] == []
+    assert (await _held(there)())[0] == [scene.row["id"]]
+    there.run("fsck")
+
+
+def _carry_disks(here: WorkerHost, there: WorkerHost, compute_id: int) -> None:
+    """As an operator does who has the drives of a dead machine."""
+    there.held.directory.mkdir(parents=True, exist_ok=True)
+    for what in (f"compute-{compute_id}", "volumes"):
+        source, target = (each.held.directory / what for each in (here, there))
+        subprocess.run(("cp", "-a", "--no-target-directory", source, target), check=True)
