@@ -22,7 +22,7 @@ from tests.support.uploads import disk_bytes
 
 EXAMPLES = ROOT / "examples/proxies"
 CALLER = "127.0.0.2"
-_SECONDS = 60
+_SECONDS = 120
 
 _NGINX = """\
 daemon off;

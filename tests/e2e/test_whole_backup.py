@@ -18,7 +18,7 @@ from tests.e2e.story import Story
 from tests.support.client import Json, until
 from tests.support.instances import INSTANCES
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.timeout(600)]
 
 _VOLUME = "/dev/disk/by-id/scsi-0Roost_Volume_data"
 _MOUNT = f"mount {_VOLUME} /mnt"

@@ -43,7 +43,8 @@ def test_a_guest_that_was_started_again() -> None:
 
 
 def test_counters_of_traffic_that_began_anew() -> None:
-    anew = replace(SECOND, epoch="another")
+    assert used(FIRST, replace(SECOND, epoch="epoch.17")) == used(FIRST, SECOND)
+    anew = replace(SECOND, epoch="epochs")
     assert used(FIRST, anew) == Amounts(5.5, 500, 0, 11, 22, 33, 44, 55, 66)
 
 

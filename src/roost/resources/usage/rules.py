@@ -74,7 +74,9 @@ def used(before: Reading | None, now: Reading) -> Amounts:
         return now.totals
     was, is_ = before.totals, now.totals
     same_run = before.run == now.run and was.cpu <= is_.cpu
-    same_epoch = before.epoch == now.epoch and was.public_out <= is_.public_out
+    # An earlier release knew less of the same epoch.
+    same_epoch = f"{now.epoch}.".startswith(f"{before.epoch}.")
+    same_epoch &= was.public_out <= is_.public_out
     own = (was.cpu, was.io, was.swap) if same_run else (0.0, 0, 0)
     traffic = astuple(was)[3:] if same_epoch else (0,) * 6
     cpu, *amounts = (

@@ -10,7 +10,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 from roost.engines.qemu.network.config import tap_name
-from roost.engines.qemu.network.namespace import namespace_path
+from roost.engines.qemu.network.namespace import made_as
 from roost.engines.qemu.network.netlink import (
     BRIDGE_FAMILY,
     GETOBJ,
@@ -66,7 +66,7 @@ def no_guest_counters(compute_id: int) -> str:
 
 def read_traffic(network: str) -> dict[int, Traffic]:
     """Of all guests, by id; inside the namespace. OSError when there is none."""
-    epoch = f"{_BOOT_ID.read_text().strip()}.{namespace_path(network).stat().st_ino}"
+    epoch = f"{_BOOT_ID.read_text().strip()}.{made_as(network)}"
     return {compute_id: _traffic(epoch, each) for compute_id, each in _totals().items()}
 
 

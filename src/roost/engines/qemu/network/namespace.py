@@ -62,6 +62,15 @@ def namespace_path(name: str) -> Path:
     return NAMESPACES / name
 
 
+def made_as(name: str) -> str:
+    """Which network it is: another one after it was made anew. FileNotFoundError.
+
+    The number alone may be that of an earlier one.
+    """
+    found = namespace_path(name).stat()
+    return f"{found.st_ino}.{found.st_ctime_ns}"
+
+
 async def within(name: str, work: Callable[[], _Result]) -> _Result:
     """What `work` returns inside the namespace; OSError when the namespace is not there."""
 

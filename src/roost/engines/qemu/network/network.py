@@ -45,6 +45,7 @@ from roost.engines.qemu.network.links import (
 )
 from roost.engines.qemu.network.metadata import listen, service_stands
 from roost.engines.qemu.network.namespace import (
+    made_as,
     namespace_path,
     on_host,
     read_taps,
@@ -205,7 +206,7 @@ class GuestNetwork:
     def identity(self) -> str | None:
         """Another one after the network was made anew; None while there is none."""
         try:
-            return str(namespace_path(self.name).stat().st_ino)
+            return made_as(self.name)
         except FileNotFoundError:
             return None
 
