@@ -1,5 +1,6 @@
 """A catalogue of one region on this machine's engines, or of two, with pools of their own."""
 
+import json
 from pathlib import Path
 
 from roost.core.catalog.entries import Uplink
@@ -18,12 +19,32 @@ id = "{id}"
 label = "This machine"
 country = "us"
 engine = "local"
-capabilities = ["Computes", "Backups", "Block Storage", "Metadata"]
+capabilities = {capabilities}
 resolvers = {{ ipv4 = ["{pools.ipv4.ip}"], ipv6 = ["{pools.ipv6.ip}"] }}
 public_ipv4 = [{{ cidr = "{pools.ipv4.network}", gateway = "{pools.ipv4.ip}" }}]
 private_ipv4 = ["{private}"]
 ipv6 = {{ cidr = "{pools.ipv6.network}", gateway = "{pools.ipv6.ip}" }}
 uplink = "{uplink}"
+host_ports = {host_ports}
+"""
+
+_CAPABILITIES = ("Computes", "Backups", "Block Storage", "Metadata")
+
+_DATABASES = """
+[[database_engines]]
+id = "mysql/10.11"
+server = "mariadb"
+total_disk_size_gb = 15
+used_disk_size_gb = 2
+
+[[database_types]]
+id = "g1-nano-1"
+label = "g1-nano-1"
+class = "nanode"
+vcpus = 1
+memory = 1024
+disk = 25600
+engines.mysql = [{ quantity = 1, price = { hourly = 0.01, monthly = 1.0 } }]
 """
 
 _TYPE = """
@@ -57,13 +78,19 @@ def write_catalog(
     image: ImageInfo,
     elsewhere: Pools | None = None,
     uplink: Uplink = "none",
+    *,
+    databases: bool = False,
 ) -> Path:
-    """With one image, which must be on this host already, and a region for each of the pools."""
+    """With one image, which must be on this host already, and a region for each of the pools.
+
+    `databases`: the first one has them, too, and its guests reach their ports.
+    """
     capabilities = '["cloud-init"]' if image.cloud_init else "[]"
     parts = [
         "kernels = []",
-        _REGION.format(id=REGION, pools=pools, private="192.168.128.0/19", uplink=uplink),
-        *_others(elsewhere),
+        _region(REGION, pools, "192.168.128.0/19", uplink, databases=databases),
+        *([] if elsewhere is None else [_region(ELSEWHERE, elsewhere, "192.168.160.0/19")]),
+        *([_DATABASES] if databases else []),
         *(_TYPE.format(id=name, memory=memory, disk=disk) for name, memory, disk in _TYPES),
         _IMAGE.format(id=image.id, size=image.virtual_size, capabilities=capabilities),
     ]
@@ -71,7 +98,14 @@ def write_catalog(
     return path
 
 
-def _others(pools: Pools | None) -> list[str]:
-    if pools is None:
-        return []
-    return [_REGION.format(id=ELSEWHERE, pools=pools, private="192.168.160.0/19", uplink="none")]
+def _region(
+    region: str, pools: Pools, private: str, uplink: Uplink = "none", *, databases: bool = False
+) -> str:
+    return _REGION.format(
+        id=region,
+        pools=pools,
+        private=private,
+        uplink=uplink,
+        capabilities=json.dumps([*_CAPABILITIES, *(["Managed Databases"] if databases else [])]),
+        host_ports=json.dumps(["tcp/20000-31999"] if databases else []),
+    )

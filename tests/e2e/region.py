@@ -49,17 +49,27 @@ class Region:
 
 @asynccontextmanager
 async def opened_region(
-    folder: Path, image: ImageInfo, elsewhere: Pools | None = None, **options: object
+    folder: Path,
+    image: ImageInfo,
+    elsewhere: Pools | None = None,
+    host_address: str | None = None,
+    **options: object,
 ) -> AsyncIterator[Region]:
     """Not served yet; needs root. After the block nothing of it is left on this machine.
 
-    With another region on the pools `elsewhere`.
+    With another region on the pools `elsewhere`. Guests of the first one reach what the host
+    reaches, and databases at `host_address`, if it is given.
     """
     if os.geteuid() != 0:
         pytest.skip("virtual machines with networks need root")
     await asyncio.to_thread(_ENSURE[image.id])
     state, pools = folder / "state", claim_pools()
-    catalog = write_catalog(folder / "catalog.toml", pools, image, elsewhere)
+    catalog = folder / "catalog.toml"
+    if host_address is None:
+        write_catalog(catalog, pools, image, elsewhere)
+    else:
+        write_catalog(catalog, pools, image, elsewhere, "nat", databases=True)
+        options |= {"databases_listen": host_address, "databases_host": host_address}
     host = Host(state, pools)
     region_options = {"engines": "local", "catalog": catalog, "images": image_root(), **options}
     async with opened(state, **region_options) as cloud:

@@ -3,6 +3,8 @@
 import asyncio
 import base64
 import json
+import os
+from contextlib import AsyncExitStack
 from functools import partial
 from ipaddress import IPv4Interface, IPv6Interface
 from pathlib import Path
@@ -12,10 +14,12 @@ from passlib.hash import sha512_crypt
 
 from roost.engines.qemu.images.debian12 import DEBIAN12
 from tests.e2e.checks import check_sound
+from tests.e2e.outside import PACKAGE, opened_outside
 from tests.e2e.region import opened_region
 from tests.engines.harness import Pools, until
 from tests.engines.shell import Shell
-from tests.support.client import Json
+from tests.support.client import Client, Json
+from tests.support.databases import DATABASES, at_rest, database_body
 from tests.support.instances import PASSWORD
 from tests.support.stackscripts import scripted
 
@@ -43,6 +47,25 @@ import os, socket
 print(socket.gethostname(), os.environ["SITE"], sep=": ")
 """
 
+_SESSION = """\
+import pymysql
+try:
+    client = pymysql.connect(host="{host}", port={port}, user="{username}", password="{password}",
+        ssl_ca="/root/ca.pem", ssl_verify_identity=True, autocommit=True, connect_timeout=30)
+except pymysql.OperationalError:
+    print("refused")
+    raise SystemExit
+with client.cursor() as cursor:
+    for statement in ("create database shop", "create table shop.orders (id int primary key)",
+            "insert into shop.orders values (1), (2)", "select user()"):
+        cursor.execute(statement)
+    print(*cursor.fetchone())
+    cursor.execute("show status like 'Ssl_cipher'")
+    print(cursor.fetchone()[1])
+    cursor.execute("select count(*) from shop.orders")
+    print(*cursor.fetchone())
+"""
+
 
 class Debian:
     """The guest, by its addresses as the API shows them."""
@@ -67,9 +90,14 @@ class Debian:
         return [address for address in json.loads(printed)[0]["addr_info"] if address]
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 async def test_a_debian_is_what_was_asked_for(tmp_path: Path) -> None:
-    async with opened_region(tmp_path, DEBIAN12, job_lease=10) as region:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    async with AsyncExitStack() as stack:
+        outside = stack.enter_context(opened_outside(packages, os.getpid() % 63))
+        opened = opened_region(tmp_path, DEBIAN12, host_address=outside.host, job_lease=10)
+        region = await stack.enter_async_context(opened)
         await region.cloud.start()
         client = await region.cloud.client()
         user_data = base64.b64encode(_USER_DATA.encode()).decode()
@@ -92,6 +120,8 @@ async def test_a_debian_is_what_was_asked_for(tmp_path: Path) -> None:
         await _check_identity(debian, region.shell.public_key)
         await _check_network(debian, region.host.pools)
         await _check_disks(debian)
+        await _check_packages(debian, outside.source)
+        await _check_database(debian, client)
         await check_sound(region.cloud, {row["id"]: "running"})
 
 
@@ -152,3 +182,35 @@ async def _check_disks(debian: Debian) -> None:
     assert root > 0.93 * disk, "the file system has not grown"
     swap = int(await debian.run("swapon --show=SIZE --bytes --noheadings"))
     assert _SWAP - 1 < swap / 2**20 <= _SWAP
+
+
+async def _check_packages(debian: Debian, source: str) -> None:
+    """From a server outside, whom guests reach in the name of their host."""
+    await debian.run(f"rm -rf /etc/apt/sources.list.d; echo '{source}' > /etc/apt/sources.list")
+    install = f"(apt-get update && apt-get install --yes {PACKAGE}) > /root/apt.log 2>&1"
+    await debian.run(f"nohup sh -c '{install}; echo $? > /root/apt.code' > /dev/null 2>&1 &")
+    code = await until(partial(debian.shell.run, debian.ipv4, "cat /root/apt.code"), bool, 300)
+    assert code == "0\n", await debian.run("cat /root/apt.log")
+    assert await debian.run("python3 -c 'import pymysql; print(pymysql.__name__)'") == "pymysql"
+
+
+async def _check_database(debian: Debian, client: Client) -> None:
+    """A session over TLS from inside the guest, by the address that the database lets in."""
+    body = database_body(region="local", engine="mysql/10.11", allow_list=[])
+    row = await client.post(DATABASES, body)
+    row = await at_rest(client, row["id"])
+    assert row["status"] == "active"
+    path = f"{DATABASES}/{row['id']}"
+    login = await client.get(f"{path}/credentials")
+    certificate = (await client.get(f"{path}/ssl"))["ca_certificate"]
+    await debian.run(f"echo {certificate} | base64 --decode > /root/ca.pem")
+    script = _SESSION.format(host=row["hosts"]["primary"], port=row["port"], **login)
+    await debian.run(f"echo {base64.b64encode(script.encode()).decode()} | base64 -d > /root/ask")
+    assert await debian.run("python3 /root/ask") == "refused"
+    await client.put(path, {"allow_list": [debian.ipv4]})
+    await at_rest(client, row["id"])
+    who, cipher, count = (await debian.run("python3 /root/ask")).split()
+    assert who == f"roostadmin@{debian.ipv4}"
+    assert cipher.startswith("TLS_")
+    assert count == "2"
+    await client.delete(path)
