@@ -39,10 +39,13 @@ class Doors:
         self.tries = 0
         self.port = free_tcp_port()
 
-    def network(self) -> str | None:
+    def networks(self) -> Sequence[str]:
+        return ["region"]
+
+    def identity(self, network: str) -> str | None:
         return self.place
 
-    async def listen(self) -> Sequence[socket.socket]:
+    async def listen(self, network: str) -> Sequence[socket.socket]:
         self.tries += 1
         if self.broken is not None:
             raise self.broken

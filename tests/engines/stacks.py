@@ -3,12 +3,13 @@
 import os
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from roost.engines.qemu.network.namespace import open_tap, within
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.network_engine import VpcLink
 from tests.engines.qemu_host import output
 
 _T = TypeVar("_T")
@@ -32,14 +33,17 @@ class Stack:
         (near,) = await self._network.attach(self.spec)
         far = await within(self._name, lambda: open_tap("eth0"))
         self._ends = (near, far)
+        self._address(inside)
+        self._pump = threading.Thread(target=self._carry)
+        self._pump.start()
+
+    def _address(self, inside: Sequence[str]) -> None:
         output(*inside, "link", "set", "eth0", "address", self.spec.mac, "up")
         for address in self.spec.ipv4:
             output(*inside, "address", "add", str(address.interface), "dev", "eth0")
         output(*inside, "route", "add", "default", "via", str(self.spec.ipv4[0].gateway))
         output(*inside, "address", "add", str(self.spec.ipv6), "dev", "eth0", "nodad")
         output(*inside, "-6", "route", "add", "default", "via", "fe80::1", "dev", "eth0")
-        self._pump = threading.Thread(target=self._carry)
-        self._pump.start()
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """What a program in the guest does."""
@@ -63,3 +67,14 @@ class Stack:
                 return
             for end in ready:
                 os.write(far if end == near else near, os.read(end, _FRAME))
+
+
+class VpcStack(Stack):
+    """One whose only interface is in a VPC."""
+
+    def _address(self, inside: Sequence[str]) -> None:
+        (link,) = self.spec.links
+        assert isinstance(link, VpcLink)
+        output(*inside, "link", "set", "eth0", "address", link.mac, "up")
+        output(*inside, "address", "add", str(link.interface), "dev", "eth0")
+        output(*inside, "route", "add", "default", "via", str(link.gateway))

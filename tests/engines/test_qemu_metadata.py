@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,12 @@ from roost.engines.qemu.metadata import QemuMetadata
 from roost.engines.qemu.network.config import METADATA, NetworkConfig
 from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
+from roost.resources.compute.network_engine import VpcLink
+from roost.resources.compute.rules import side_mac_address
 from roost.resources.firewalls.engine import FirewallSpec, RuleSet
 from tests.engines.harness import Pools, claim_pools
 from tests.engines.qemu_host import output
-from tests.engines.stacks import Stack
+from tests.engines.stacks import Stack, VpcStack
 
 pytestmark = [
     pytest.mark.qemu,
@@ -49,8 +52,12 @@ class Region:
     async def open(self) -> None:
         await self.first.boot()
         await self.second.boot()
-        self._listeners = await self.engine.listen()
-        self._tasks = [asyncio.create_task(self._serve(each)) for each in self._listeners]
+        await self.serve(self.network.name)
+
+    async def serve(self, network: str) -> None:
+        listeners = await self.engine.listen(network)
+        self._listeners += listeners
+        self._tasks += [asyncio.create_task(self._serve(each)) for each in listeners]
 
     async def _serve(self, listener: socket.socket) -> None:
         """Tell everybody who they are, and hear them out."""
@@ -230,7 +237,7 @@ async def test_a_guest_holds_few_connections(region: Region) -> None:
 
 
 async def test_one_process_listens(region: Region) -> None:
-    assert await region.engine.listen() == ()
+    assert await region.engine.listen(region.network.name) == ()
 
 
 @pytest.mark.parametrize(
@@ -269,18 +276,87 @@ async def test_a_network_that_is_made_anew_is_another(tmp_path: Path) -> None:
     pools = claim_pools()
     network = GuestNetwork(tmp_path, NetworkConfig((pools.ipv4,), pools.ipv6))
     engine = QemuMetadata(network)
-    assert engine.network() is None
+    name = network.name
+    assert engine.identity(name) is None
     await network.ensure()
     try:
-        before = engine.network()
-        held = await engine.listen()
+        before = engine.identity(name)
+        held = await engine.listen(name)
         assert before is not None
         assert held
         await network.tear_down()
-        assert engine.network() is None
+        assert engine.identity(name) is None
         await network.ensure()
-        assert engine.network() not in (None, before)
-        for listener in (*held, *await engine.listen()):
+        assert engine.identity(name) not in (None, before)
+        for listener in (*held, *await engine.listen(name)):
             listener.close()
     finally:
         await network.tear_down()
+
+
+@pytest_asyncio.fixture
+async def vpcs(region: Region) -> AsyncIterator[list[VpcStack]]:
+    """Guests of two VPCs, with the same address."""
+    found = [_in_vpc(region, 100_010 + each, vpc_id=7 + each) for each in (1, 2)]
+    try:
+        for guest in found:
+            await guest.boot()
+        for name in region.network.vpcs():
+            await region.serve(name)
+        yield found
+    finally:
+        for guest in found:
+            guest.close()
+            await region.network.release(guest.spec.id)
+        assert region.engine.networks() == [region.network.name]
+
+
+def _in_vpc(region: Region, compute_id: int, vpc_id: int) -> VpcStack:
+    link = VpcLink(
+        vpc_id=vpc_id,
+        subnet_id=vpc_id,
+        mac=side_mac_address(compute_id, 0),
+        interface=IPv4Interface("10.0.0.2/24"),
+        public=None,
+        ranges=(),
+        routes=(),
+        primary=True,
+    )
+    return VpcStack(region.network, replace(claim_pools().spec(compute_id), links=(link,)))
+
+
+async def test_guests_of_vpcs_are_known(region: Region, vpcs: list[VpcStack]) -> None:
+    assert len(region.engine.networks()) == 3
+    for guest in vpcs:
+        assert await guest.run(lambda: told(IPV4)) == guest.spec.id
+        assert await guest.run(lambda: hops(IPV4)) == {1}
+        assert await guest.run(lambda: is_answered(IPV4, "10.0.0.2"))
+    for name in region.network.vpcs():
+        assert await region.engine.listen(name) == ()
+        assert not await within(name, lambda: is_answered(IPV4))
+
+
+async def test_nothing_else_is_there_in_a_vpc(region: Region, vpcs: list[VpcStack]) -> None:
+    def listen() -> socket.socket:
+        return socket.create_server(("", 8080))
+
+    for name in region.network.vpcs():
+        with await within(name, listen):
+            for address in (IPV4, "169.254.254.1", "10.0.0.1"):
+                for guest in vpcs:
+                    with pytest.raises(OSError, match=r"timed out|refused|unreachable|rohibited"):
+                        await guest.run(partial(connect, address, 8080))
+    device = f"{region.network.name}-guest{vpcs[0].spec.id}"
+    output("ip", "-n", device, "address", "add", "10.0.0.3/24", "dev", "eth0")
+    assert not await vpcs[0].run(lambda: is_answered(IPV4, "10.0.0.3"))
+
+
+async def test_a_guest_of_a_vpc_holds_few_connections(vpcs: list[VpcStack]) -> None:
+    held = [await vpcs[0].run(lambda: connect(IPV4)) for _ in range(8)]
+    try:
+        with pytest.raises(TimeoutError):
+            await vpcs[0].run(lambda: connect(IPV4))
+        assert await vpcs[1].run(lambda: told(IPV4)) == vpcs[1].spec.id
+    finally:
+        for connection in held:
+            connection.close()

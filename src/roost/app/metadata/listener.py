@@ -15,6 +15,7 @@ from roost.core.engine import EngineError
 from roost.core.planes import Engines
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.network_engine import MetadataEngine
+from roost.threads import DISK
 from roost.web.connections import Connections, Networks
 from roost.web.protocol import BoundedProtocol
 
@@ -56,13 +57,24 @@ async def serve_metadata(roost: Roost) -> None:
 
 
 async def keep_listening(engine: MetadataEngine, site: MetadataSite) -> None:
-    """Until it is cancelled. Where another process listens, this one takes over from it."""
+    """Until it is cancelled, in each network that there is."""
+    async with asyncio.TaskGroup() as tasks:
+        serving: dict[str, asyncio.Task[None]] = {}
+        while True:
+            serving = {name: task for name, task in serving.items() if not task.done()}
+            for name in await DISK.run(engine.networks):
+                if name not in serving:
+                    serving[name] = tasks.create_task(_keep_listening(engine, site, name))
+            await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def _keep_listening(engine: MetadataEngine, site: MetadataSite, name: str) -> None:
+    """While there is such a network. Where another process listens, this one takes over from it."""
     failed: str | None = None
-    while True:
+    while (network := engine.identity(name)) is not None:
         try:
-            network = engine.network()
-            if network is not None and (listeners := await engine.listen()):
-                await _answer(engine, site, listeners, network)
+            if listeners := await engine.listen(name):
+                await _answer(engine, site, listeners, name, network)
             failed = None
         except Exception as error:
             if failed != (failed := str(error)):  # Once, until it is well again.
@@ -77,6 +89,7 @@ async def _answer(
     engine: MetadataEngine,
     site: MetadataSite,
     listeners: Sequence[socket.socket],
+    name: str,
     network: str,
 ) -> None:
     """As long as the network is this one."""
@@ -86,7 +99,7 @@ async def _answer(
     server = HttpServer(_configure(site, protocol), protocol, None, lambda: None)
     serving = asyncio.create_task(server.serve(sockets=list(listeners)))
     try:
-        while engine.network() == network and not serving.done():
+        while engine.identity(name) == network and not serving.done():
             await asyncio.wait([serving], timeout=_LOOK_SECONDS)
     finally:
         server.should_exit = True

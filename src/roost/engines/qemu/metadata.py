@@ -1,7 +1,9 @@
-"""Where guests ask about themselves: in their region's namespace, known by their network device."""
+"""Where guests ask about themselves: in the namespace of their region, or of their VPC, known by
+their network device."""
 
 import socket
 
+from roost.engines.qemu.network.namespace import identity
 from roost.engines.qemu.network.network import GuestNetwork
 from roost.resources.compute.network_engine import Connected
 
@@ -12,11 +14,14 @@ class QemuMetadata:
     def __init__(self, network: GuestNetwork) -> None:
         self._network = network
 
-    def network(self) -> str | None:
-        return self._network.identity()
+    def networks(self) -> list[str]:
+        return [self._network.name, *self._network.vpcs()]
 
-    async def listen(self) -> tuple[socket.socket, ...]:
-        return await self._network.listen()
+    def identity(self, network: str) -> str | None:
+        return identity(network)
+
+    async def listen(self, network: str) -> tuple[socket.socket, ...]:
+        return await self._network.listen(network)
 
     def asker(self, connection: Connected) -> int:
         """The filter of a guest's device marks its packets; a connection has its first one's."""

@@ -9,10 +9,13 @@ from roost.resources.compute.network_engine import Connected
 class SimulatedMetadata:
     """A MetadataEngine without a network."""
 
-    def network(self) -> str | None:
+    def networks(self) -> Sequence[str]:
+        return ()
+
+    def identity(self, network: str) -> str | None:
         return None
 
-    async def listen(self) -> Sequence[socket.socket]:
+    async def listen(self, network: str) -> Sequence[socket.socket]:
         return ()
 
     def asker(self, connection: Connected) -> int:

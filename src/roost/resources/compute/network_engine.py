@@ -72,16 +72,16 @@ class Connected(Protocol):
 class MetadataEngine(Protocol):
     """Where guests ask about themselves, by HTTP at 169.254.169.254 and fd00:a9fe:a9fe::1."""
 
-    def network(self) -> str | None:
-        """Which network listeners would be of; another one when it was made anew.
+    def networks(self) -> Sequence[str]:
+        """Names of those in which guests may ask: the region's, and each VPC."""
 
-        None while no guest has one to ask through.
-        """
+    def identity(self, network: str) -> str | None:
+        """Another one after the network was made anew; None while there is none."""
 
-    async def listen(self) -> Sequence[socket.socket]:
+    async def listen(self, network: str) -> Sequence[socket.socket]:
         """Listeners that only guests reach, whatever their firewalls say; the caller closes them.
 
-        None while another process listens. Raises EngineError.
+        None while another process listens, or the network is being made. Raises EngineError.
         """
 
     def asker(self, connection: Connected) -> int:

@@ -2,6 +2,7 @@
 
 import errno
 import socket
+from collections.abc import Sequence
 from contextlib import ExitStack
 from ipaddress import IPv4Address, IPv6Address
 
@@ -14,15 +15,18 @@ _HOPS = 1
 """What a guest forwards to others, such as containers of its own, ends with it."""
 
 
-def listen() -> tuple[socket.socket, ...]:
-    """At both addresses; none when another process has one of them. OSError."""
+def listen(addresses: Sequence[IPv4Address | IPv6Address]) -> tuple[socket.socket, ...]:
+    """At all of these; none when another process has one of them, or they are not there yet.
+
+    OSError.
+    """
     with ExitStack() as stack:
-        found = tuple(stack.enter_context(_socket(address)) for address in METADATA)
-        for address, listener in zip(METADATA, found, strict=True):
+        found = tuple(stack.enter_context(_socket(address)) for address in addresses)
+        for address, listener in zip(addresses, found, strict=True):
             try:
                 listener.bind((str(address), METADATA_PORT))
             except OSError as error:
-                if error.errno == errno.EADDRINUSE:
+                if error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL):
                     return ()
                 raise
             listener.listen(_BACKLOG)

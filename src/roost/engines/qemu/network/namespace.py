@@ -37,6 +37,7 @@ _SILENT = {
 _ROUTER = {
     **_SILENT,
     "ipv4/ip_forward": "1",
+    "ipv4/tcp_fwmark_accept": "1",
     "ipv4/conf/all/send_redirects": "0",
     "ipv4/conf/default/send_redirects": "0",
 }
@@ -69,6 +70,14 @@ def made_as(name: str) -> str:
     """
     found = namespace_path(name).stat()
     return f"{found.st_ino}.{found.st_ctime_ns}"
+
+
+def identity(name: str) -> str | None:
+    """The same; None while there is none."""
+    try:
+        return made_as(name)
+    except FileNotFoundError:
+        return None
 
 
 async def within(name: str, work: Callable[[], _Result]) -> _Result:

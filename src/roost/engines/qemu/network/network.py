@@ -21,6 +21,7 @@ from roost.engines.qemu.network.advertiser import ensure_advertiser, stop_advert
 from roost.engines.qemu.network.announcing import Announcement, announce
 from roost.engines.qemu.network.config import (
     BRIDGE,
+    METADATA,
     NetworkConfig,
     network_name,
     tap_name,
@@ -45,7 +46,7 @@ from roost.engines.qemu.network.links import (
 )
 from roost.engines.qemu.network.metadata import listen, service_stands
 from roost.engines.qemu.network.namespace import (
-    made_as,
+    identity,
     namespace_path,
     on_host,
     read_taps,
@@ -205,15 +206,17 @@ class GuestNetwork:
 
     def identity(self) -> str | None:
         """Another one after the network was made anew; None while there is none."""
-        try:
-            return made_as(self.name)
-        except FileNotFoundError:
-            return None
+        return identity(self.name)
 
-    async def listen(self) -> tuple[socket.socket, ...]:
+    def vpcs(self) -> list[str]:
+        """The networks of VPCs that have guests here."""
+        return vpc_names(self._state_dir)
+
+    async def listen(self, network: str) -> tuple[socket.socket, ...]:
         """At the addresses of the metadata service; none while another process does."""
+        addresses = METADATA if network == self.name else METADATA[:1]
         try:
-            return await within(self.name, listen)
+            return await within(network, lambda: listen(addresses))
         except OSError as error:
             raise failure("The metadata service could not be started", error) from error
 

@@ -135,7 +135,7 @@ def guard(private: Iterable[IPv4Network]) -> str:
 
 METADATA_CHAIN = "metadata"
 
-_MOST_ASKED = 8
+MOST_ASKED = 8
 """Connections of a guest at once; another one waits for the end of one of them."""
 
 METADATA_RULES = (
@@ -143,7 +143,7 @@ METADATA_RULES = (
     "meta mark 0 drop",
     "meta l4proto != tcp drop",
     f"tcp dport != {METADATA_PORT} drop",
-    f"ct state new add @asking {{ meta mark ct count over {_MOST_ASKED} }} drop",
+    f"ct state new add @asking {{ meta mark ct count over {MOST_ASKED} }} drop",
 )
 """Who is asked at the addresses of the metadata service, and by whom."""
 

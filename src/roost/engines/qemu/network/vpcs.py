@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from roost.engines.qemu.network.config import (
+    METADATA,
     UPLINK,
     network_name,
     side_tap_name,
@@ -115,6 +116,7 @@ class VpcNetworks:
         await batch("\n".join(lines), self._region)
         inside = (
             "link set lo up",
+            f"address replace {METADATA[0]}/32 dev lo",
             f"address replace {_FAR}/32 dev {UPLINK}",
             f"link set {UPLINK} up",
             f"neigh replace {_NEAR} lladdr {near} dev {UPLINK} nud permanent",
