@@ -13,6 +13,7 @@ from tests.support.client import Client, Json
 from tests.support.firewalls import STRANGER, firewall_engine, guarded, in_force, rule, rules
 from tests.support.instances import made
 from tests.support.volumes import running_instance
+from tests.support.vpcs import inside, made_vpc, subnet
 
 EXPLAIN = "/networking/explain"
 _PACKETS = 300
@@ -168,3 +169,44 @@ async def test_restricted_users_see_what_is_granted(
     assert (await theirs.send("POST", EXPLAIN, body)).status == 403
     await client.put(grants, {"firewall": [{"id": firewall["id"], "permissions": "read_only"}]})
     assert (await theirs.post(EXPLAIN, body))["passes"]
+
+
+async def test_within_a_vpc_and_out_of_it(client: Client, stranger: Client) -> None:
+    vpc = await made_vpc(client, subnets=[subnet(1), subnet(2)])
+    given = rules(rule(ports="22", label="ssh"))
+    natted = await _in_vpc(client, vpc, 0, ipv4={"nat_1_1": "any", "vpc": "10.0.1.5"})
+    plain = await _in_vpc(client, vpc, 1, ipv4={"vpc": "10.0.2.5"}, ip_ranges=["10.9.0.0/24"])
+    firewall = await guarded(client, rules=given, devices={"computes": [plain["id"]]})
+    await in_force(client, firewall)
+
+    async def last(source: str, destination: str, port: int = 22, **more: object) -> Json:
+        sent = packet(source, destination, port, vpc_id=vpc["id"], **more)
+        return (await client.post(EXPLAIN, sent))["steps"][-1]
+
+    label = vpc["label"]
+    for source, destination, port, passes, stage, reason in (
+        ("10.0.1.5", "10.0.2.5", 22, True, "inbound", "Rule 1 of"),
+        ("10.0.1.5", "10.9.0.7", 22, True, "inbound", "Rule 1 of"),
+        ("10.0.1.5", "10.0.2.5", 80, False, "inbound", "No inbound rule of"),
+        ("10.0.1.6", "10.0.2.5", 22, False, "source", "No instance has 10.0.1.6"),
+        ("10.0.1.5", "10.0.2.6", 22, False, "destination", "No instance has 10.0.2.6"),
+        ("10.0.1.5", STRANGER, 80, True, "destination", f"{STRANGER} is of no instance"),
+        ("10.0.2.5", STRANGER, 80, False, "route", "10.0.2.5 has no public address"),
+    ):
+        step = await last(source, destination, port)
+        assert (step["passes"], step["stage"]) == (passes, stage), (source, destination, step)
+        assert step["reason"].startswith(reason)
+    step = await last("10.9.0.7", "10.0.1.5")
+    assert step["stage"] == "inbound"
+    step = await last("10.0.2.5", "10.0.1.5", compute_id=natted["id"])
+    assert (step["passes"], step["stage"]) == (False, "spoofing")
+    sent = packet("10.0.1.5", STRANGER, vpc_id=vpc["id"])
+    route = (await client.post(EXPLAIN, sent))["steps"][-2]
+    assert route["reason"] == f"It leaves VPC {label} as {natted['ipv4'][0]}."
+    answer = await stranger.send("POST", EXPLAIN, sent)
+    assert [field for field, _ in answer.problems] == ["vpc_id"]
+
+
+async def _in_vpc(client: Client, vpc: Json, at: int, **changes: object) -> Json:
+    interface = inside(vpc, at, primary=True, **changes)
+    return await running_instance(client, interfaces=[interface])

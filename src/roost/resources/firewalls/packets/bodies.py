@@ -9,6 +9,7 @@ from roost.core.references import OfKind
 from roost.ids import MAX_ID
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.firewalls.engine import TransportProtocol
+from roost.resources.vpcs.queries import VPC
 from roost.web.bodies import Body
 from roost.web.checks import Refers
 from roost.web.fields import Between, ShortText, refuse
@@ -55,6 +56,8 @@ class ExplainPacket(Body):
         None
     )
     """The instance that sends it; whichever has the source address when it is omitted."""
+    vpc_id: Annotated[int, Between(1, MAX_ID), Refers(OfKind(VPC, "read_only"))] | None = None
+    """The VPC in which it is sent; outside of all when it is omitted."""
 
     @model_validator(mode="after")
     def _check_family(self) -> "ExplainPacket":

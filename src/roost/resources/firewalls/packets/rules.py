@@ -1,7 +1,7 @@
 """The way of a packet through filters and routes, as pure functions."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address, ip_network
 
 from roost.core.entities.records import Entity
@@ -68,10 +68,32 @@ class Guest:
         return COMPUTE.entity(self.id, self.label)
 
 
+@dataclass(frozen=True, slots=True)
+class Vpc:
+    """Where a packet is sent."""
+
+    label: str
+    networks: tuple[IPv4Network, ...]
+    """Its subnets, and what is routed to its instances besides."""
+    public: str | None
+    """The address by which the sender is reached outside (1:1 NAT)."""
+
+
 def path(packet: Packet, sender: Guest | None, receiver: Guest | None) -> list[PacketStepRow]:
     """Who looks at it, until one drops it; None for an end that is not the account's."""
+    return _until_dropped(_steps(packet, sender, receiver))
+
+
+def path_in_vpc(
+    packet: Packet, vpc: Vpc, sender: Guest | None, receiver: Guest | None
+) -> list[PacketStepRow]:
+    """The same of a packet that an instance sends in a VPC."""
+    return _until_dropped(_steps_in_vpc(packet, vpc, sender, receiver))
+
+
+def _until_dropped(found: Iterator[PacketStepRow]) -> list[PacketStepRow]:
     steps = list[PacketStepRow]()
-    for step in _steps(packet, sender, receiver):
+    for step in found:
         steps.append(step)
         if not step["passes"]:
             break
@@ -81,15 +103,53 @@ def path(packet: Packet, sender: Guest | None, receiver: Guest | None) -> list[P
 def _steps(packet: Packet, sender: Guest | None, receiver: Guest | None) -> Iterator[PacketStepRow]:
     yield _end("source", packet.source, sender)
     if sender is not None:
-        yield _spoofing(packet.source, sender)
-        if sender.mail_restricted and packet.protocol == "TCP" and packet.port in MAIL_PORTS:
-            reason = f"Instances of new accounts may not connect to port {packet.port}."
-            yield _step("mail", False, reason, sender.entity)
-        yield _filter("outbound", packet, packet.destination, sender)
+        yield from _leaving(packet, sender)
     yield _route(packet, sender, receiver)
     yield _end("destination", packet.destination, receiver)
     if receiver is not None:
         yield _filter("inbound", packet, packet.source, receiver)
+
+
+def _steps_in_vpc(
+    packet: Packet, vpc: Vpc, sender: Guest | None, receiver: Guest | None
+) -> Iterator[PacketStepRow]:
+    yield _end_in_vpc("source", packet.source, vpc, sender)
+    if sender is not None:
+        yield from _leaving(packet, sender)
+    destination = ip_address(packet.destination)
+    if any(destination in network for network in vpc.networks):
+        yield _step("route", True, f"{destination} is reached by the router of VPC {vpc.label}.")
+        yield _end_in_vpc("destination", packet.destination, vpc, receiver)
+        if receiver is not None:
+            yield _filter("inbound", packet, packet.source, receiver)
+    elif vpc.public is None:
+        reason = f"{packet.source} has no public address by 1:1 NAT: it reaches its VPC only."
+        yield _step("route", False, reason)
+    else:
+        yield _step("route", True, f"It leaves VPC {vpc.label} as {vpc.public}.")
+        outside = replace(packet, source=vpc.public)
+        yield (
+            _route(outside, None, receiver)
+            if receiver is not None
+            else _end("destination", packet.destination, None)
+        )
+        if receiver is not None:
+            yield _end("destination", packet.destination, receiver)
+            yield _filter("inbound", outside, outside.source, receiver)
+
+
+def _end_in_vpc(stage: Stage, address: str, vpc: Vpc, guest: Guest | None) -> PacketStepRow:
+    if guest is None:
+        return _step(stage, False, f"No instance has {address} in VPC {vpc.label}.")
+    return _end(stage, address, guest)
+
+
+def _leaving(packet: Packet, sender: Guest) -> Iterator[PacketStepRow]:
+    yield _spoofing(packet.source, sender)
+    if sender.mail_restricted and packet.protocol == "TCP" and packet.port in MAIL_PORTS:
+        reason = f"Instances of new accounts may not connect to port {packet.port}."
+        yield _step("mail", False, reason, sender.entity)
+    yield _filter("outbound", packet, packet.destination, sender)
 
 
 def _end(stage: Stage, address: str, guest: Guest | None) -> PacketStepRow:

@@ -1,5 +1,8 @@
 """Looking up both ends of a packet, of which the caller sees only what is theirs."""
 
+from dataclasses import replace
+from ipaddress import IPv4Network, ip_address, ip_network
+
 from roost.core.access import require
 from roost.core.catalog import Catalog
 from roost.core.context import Context
@@ -11,8 +14,9 @@ from roost.resources.addresses.share_queries import shared_with
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.firewalls.packets import queries
 from roost.resources.firewalls.packets.bodies import ExplainPacket
-from roost.resources.firewalls.packets.records import Direction, PacketPathRow
-from roost.resources.firewalls.packets.rules import Guard, Guest, Packet, path
+from roost.resources.firewalls.packets.queries import HeldRow
+from roost.resources.firewalls.packets.records import Direction, PacketPathRow, PacketStepRow
+from roost.resources.firewalls.packets.rules import Guard, Guest, Packet, Vpc, path, path_in_vpc
 from roost.resources.firewalls.queries import FIREWALL
 from roost.resources.firewalls.records import rule_set, rules_of
 from roost.resources.firewalls.rules import filtered_addresses
@@ -26,6 +30,8 @@ async def explain(context: Context, body: ExplainPacket) -> PacketPathRow:
     end is an instance of the account.
     """
     packet = Packet(body.source, body.destination, body.protocol, body.port)
+    if body.vpc_id is not None:
+        return await _explain_in_vpc(context, packet, body.vpc_id, body.compute_id)
     ends = body.compute_id, None
     sender, receiver = [
         await _guest(context, given or await _holder(context, address))
@@ -34,7 +40,50 @@ async def explain(context: Context, body: ExplainPacket) -> PacketPathRow:
     if sender is None and receiver is None:
         reason = "Neither source nor destination is an address of an instance of yours"
         raise invalid(reason, "source")
-    steps = await COMPUTING.run(path, packet, sender, receiver)
+    return _path_row(await COMPUTING.run(path, packet, sender, receiver))
+
+
+async def _explain_in_vpc(
+    context: Context, packet: Packet, vpc_id: int, compute_id: int | None
+) -> PacketPathRow:
+    held = await queries.held_in_vpc(context.db, vpc_id)
+    vpc = await _vpc(context, vpc_id, held, packet.source)
+    sender = await _guest_in_vpc(context, held, packet.source, compute_id)
+    receiver = await _guest_in_vpc(context, held, packet.destination)
+    if receiver is None and vpc.public is not None:
+        receiver = await _guest(context, await _holder(context, packet.destination))
+    return _path_row(await COMPUTING.run(path_in_vpc, packet, vpc, sender, receiver))
+
+
+async def _vpc(context: Context, vpc_id: int, held: list[HeldRow], source: str) -> Vpc:
+    label, subnets = await queries.find_vpc(context.db, vpc_id)
+    ranges = [each for row in held for each in row.ip_ranges]
+    networks = tuple(map(IPv4Network, (*subnets, *ranges)))
+    return Vpc(label, networks, next((row.nat for row in held if row.address == source), None))
+
+
+async def _guest_in_vpc(
+    context: Context, held: list[HeldRow], address: str, compute_id: int | None = None
+) -> Guest | None:
+    """Whoever has the address there, or this one, with what it has there."""
+    own = [
+        row
+        for row in held
+        if row.compute_id == compute_id
+        or (compute_id is None and (row.address == address or _is_in(address, row.ip_ranges)))
+    ]
+    guest = await _guest(context, own[0].compute_id if own else None)
+    if guest is None:
+        return None
+    addresses = frozenset(each for row in own for each in (row.address, *row.ip_ranges))
+    return replace(guest, addresses=addresses)
+
+
+def _is_in(address: str, networks: list[str]) -> bool:
+    return any(ip_address(address) in ip_network(network) for network in networks)
+
+
+def _path_row(steps: list[PacketStepRow]) -> PacketPathRow:
     return {"passes": steps[-1]["passes"], "reason": steps[-1]["reason"], "steps": steps}
 
 
