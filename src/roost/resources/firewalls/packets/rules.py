@@ -128,13 +128,10 @@ def _steps_in_vpc(
     else:
         yield _step("route", True, f"It leaves VPC {vpc.label} as {vpc.public}.")
         outside = replace(packet, source=vpc.public)
-        yield (
-            _route(outside, None, receiver)
-            if receiver is not None
-            else _end("destination", packet.destination, None)
-        )
         if receiver is not None:
-            yield _end("destination", packet.destination, receiver)
+            yield _route(outside, None, receiver)
+        yield _end("destination", packet.destination, receiver)
+        if receiver is not None:
             yield _filter("inbound", outside, outside.source, receiver)
 
 
