@@ -3,12 +3,14 @@
 from roost.core.context import Context
 from roost.core.events import log
 from roost.errors import invalid, not_found
-from roost.resources.databases import backup_queries, jobs, rules
+from roost.jobs.queue import JobQueue
+from roost.resources.databases import backup_queries, jobs, queries, rules
 from roost.resources.databases.backup_queries import BackupFacts
 from roost.resources.databases.bodies import TakeDatabaseSnapshot
-from roost.resources.databases.queries import DATABASE, DatabaseFacts
+from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
 from roost.resources.databases.service import find, lock
 from roost.resources.databases.steps import DatabaseBackupArgs, RestoreDatabaseArgs, SaveArgs
+from roost.store import Queries
 
 
 async def check_backups(context: Context, database_id: int) -> DatabaseFacts:
@@ -53,3 +55,19 @@ async def _lock_backup(context: Context, database: DatabaseFacts, backup_id: int
     if backup is None:
         raise not_found()
     return backup
+
+
+async def give_way(
+    db: Queries, queue: JobQueue, database_id: int, reason: str
+) -> DatabaseFacts | None:
+    """A database that something has to be done with at once: backups that are being made are
+    cancelled, and made another time. None when it is gone, or other work is done with it."""
+    database = await queries.lock_any(db, database_id)
+    if database is None or database.deleting or not database.made:
+        return None
+    waiting = await queue.unfinished(db, resource_of(database.id))
+    if any(job.kind != jobs.SAVE.name for job in waiting):
+        return None
+    for job in waiting:
+        await queue.cancel(db, job.id, reason)
+    return database

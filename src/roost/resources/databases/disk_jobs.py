@@ -10,9 +10,9 @@ from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.databases import jobs, queries, rules, state_queries
+from roost.resources.databases import backup_service, queries, rules, state_queries
 from roost.resources.databases.engine import DATABASE_PLANE
-from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
+from roost.resources.databases.queries import DATABASE, DatabaseFacts
 from roost.resources.databases.steps import DatabaseArgs, on_database
 from roost.secrets import Box
 from roost.store import Queries
@@ -66,15 +66,10 @@ def serves(database: DatabaseFacts) -> bool:
 async def fills(db: Queries, queue: JobQueue, database_id: int) -> None:
     """An engine has told that its disk is full: a backup that is being made gives way; of other
     work the minute's watch waits for the end."""
-    database = await queries.lock_any(db, database_id)
-    if database is None or database.deleting or not database.made:
-        return
-    waiting = await queue.unfinished(db, resource_of(database.id))
-    if any(job.kind != jobs.SAVE.name for job in waiting):
-        return
-    for job in waiting:
-        await queue.cancel(db, job.id, "The disk of the database became full meanwhile.")
-    await begin(db, queue, database)
+    reason = "The disk of the database became full meanwhile."
+    database = await backup_service.give_way(db, queue, database_id, reason)
+    if database is not None:
+        await begin(db, queue, database)
 
 
 async def begin(db: Queries, queue: JobQueue, database: DatabaseFacts) -> None:

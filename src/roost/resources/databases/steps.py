@@ -129,7 +129,9 @@ async def is_backed_up(db: Queries, job: Job, args: DatabaseBackupArgs) -> None:
 
 async def is_not_backed_up(db: Queries, job: Job, args: DatabaseBackupArgs) -> None:
     await backup_queries.delete(db, args.backup_id)
-    await is_active(db, job, args)
+    database = await queries.find(db, args.database_id)
+    if database is not None and database.status == "backing_up":  # Else it has lost a server, too.
+        await is_active(db, job, args)
 
 
 async def hide_backup(db: Queries, job: Job, args: DatabaseBackupArgs) -> None:

@@ -15,6 +15,7 @@ from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, again, next_step
 from roost.resources.databases import (
     backup_queries,
+    backup_service,
     disk_jobs,
     jobs,
     queries,
@@ -124,16 +125,10 @@ def _is_open(database: DatabaseFacts, now: datetime) -> bool:
 async def fails(db: Queries, queue: JobQueue, database_id: int) -> None:
     """An engine has told that it lost a server: a backup that is being made gives way, as others
     do not, which look after the servers themselves."""
-    database = await queries.lock_any(db, database_id)
-    if database is None or database.deleting or not database.made:
-        return
-    resource = resource_of(database.id)
-    waiting = await queue.unfinished(db, resource)
-    if any(job.kind != jobs.SAVE.name for job in waiting):
-        return
-    if waiting:
-        await queue.preempt(db, resource, "The database lost a server meanwhile.")
-    await recover(db, queue, database)
+    reason = "The database lost a server meanwhile."
+    database = await backup_service.give_way(db, queue, database_id, reason)
+    if database is not None:
+        await recover(db, queue, database)
 
 
 async def recover(db: Queries, queue: JobQueue, database: DatabaseFacts) -> None:
