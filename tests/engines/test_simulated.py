@@ -105,6 +105,8 @@ class Region:
             "database_backup": lambda: databases.back_up(ID, ID + 1, replica=False),
             "database_restore": lambda: databases.restore(DATABASE, ID),
             "database_archive": lambda: databases.archive(ID, 1),
+            "database_limit": lambda: databases.limit_writes(DATABASE),
+            "database_free": lambda: databases.free(ID),
             "database_verify": lambda: databases.verify(DATABASE, ID),
             "database_backup_delete": lambda: databases.delete_backup(ID, ID),
             "database_delete": lambda: databases.delete(ID),
