@@ -1,7 +1,8 @@
 """SQL of the addresses that interfaces have in VPCs."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
@@ -70,6 +71,30 @@ async def usages(db: Queries, vpc_id: int) -> list[Usage]:
         vpc_id,
     )
     return [Usage(**row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What an instance has in a VPC."""
+
+    compute_id: int
+    address: str
+    nat: str | None
+    ip_ranges: Sequence[str]
+
+
+async def held_in(db: Queries, vpc_id: int) -> list[Held]:
+    """What instances have in a VPC by any of their configs."""
+    rows = await db.fetch(
+        """
+        select distinct c.compute_id, host(f.address) as address, host(f.nat_1_1) as nat,
+            f.ip_ranges
+        from compute_interface f join compute_config c on c.id = f.config_id
+        where f.vpc_id = $1 and f.address is not null order by 1, 2
+        """,
+        vpc_id,
+    )
+    return [Held(**row) for row in rows]
 
 
 async def is_used(db: Queries, vpc_id: int, subnet_id: int | None = None) -> bool:

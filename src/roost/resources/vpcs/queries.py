@@ -162,6 +162,12 @@ async def exists(db: Queries, account_id: int, vpc_id: int) -> bool:
     return found
 
 
+async def label_of(db: Queries, vpc_id: int) -> str:
+    """Of one that exists."""
+    label: str = await db.fetchval("select label from vpc where id = $1", vpc_id)
+    return label
+
+
 async def subnets_of(db: Queries, vpc_ids: Collection[int]) -> list[SubnetFacts]:
     """By id."""
     rows = await db.fetch(

@@ -16,16 +16,6 @@ class GuestRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRow:
-    """What an instance has in a VPC."""
-
-    compute_id: int
-    address: str
-    nat: str | None
-    ip_ranges: list[str]
-
-
-@dataclass(frozen=True, slots=True)
 class GuardRow:
     id: int
     label: str
@@ -61,34 +51,6 @@ async def find_guest(db: Queries, account_id: int, compute_id: int) -> GuestRow 
         compute_id,
     )
     return None if row is None else GuestRow(**row)
-
-
-async def held_in_vpc(db: Queries, vpc_id: int) -> list[HeldRow]:
-    """What instances have in a VPC, by any of their configs."""
-    rows = await db.fetch(
-        """
-        select distinct c.compute_id, host(f.address) as address, host(f.nat_1_1) as nat,
-            f.ip_ranges
-        from compute_interface f join compute_config c on c.id = f.config_id
-        where f.vpc_id = $1 and f.address is not null order by 1, 2
-        """,
-        vpc_id,
-    )
-    return [HeldRow(**row) for row in rows]
-
-
-async def find_vpc(db: Queries, vpc_id: int) -> tuple[str, list[str]]:
-    """Its label, and its subnets."""
-    row = await db.fetchrow(
-        """
-        select v.label, array(select s.ipv4::text from vpc_subnet s where s.vpc_id = v.id
-            order by s.id) as subnets
-        from vpc v where v.id = $1
-        """,
-        vpc_id,
-    )
-    assert row is not None
-    return row["label"], row["subnets"]
 
 
 async def guard_of(db: Queries, compute_id: int) -> GuardRow | None:

@@ -1,5 +1,6 @@
 """Looking up both ends of a packet, of which the caller sees only what is theirs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import IPv4Network, ip_address, ip_network
 
@@ -14,12 +15,13 @@ from roost.resources.addresses.share_queries import shared_with
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.firewalls.packets import queries
 from roost.resources.firewalls.packets.bodies import ExplainPacket
-from roost.resources.firewalls.packets.queries import HeldRow
 from roost.resources.firewalls.packets.records import Direction, PacketPathRow, PacketStepRow
 from roost.resources.firewalls.packets.rules import Guard, Guest, Packet, Vpc, path, path_in_vpc
 from roost.resources.firewalls.queries import FIREWALL
 from roost.resources.firewalls.records import rule_set, rules_of
 from roost.resources.firewalls.rules import filtered_addresses
+from roost.resources.vpcs.address_queries import Held, held_in
+from roost.resources.vpcs.queries import label_of, subnets_of
 from roost.threads import COMPUTING
 
 
@@ -46,7 +48,7 @@ async def explain(context: Context, body: ExplainPacket) -> PacketPathRow:
 async def _explain_in_vpc(
     context: Context, packet: Packet, vpc_id: int, compute_id: int | None
 ) -> PacketPathRow:
-    held = await queries.held_in_vpc(context.db, vpc_id)
+    held = await held_in(context.db, vpc_id)
     vpc = await _vpc(context, vpc_id, held, packet.source)
     sender = await _guest_in_vpc(context, held, packet.source, compute_id)
     receiver = await _guest_in_vpc(context, held, packet.destination)
@@ -55,15 +57,15 @@ async def _explain_in_vpc(
     return _path_row(await COMPUTING.run(path_in_vpc, packet, vpc, sender, receiver))
 
 
-async def _vpc(context: Context, vpc_id: int, held: list[HeldRow], source: str) -> Vpc:
-    label, subnets = await queries.find_vpc(context.db, vpc_id)
-    ranges = [each for row in held for each in row.ip_ranges]
-    networks = tuple(map(IPv4Network, (*subnets, *ranges)))
+async def _vpc(context: Context, vpc_id: int, held: list[Held], source: str) -> Vpc:
+    label, subnets = await label_of(context.db, vpc_id), await subnets_of(context.db, [vpc_id])
+    ranges = [IPv4Network(each) for row in held for each in row.ip_ranges]
+    networks = (*(each.ipv4 for each in subnets), *ranges)
     return Vpc(label, networks, next((row.nat for row in held if row.address == source), None))
 
 
 async def _guest_in_vpc(
-    context: Context, held: list[HeldRow], address: str, compute_id: int | None = None
+    context: Context, held: list[Held], address: str, compute_id: int | None = None
 ) -> Guest | None:
     """Whoever has the address there, or this one, with what it has there."""
     own = [
@@ -79,7 +81,7 @@ async def _guest_in_vpc(
     return replace(guest, addresses=addresses)
 
 
-def _is_in(address: str, networks: list[str]) -> bool:
+def _is_in(address: str, networks: Sequence[str]) -> bool:
     return any(ip_address(address) in ip_network(network) for network in networks)
 
 
