@@ -8,6 +8,7 @@ import itertools
 import os
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
@@ -16,9 +17,10 @@ from typing import Protocol
 
 from roost.clock import Clock
 from roost.engines.qemu.firewalls import NftablesFirewalls
-from roost.engines.qemu.network.config import NetworkConfig, bridge_mac, vlans_name, vpc_name
+from roost.engines.qemu.network.config import NetworkConfig, bridge_mac, vlans_name
 from roost.engines.qemu.network.namespace import within
 from roost.engines.qemu.network.network import GuestNetwork
+from roost.engines.qemu.network.vpcs import gateway_mac
 from roost.engines.simulated.firewalls import Packet, SimulatedFirewalls
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.engines.simulated.packets import Arrival
@@ -35,9 +37,13 @@ from tests.engines.qemu_host import output
 PORT = 4000
 """To which packets go."""
 _HEADER_BYTES = 10
+_POLL_SECONDS = 0.005
 _UDP = 17
 _ALL_PROTOCOLS = 3
 _ANY = IPv4Address("198.51.100.7")
+_LINK_LOCAL = IPv6Address("fe80::7")
+_ARP_REPLY = bytes.fromhex("0001080006040002")
+"""Hardware and protocol, their lengths, and that it is a reply (RFC 826)."""
 
 
 class SegmentHarness(Protocol):
@@ -169,17 +175,25 @@ class _Device:
 
 
 class RealSegments:
-    def __init__(self, state_dir: Path) -> None:
+    """`beside`: another host of the same region, whose guests are heard as well.
+
+    `patience`: seconds that a packet may take.
+    """
+
+    def __init__(
+        self, state_dir: Path, beside: "RealSegments | None" = None, patience: float = 0.0
+    ) -> None:
         self._state_dir = state_dir
-        self._pools = claim_pools()
-        self._config = NetworkConfig((self._pools.ipv4,), self._pools.ipv6)
+        self._patience = patience
+        self.pools: Pools = claim_pools() if beside is None else beside.pools
+        self._config = NetworkConfig((self.pools.ipv4,), self.pools.ipv6)
         self.network = GuestNetwork(state_dir, self._config)
         self.firewalls = NftablesFirewalls(state_dir, self._config)
-        self._devices: dict[int, _Device] = {}
-        self._numbers = itertools.count(1)
+        self._devices: dict[int, _Device] = {} if beside is None else beside._devices
+        self._numbers: Iterator[int] = itertools.count(1) if beside is None else beside._numbers
 
     def guest(self, compute_id: int, *vlans: int | None) -> InstanceSpec:
-        return _guest(self._pools, compute_id, vlans)
+        return _guest(self.pools, compute_id, vlans)
 
     async def attach(self, spec: InstanceSpec) -> None:
         descriptors = await self.network.attach(spec)
@@ -190,7 +204,7 @@ class RealSegments:
             address = held.interface.ip
             place = (str(address), "lladdr", spec.mac, "dev", "br0", "nud", "permanent")
             output("ip", "-n", self.network.name, "neigh", "replace", *place)
-            hello = Sender(spec.mac, address, IPv6Address("fe80::7")).arp(b"hello")
+            hello = Sender(spec.mac, address, _LINK_LOCAL).arp(b"hello")
             at = spec.links.index(PublicLink())
             os.write(descriptors[at], bytes(_HEADER_BYTES) + hello)
 
@@ -203,7 +217,7 @@ class RealSegments:
     async def hearers(self, sender: Port, mac: str | None = None) -> set[Port]:
         """Nobody else may hear it: neither the gateway nor the host."""
         device = self._devices[sender.compute_id]
-        own = Sender(mac or mac_of(device.spec, sender.number), _ANY, IPv6Address("fe80::7"))
+        own = Sender(mac or mac_of(device.spec, sender.number), _ANY, _LINK_LOCAL)
         tag = b"frame %d." % next(self._numbers)
         gateway, host = await within(self.network.name, _listen), _listen()
         try:
@@ -225,10 +239,15 @@ class RealSegments:
     def place(self, spec: InstanceSpec, *places: Place | None) -> InstanceSpec:
         return _placed(spec, places)
 
-    async def arrival(self, sender: Port, source: str, target: str) -> Arrival | None:
-        """The tag comes back with the answer, to the address that sent it first."""
+    async def arrival(
+        self, sender: Port, source: str, target: str, size: int = 0
+    ) -> Arrival | None:
+        """The tag comes back with the answer, to the address that sent it first.
+
+        `size`: bytes of the tag at least.
+        """
         number = next(self._numbers)
-        tag, own_port = b"packet %d." % number, 5000 + number
+        tag, own_port = (b"packet %d." % number).ljust(size, b"."), 5000 + number
         seen = self._send(sender, Packet(source, target, "UDP", PORT), tag, own_port)
         if seen is None:
             return None
@@ -248,15 +267,52 @@ class RealSegments:
         frame = _mac(self._gateway(device.spec, sender.number))
         frame += _mac(mac_of(device.spec, sender.number)) + struct.pack("!H", kind) + body
         os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + frame)
-        heard = [
+        deadline = time.monotonic() + self._patience
+        while not (heard := self._heard(tag)) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        assert len(heard) <= 1, "somebody else heard it too"
+        return heard[0] if heard else None
+
+    def _heard(self, tag: bytes) -> list[tuple[Port, bytes]]:
+        return [
             (Port(each.spec.id, number), packet)
             for each in self._devices.values()
             for number, descriptor in enumerate(each.descriptors)
             for packet in list(_packets(descriptor))
             if tag in packet and packet[9] == _UDP
         ]
-        assert len(heard) <= 1, "somebody else heard it too"
-        return heard[0] if heard else None
+
+    def asks(self, sender: Port, own: IPv4Address, target: IPv4Address) -> str | None:
+        """The MAC address that the network answers with when a guest asks for an address."""
+        device = self._devices[sender.compute_id]
+        asking = Sender(mac_of(device.spec, sender.number), own, _LINK_LOCAL)
+        os.write(
+            device.descriptors[sender.number], bytes(_HEADER_BYTES) + asking.arp_request(target)
+        )
+        answers = received(device.descriptors[sender.number])
+        before, found, _ = answers.partition(_ARP_REPLY)
+        sender_mac = answers[len(before) + len(found) :][:6]
+        return sender_mac.hex(":") if found else None
+
+    def says(self, sender: Port, tag: bytes) -> None:
+        """To everybody who hears it."""
+        device = self._devices[sender.compute_id]
+        own = Sender(mac_of(device.spec, sender.number), _ANY, _LINK_LOCAL)
+        os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + own.udp(tag))
+
+    def ports(self) -> list[Port]:
+        """Of all guests."""
+        each = self._devices.values()
+        return [Port(one.spec.id, at) for one in each for at in range(len(one.descriptors))]
+
+    def hears(self, port: Port, tag: bytes) -> bool:
+        """Whether a guest has heard this since it was asked last, or does soon."""
+        deadline, heard = time.monotonic() + self._patience, b""
+        descriptor = self._devices[port.compute_id].descriptors[port.number]
+        while tag not in heard and time.monotonic() < deadline:
+            heard += received(descriptor)
+            time.sleep(_POLL_SECONDS)
+        return tag in heard
 
     def _gateway(self, spec: InstanceSpec, number: int) -> str:
         """Its MAC address."""
@@ -264,12 +320,10 @@ class RealSegments:
         assert not isinstance(link, VlanLink)
         if isinstance(link, PublicLink):
             return bridge_mac(self._config)
-        name = vpc_name(self._state_dir, link.vpc_id)
-        text = output("ip", "-n", name, "-brief", "link", "show", f"sub{link.subnet_id}")
-        return text.split()[2]
+        return gateway_mac(link.subnet_id)
 
     def public(self, number: int) -> str:
-        return str(self._pools.ipv4.network[number])
+        return str(self.pools.ipv4.network[number])
 
     def crash(self, compute_id: int) -> None:
         """The guest's QEMU is gone, and nobody was told."""

@@ -19,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0)
-_PARTS = frozenset(("disks", "backups", "addresses", "images", "metadata"))
+_PARTS = frozenset(("disks", "backups", "addresses", "overlay", "images", "metadata"))
 """What an engine for instances is made of; their methods are operations as well."""
 
 

@@ -38,6 +38,7 @@ from roost.engines.qemu.metadata import QemuMetadata
 from roost.engines.qemu.moves import move
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
+from roost.engines.qemu.overlays import VxlanOverlay
 from roost.engines.qemu.parcels import pack, unpack
 from roost.engines.qemu.power import kill, power_off
 from roost.engines.qemu.prerequisites import check, qemu_version
@@ -93,6 +94,7 @@ class QemuInstances:
         self._backups = QemuBackups(self._state_dir)
         self._addresses = NftablesAddresses(self._network)
         self._metadata = QemuMetadata(self._network)
+        self._overlay = VxlanOverlay(self._network)
         self._captures = QemuImages(self._state_dir, images)
         self._endings = Endings(self._state_dir)
         self._live = QemuLive(
@@ -114,6 +116,10 @@ class QemuInstances:
     @property
     def metadata(self) -> QemuMetadata:
         return self._metadata
+
+    @property
+    def overlay(self) -> VxlanOverlay:
+        return self._overlay
 
     @property
     def images(self) -> QemuImages:

@@ -17,6 +17,7 @@ from roost.engines.simulated.disks import SimulatedDisks
 from roost.engines.simulated.images import SimulatedImages
 from roost.engines.simulated.live import SimulatedLive
 from roost.engines.simulated.metadata import SimulatedMetadata
+from roost.engines.simulated.overlay import SimulatedOverlay
 from roost.engines.simulated.packets import Arrival, arrival
 from roost.engines.simulated.plane import Operation, Plane
 from roost.engines.simulated.segments import Port, hearers
@@ -49,6 +50,7 @@ class SimulatedInstances:
         self.backups = SimulatedBackups(self._plane)
         self.addresses = SimulatedAddresses(self._plane)
         self.metadata = SimulatedMetadata()
+        self.overlay = SimulatedOverlay(self._plane)
         self.images = SimulatedImages(self._plane)
         self.live = SimulatedLive(self._plane, state_dir)
         self._ended: asyncio.Queue[int] | None = None

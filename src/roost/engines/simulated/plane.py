@@ -32,6 +32,7 @@ Operation = Literal[
     "backup_delete",
     "addresses_set",
     "addresses_list",
+    "overlay_set",
     "image_capture",
     "image_set_aside",
     "image_finish",

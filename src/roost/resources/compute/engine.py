@@ -32,6 +32,7 @@ from roost.resources.compute.network_engine import (
     PublicLink,
     Traffic,
 )
+from roost.resources.compute.overlay_engine import OverlayEngine
 
 
 class NoDisksError(EngineError):
@@ -248,6 +249,9 @@ class InstanceEngine(Protocol):
 
     @property
     def metadata(self) -> MetadataEngine: ...
+
+    @property
+    def overlay(self) -> OverlayEngine: ...
 
     @property
     def images(self) -> ImageEngine: ...

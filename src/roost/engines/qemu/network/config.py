@@ -76,6 +76,11 @@ def vlans_name(state_dir: Path) -> str:
     return f"{network_name(state_dir)}-vlans"
 
 
+def vlan_bridge_name(vlan_id: int) -> str:
+    """Name of a VLAN's bridge inside it; 15 characters at most."""
+    return f"vlan{vlan_id}"
+
+
 def vpc_name(state_dir: Path, vpc_id: int) -> str:
     """Name of the namespace of a VPC."""
     return f"{network_name(state_dir)}-vpc{vpc_id}"

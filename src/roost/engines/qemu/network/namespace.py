@@ -128,8 +128,9 @@ def set_up_router() -> None:
 
 
 def set_up_subnet(bridge: str) -> None:
-    """Let the router answer for guests of a subnet to each other."""
-    for key, value in _of_bridge(bridge).items():
+    """Let the router answer for guests of a subnet to each other, also for those on other hosts."""
+    settings = _of_bridge(bridge) | {f"ipv4/conf/{bridge}/proxy_arp": "1"}
+    for key, value in settings.items():
         _SYSCTL.joinpath(key).write_text(value)
 
 

@@ -150,3 +150,12 @@ class Netlink:
         length = 16 + len(payload)
         header = struct.pack("=IHHII", length, kind, flags, self._sequence, 0)
         return header + payload + bytes(-length % 4)
+
+
+def count_rules(table: str, chain: str) -> int:
+    """Rules of a chain of a table (`inet roost`), which need not be there."""
+    try:
+        with Netlink() as kernel:
+            return len(kernel.dump(GETRULE, text(1, table.split()[1]), text(2, chain)))
+    except OSError:
+        return 0

@@ -54,6 +54,7 @@ from roost.engines.qemu.network.namespace import (
     set_up_forwarding,
     within,
 )
+from roost.engines.qemu.network.overlays import Overlays
 from roost.engines.qemu.network.rules import BASE, FIREWALLS, SERVICE, guard
 from roost.engines.qemu.network.shaping import queue_of
 from roost.engines.qemu.network.spoofing import read_dropped
@@ -70,6 +71,7 @@ from roost.resources.compute.network_engine import (
     VlanLink,
     VpcLink,
 )
+from roost.resources.compute.overlay_engine import Overlay
 from roost.threads import DISK
 
 _DOING = "The network could not be set up"
@@ -86,8 +88,9 @@ class GuestNetwork:
         self._config = config
         self.name = network_name(state_dir)
         self._addressing = Addressing(self.name, self._directory / "guests")
-        self._vlans = VlanSegments(state_dir)
-        self._vpcs = VpcNetworks(state_dir)
+        self._overlays = Overlays(state_dir)
+        self._vlans = VlanSegments(state_dir, self._overlays)
+        self._vpcs = VpcNetworks(state_dir, self._overlays)
         self._uplink = HostUplink(self.name, config)
 
     async def ensure(self) -> None:
@@ -204,6 +207,19 @@ class GuestNetwork:
         counted = await within(self.name, counted_guests)
         return {key: each if key in counted else None for key, each in found.items()}
 
+    async def set_overlay(self, overlay: Overlay) -> None:
+        """Let private networks reach exactly these hosts and guests elsewhere."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+        async with locked(self._directory):
+            await self._overlays.set(overlay)
+
+    async def overlay(self) -> Overlay | None:
+        """What was set; None when the kernel has something else."""
+        if not self._directory.exists():
+            return Overlay()
+        async with locked(self._directory):
+            return await self._overlays.get()
+
     def identity(self) -> str | None:
         """Another one after the network was made anew; None while there is none."""
         return identity(self.name)
@@ -243,6 +259,7 @@ class GuestNetwork:
                 await stop_advertiser(self._directory)
                 await self._vlans.tear_down()
                 await self._vpcs.tear_down()
+                await self._overlays.tear_down()
                 await remove_links(self.name)
                 await self._uplink.remove()
                 await DISK.run(shutil.rmtree, self._directory)

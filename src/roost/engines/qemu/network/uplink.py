@@ -14,7 +14,7 @@ from pydantic import BaseModel, TypeAdapter
 from roost.engines.qemu.network.config import CABLES, UPLINK, NetworkConfig
 from roost.engines.qemu.network.host import devices
 from roost.engines.qemu.network.namespace import on_host, within
-from roost.engines.qemu.network.netlink import GETRULE, Netlink, text
+from roost.engines.qemu.network.netlink import count_rules
 from roost.engines.qemu.programs import failure, run
 
 _DOING = "The way out of the region could not be set up"
@@ -73,7 +73,10 @@ class HostUplink:
     async def stands(self) -> bool:
         """Whether nobody has changed what `guard` and `forward` have made."""
         wanted = {name: len(rules) for name, (_, rules) in self._chains().items()}
-        if await on_host(lambda: {name: _count(self._table, name) for name in wanted}) != wanted:
+        if (
+            await on_host(lambda: {name: count_rules(self._table, name) for name in wanted})
+            != wanted
+        ):
             return False
         if self.config.uplink == "none":
             return True
@@ -169,15 +172,6 @@ def _guard(version: int) -> str:
     )
 
 
-def _count(table: str, chain: str) -> int:
-    """Rules of a chain, which need not be there."""
-    try:
-        with Netlink() as kernel:
-            return len(kernel.dump(GETRULE, text(1, table.split()[1]), text(2, chain)))
-    except OSError:
-        return 0
-
-
 def _leads_out() -> bool:
     """Whether a region's namespace has its default routes; inside it."""
     ipv4, ipv6 = (_NETWORKS.joinpath(name).read_text() for name in ("route", "ipv6_route"))
@@ -194,7 +188,7 @@ def _forwards(version: int) -> bool:
 
 def _is_kept(version: int) -> bool:
     """Whether the host forwards: for others, too, or kept from doing so for strangers."""
-    guarded = not _was_started(version) or _count(_GUARD, _FAMILIES[version]) > 0
+    guarded = not _was_started(version) or count_rules(_GUARD, _FAMILIES[version]) > 0
     return _forwards(version) and guarded
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 from roost.engines.qemu.network.config import METADATA, METADATA_PORT, UPLINK
 from roost.engines.qemu.network.rules import MAIL, MOST_ASKED, refused
+from roost.engines.qemu.network.tunnels import OVERLAY
 from roost.resources.compute.engine import InstanceSpec
 from roost.resources.compute.network_engine import VpcLink
 
@@ -30,6 +31,7 @@ flush chain {_TABLE} inward
 add rule {_TABLE} inward dnat to ip daddr map @to_vpc
 add chain {_TABLE} forward {{ type filter hook forward priority 0; policy accept; }}
 flush chain {_TABLE} forward
+add rule {_TABLE} forward iifname "{OVERLAY}" oifname {{ "{OVERLAY}", "{UPLINK}" }} drop
 add rule {_TABLE} forward oifname "{UPLINK}" ct state invalid drop
 add rule {_TABLE} forward oifname "{UPLINK}" ct direction original ip saddr != @natted drop
 add chain {_TABLE} own {{ type filter hook input priority 0; policy drop; }}

@@ -27,6 +27,7 @@ from roost.engines.qemu.network.namespace import (
     set_up_subnet,
     within,
 )
+from roost.engines.qemu.network.overlays import Overlays
 from roost.engines.qemu.network.rules import BASE, no_port_rules, port_rules
 from roost.engines.qemu.network.shaping import queue_of
 from roost.engines.qemu.network.vpc_ports import (
@@ -50,8 +51,9 @@ _NEAR, _FAR = "169.254.254.1", "169.254.254.2"
 class VpcNetworks:
     """Callers hold the lock of the region's network, which is set up."""
 
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, overlays: Overlays) -> None:
         self._state_dir = state_dir
+        self._overlays = overlays
         self._region = network_name(state_dir)
         self._directory = state_dir / "network" / "vpcs"
         self._filters = Filters(state_dir)
@@ -77,6 +79,7 @@ class VpcNetworks:
         await self._make_subnet(name, link)
         await _apply(name, ROUTER_RULES + BASE + port_rules(tap, frame_rules(spec, link, tap)))
         await self._filters.bring(port.vpc_id)
+        await self._overlays.stretch_vpc(port.vpc_id)
         settings = (
             f"master {subnet_name(port.subnet_id)}",
             "type bridge_slave isolated on flood off",
@@ -127,7 +130,7 @@ class VpcNetworks:
     async def _make_subnet(self, name: str, link: VpcLink) -> None:
         bridge, prefix = subnet_name(link.subnet_id), link.interface.network.prefixlen
         lines = [f"address replace {link.gateway}/{prefix} dev {bridge}", f"link set {bridge} up"]
-        mac = _mac(0x12, link.subnet_id)
+        mac = gateway_mac(link.subnet_id)
         if bridge not in await devices(name):
             lines.insert(0, f"link add {bridge} address {mac} type bridge mcast_snooping 0")
         await batch("\n".join(lines), name)
@@ -174,6 +177,11 @@ class VpcNetworks:
 async def _apply(name: str, rules: str) -> None:
     inside = f"--net={namespace_path(name)}"
     await run(_DOING, "nsenter", inside, "nft", "-f", "-", feed=rules)
+
+
+def gateway_mac(subnet_id: int) -> str:
+    """Of a subnet's gateway, the same on all hosts: a guest that comes from another one goes on."""
+    return _mac(0x12, subnet_id)
 
 
 def _mac(first: int, number: int) -> str:

@@ -1,0 +1,181 @@
+"""Private networks of a region that go on on other hosts, by a tunnel each.
+
+What is wanted is written down, as networks come and go with their guests. A VLAN's tunnel is a port
+of its bridge, which learns who is behind which host; a VPC's is one more way of its router, which
+is told. A network that nobody has a guest of elsewhere has no tunnel.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from roost.engines.qemu.network.config import (
+    network_name,
+    vlan_bridge_name,
+    vlans_name,
+    vpc_name,
+)
+from roost.engines.qemu.network.host import masters
+from roost.engines.qemu.network.links import batch
+from roost.engines.qemu.network.namespace import namespace_path, on_host
+from roost.engines.qemu.network.netlink import count_rules
+from roost.engines.qemu.network.tunnels import (
+    EVERYBODY,
+    OVERLAY,
+    Paths,
+    change,
+    guard,
+    host_mac,
+    make,
+    number,
+    paths,
+    settings,
+    vlan_port_name,
+)
+from roost.engines.qemu.programs import run
+from roost.resources.compute.live_engine import HostAddress
+from roost.resources.compute.overlay_engine import Overlay, RemoteGuest
+from roost.threads import DISK
+
+_DOING = "The way to other hosts could not be set up"
+_OVERLAY = TypeAdapter(Overlay)
+_CHAIN = "arriving"
+
+
+@dataclass(frozen=True, slots=True)
+class _Tunnel:
+    """As it should be."""
+
+    namespace: str
+    device: str
+    vni: int
+    own: HostAddress | None
+    paths: Paths
+    bridge: str | None = None
+
+
+class Overlays:
+    """Callers hold the lock of the region's network."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = state_dir
+        self._path = state_dir / "network" / "overlay.json"
+        self._vlans = vlans_name(state_dir)
+        self._table = f"inet {network_name(state_dir).replace('-', '_')}_overlay"
+
+    async def set(self, overlay: Overlay) -> None:
+        """Networks of which nothing changes are left alone; all are looked at when nothing does."""
+        before = await DISK.run(self._read)
+        await DISK.run(lambda: self._write(overlay))
+        await run(_DOING, "nft", "-f", "-", feed=self._rules(overlay))
+        former = self._tunnels(before, overlay)
+        for key, tunnel in self._tunnels(overlay, before).items():
+            if (before == overlay or tunnel != former[key]) and await _has_guests(tunnel):
+                await _stretch(tunnel)
+
+    async def get(self) -> Overlay | None:
+        overlay = await DISK.run(self._read)
+        wanted = self._rules(overlay).count("add rule")
+        if await on_host(lambda: count_rules(self._table, _CHAIN)) != wanted:
+            return None
+        for tunnel in self._tunnels(overlay, Overlay()).values():
+            if await _has_guests(tunnel) and await _held(tunnel) != tunnel.paths:
+                return None
+        return overlay
+
+    async def stretch_vlan(self, vlan_id: int) -> None:
+        """Bring a VLAN, which has its bridge, to the other hosts."""
+        overlay = await DISK.run(self._read)
+        if vlan_id in overlay.vlans:
+            await _stretch(self._vlan(overlay, vlan_id))
+
+    async def stretch_vpc(self, vpc_id: int) -> None:
+        """The same of a VPC, which has its router."""
+        overlay = await DISK.run(self._read)
+        if vpc_id in overlay.vpcs:
+            await _stretch(self._vpc(overlay, vpc_id))
+
+    async def tear_down(self) -> None:
+        """Tunnels go with their networks."""
+        rules = f"add table {self._table}\ndelete table {self._table}\n"
+        await run(_DOING, "nft", "-f", "-", feed=rules)
+
+    def _read(self) -> Overlay:
+        try:
+            return _OVERLAY.validate_json(self._path.read_bytes())
+        except (FileNotFoundError, ValueError):
+            return Overlay()
+
+    def _write(self, overlay: Overlay) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.write_bytes(_OVERLAY.dump_json(overlay))
+
+    def _tunnels(self, overlay: Overlay, other: Overlay) -> dict[int, _Tunnel]:
+        """Of all networks of both, as they are by the first one; by number."""
+        vlans = (self._vlan(overlay, key) for key in {*overlay.vlans, *other.vlans})
+        vpcs = (self._vpc(overlay, key) for key in {*overlay.vpcs, *other.vpcs})
+        return {tunnel.vni: tunnel for tunnel in (*vlans, *vpcs)}
+
+    def _vlan(self, overlay: Overlay, vlan_id: int) -> _Tunnel:
+        ends = frozenset((EVERYBODY, str(host)) for host in overlay.vlans.get(vlan_id, ()))
+        vni, bridge = number("vlan", vlan_id), vlan_bridge_name(vlan_id)
+        return _Tunnel(self._vlans, vlan_port_name(vni), vni, overlay.address, Paths(ends), bridge)
+
+    def _vpc(self, overlay: Overlay, vpc_id: int) -> _Tunnel:
+        guests = overlay.vpcs.get(vpc_id, frozenset())
+        known = Paths(
+            frozenset((host_mac(each.host), str(each.host)) for each in guests),
+            frozenset((str(each.address), host_mac(each.host)) for each in guests),
+            frozenset(route for each in guests for route in _routes(each)),
+        )
+        name = vpc_name(self._state_dir, vpc_id)
+        return _Tunnel(name, OVERLAY, number("vpc", vpc_id), overlay.address, known)
+
+    def _rules(self, overlay: Overlay) -> str:
+        hosts = {host for each in overlay.vlans.values() for host in each}
+        hosts |= {guest.host for each in overlay.vpcs.values() for guest in each}
+        return guard(self._table, _CHAIN, self._tunnels(overlay, Overlay()), hosts)
+
+
+def _routes(guest: RemoteGuest) -> list[tuple[str, str | None]]:
+    """As the kernel shows them: no length where there is but one address."""
+    address = str(guest.address)
+    networks = (str(each).removesuffix("/32") for each in guest.ranges)
+    return [(address, None), *((network, address) for network in networks)]
+
+
+async def _has_guests(tunnel: _Tunnel) -> bool:
+    """Whether the network is there, which the first guest brings along."""
+    if not namespace_path(tunnel.namespace).exists():
+        return False
+    return tunnel.bridge is None or tunnel.bridge in await masters(tunnel.namespace)
+
+
+async def _held(tunnel: _Tunnel) -> Paths | None:
+    """What the tunnel knows; None when it is another one, nothing where there is none."""
+    found = await settings(tunnel.namespace, tunnel.device)
+    if found is None:
+        return Paths()
+    if found != (tunnel.vni, str(tunnel.own), tunnel.bridge):
+        return None
+    return await paths(tunnel.namespace, tunnel.device)
+
+
+async def _stretch(tunnel: _Tunnel) -> None:
+    """Let it be as it should be."""
+    found = await settings(tunnel.namespace, tunnel.device)
+    wanted = (tunnel.vni, str(tunnel.own), tunnel.bridge)
+    if tunnel.own is None or not tunnel.paths.ends:
+        if found is not None:
+            await batch(f"link delete {tunnel.device}", tunnel.namespace)
+        return
+    if found != wanted:
+        if found is not None:
+            await batch(f"link delete {tunnel.device}", tunnel.namespace)
+        learning = tunnel.bridge is not None
+        await make(tunnel.namespace, tunnel.device, tunnel.vni, tunnel.own, learning=learning)
+        master = "" if tunnel.bridge is None else f" master {tunnel.bridge}"
+        await batch(f"link set {tunnel.device}{master} up", tunnel.namespace)
+    held = await paths(tunnel.namespace, tunnel.device)
+    await change(tunnel.namespace, tunnel.device, held, tunnel.paths)

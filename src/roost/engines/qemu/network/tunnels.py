@@ -1,0 +1,186 @@
+"""VXLAN devices: what they are called and numbered, what they know, and who may send to them.
+
+A tunnel's device lies in the namespace of a private network, and its packets leave by the host's
+own network (RFC 7348). Each knows the other hosts by name; nothing is sent to a group.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, Field, TypeAdapter
+
+from roost.engines.qemu.programs import run
+from roost.resources.compute.live_engine import HostAddress
+
+PORT = 4789
+"""Of UDP, on every host."""
+OVERLAY = "overlay"
+"""The device in a VPC."""
+EVERYBODY = "00:00:00:00:00:00"
+"""Stands for what is for all, and for whom nobody knows yet."""
+
+_DOING = "The way to other hosts could not be set up"
+_MTU = 1500
+_NUMBERS = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """What a tunnel's device knows."""
+
+    ends: frozenset[tuple[str, str]] = frozenset()
+    """MAC addresses, and the host that they are at."""
+    neighbours: frozenset[tuple[str, str]] = frozenset()
+    """IPv4 addresses, and the MAC address that they are behind."""
+    routes: frozenset[tuple[str, str | None]] = frozenset()
+    """IPv4 networks, and the address that they are behind, if it is not they themselves."""
+
+
+class _Settings(BaseModel):
+    id: int | None = None
+    local: str | None = None
+    local6: str | None = None
+
+
+class _Kind(BaseModel):
+    info_data: _Settings = Field(default_factory=_Settings)
+
+
+class _Device(BaseModel):
+    master: str | None = None
+    linkinfo: _Kind = Field(default_factory=_Kind)
+
+
+class _End(BaseModel):
+    mac: str
+    dst: str | None = None
+    state: str = ""
+
+
+class _Neighbour(BaseModel):
+    dst: str
+    lladdr: str = ""
+
+
+class _Route(BaseModel):
+    dst: str
+    gateway: str | None = None
+
+
+_DEVICES = TypeAdapter(list[_Device])
+_ENDS = TypeAdapter(list[_End])
+_NEIGHBOURS = TypeAdapter(list[_Neighbour])
+_ROUTES = TypeAdapter(list[_Route])
+
+
+def number(kind: Literal["vlan", "vpc"], key: int) -> int:
+    """The number of a private network (VNI), which has 24 bits: after 8 million networks they are
+    used again."""
+    return (key * 2 + (kind == "vpc")) % _NUMBERS
+
+
+def host_mac(host: HostAddress | str) -> str:
+    """Of a host's ends of its tunnels; locally administered."""
+    digest = hashlib.sha256(str(host).encode()).digest()
+    return ":".join(f"{octet:02x}" for octet in (0x16, *digest[:5]))
+
+
+def vlan_port_name(vni: int) -> str:
+    """The device of a VLAN, beside those of others; 15 characters at most."""
+    return f"tunnel{vni}"
+
+
+async def settings(namespace: str, device: str) -> tuple[int | None, str | None, str | None] | None:
+    """Number, the host's own address, and the bridge that it is a port of; None without device."""
+    show = ("-json", "-details", "link", "show", "dev", device)
+    text = await run(_DOING, "ip", "-n", namespace, *show, ok=(0, 1))
+    for each in _DEVICES.validate_json(text or "[]"):
+        data = each.linkinfo.info_data
+        return data.id, data.local or data.local6, each.master
+    return None
+
+
+async def paths(namespace: str, device: str) -> Paths:
+    """What a device knows at this moment, without what it has learnt by itself."""
+    inside = ("-n", namespace, "-json")
+    ends = await run(_DOING, "bridge", *inside, "fdb", "show", "dev", device)
+    show = ("show", "dev", device)
+    neighbours = await run(_DOING, "ip", "-4", *inside, "neigh", *show, "nud", "permanent")
+    routes = await run(_DOING, "ip", "-4", *inside, "route", *show)
+    return Paths(
+        frozenset(
+            (each.mac, each.dst)
+            for each in _ENDS.validate_json(ends or "[]")
+            if each.dst is not None and each.state == "permanent"
+        ),
+        frozenset((e.dst, e.lladdr) for e in _NEIGHBOURS.validate_json(neighbours or "[]")),
+        frozenset((e.dst, e.gateway) for e in _ROUTES.validate_json(routes or "[]")),
+    )
+
+
+async def make(namespace: str, device: str, vni: int, own: HostAddress, *, learning: bool) -> None:
+    """The device, off. It stays with the network of the host that this process is in."""
+    learn = "learning" if learning else "nolearning"
+    command = (
+        f"link add {device} netns {namespace} address {host_mac(own)} mtu {_MTU}"
+        f" type vxlan id {vni} local {own} dstport {PORT} {learn}\n"
+    )
+    await run(_DOING, "ip", "-batch", "-", feed=command)
+
+
+async def change(namespace: str, device: str, held: Paths, wanted: Paths) -> None:
+    """Let a device that is up know this instead."""
+    ends = [f"fdb del {mac} dev {device} dst {to} self" for mac, to in held.ends - wanted.ends]
+    ends += [
+        f"fdb append {mac} dev {device} dst {to} self permanent"
+        for mac, to in wanted.ends - held.ends
+    ]
+    await _batch("bridge", namespace, ends)
+    lines = [f"route del {_route(device, each)}" for each in _last(held.routes - wanted.routes)]
+    left = held.neighbours - wanted.neighbours
+    lines += [f"neigh del {address} dev {device}" for address, _ in left]
+    lines += [
+        f"neigh replace {address} lladdr {mac} dev {device} nud permanent"
+        for address, mac in wanted.neighbours - held.neighbours
+    ]
+    added = reversed(_last(wanted.routes - held.routes))
+    lines += [f"route replace {_route(device, each)}" for each in added]
+    await _batch("ip", namespace, lines)
+
+
+def guard(table: str, name: str, vnis: Iterable[int], hosts: Collection[HostAddress]) -> str:
+    """A chain by which nobody but these hosts sends into networks of these numbers: nftables rules
+    of the host, which can be applied again at any time."""
+    chain = f"{table} {name}"
+    lines = [
+        f"add table {table}",
+        f"add chain {chain} {{ type filter hook input priority -5; policy accept; }}",
+        f"flush chain {chain}",
+    ]
+    numbers = ", ".join(map(str, sorted(set(vnis))))
+    if numbers:
+        packet = f"add rule {chain} udp dport {PORT} @th,96,24 {{ {numbers} }}"
+        for version, family in ((4, "ip"), (6, "ip6")):
+            known = ", ".join(sorted(str(host) for host in hosts if host.version == version))
+            if known:
+                lines.append(f"{packet} {family} saddr {{ {known} }} accept")
+        lines.append(f"{packet} drop")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _route(device: str, route: tuple[str, str | None]) -> str:
+    network, via = route
+    return f"{network} dev {device}" if via is None else f"{network} via {via} dev {device} onlink"
+
+
+def _last(routes: Iterable[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+    """Those that need others first."""
+    return sorted(routes, key=lambda route: (route[1] is None, route[0]))
+
+
+async def _batch(program: Literal["ip", "bridge"], namespace: str, lines: list[str]) -> None:
+    if lines:
+        feed = "".join(f"{line}\n" for line in lines)
+        await run(_DOING, program, "-n", namespace, "-batch", "-", feed=feed)
