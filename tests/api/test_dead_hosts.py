@@ -21,12 +21,10 @@ from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.settings import MAIN_HOST
 from tests.support.client import Client, Contract, Json, until
 from tests.support.database import DatabaseServer
-from tests.support.hosts import running_host
+from tests.support.hosts import REGION, running_host
 from tests.support.instances import INSTANCES, made, settled
 from tests.support.server import running_roost, simulated
 from tests.support.volumes import VOLUMES
-
-REGION = "us-lake"
 
 
 @dataclass(frozen=True)

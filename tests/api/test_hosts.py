@@ -4,19 +4,15 @@ import asyncio
 import operator
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-import aiohttp
 import pytest
 
-from roost.app.fsck import check_all
 from roost.app.host import HostError, join
 from roost.app.operator import drains, hosts, takeovers
 from roost.app.operator.jobs import cancel
-from roost.app.roost import Roost
 from roost.core.engine import EngineError, Folder, FullError, Host
 from roost.core.hosts import queries
 from roost.core.hosts.identity import Identity
@@ -27,88 +23,29 @@ from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.jobs.kinds import JobArgs
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.jobs import CAPACITY, CapacityArgs
-from roost.resources.compute.leftover_jobs import left_on
 from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE, UNFIT
 from roost.resources.firewalls.engine import FIREWALL_PLANE
 from roost.resources.maintenance import service as maintenance
 from roost.resources.maintenance.jobs import DUE
 from roost.resources.volumes.engine import VOLUME_PLANE
 from roost.settings import MAIN_HOST
-from tests.support.client import Client, Contract, Json, until
+from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
 from tests.support.firewalls import rule, rules
-from tests.support.hosts import running_host
+from tests.support.hosts import REGION, Pair, sound, two_hosts
 from tests.support.instances import INSTANCES, OMITTED, create_body, made, settled
-from tests.support.server import running_roost, simulated
 from tests.support.stage import Stage
 
-REGION = "us-lake"
 PAST = datetime(2026, 1, 1)
 FULL = "The region has no capacity for this plan type"
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A cloud of two hosts."""
-
-    main: Roost
-    other: Roost
-    client: Client
-
-    def roost(self, host: str) -> Roost:
-        return self.main if host == MAIN_HOST else self.other
-
-    async def host_of(self, compute_id: int) -> str:
-        host: str = await self.main.store.fetchval(
-            "select host from compute_instance where id = $1", compute_id
-        )
-        return host
-
-    async def gone(self, compute_id: int, host: str) -> None:
-        """When a host has dropped what it had of an instance."""
-        status = "select count(*) from job where resource = $1 and finished is null"
-        resource = left_on(compute_id, host)
-        await until(partial(self.main.store.fetchval, status, resource), lambda found: found == 0)
-
-    async def guests(self, host: str) -> set[int]:
-        engine = self.roost(host).services.get(Engines).of(INSTANCE_PLANE, REGION)
-        return {guest.id for guest in await engine.list()}
-
-    async def made_on(self, host: str, **changes: object) -> Json:
-        """A new instance there, as nothing is placed on the other host meanwhile."""
-        [other] = {MAIN_HOST, "b"} - {host}
-        await hosts.close(self.main.store, other)
-        try:
-            row = await made(self.client, **changes)
-        finally:
-            await hosts.undrain(self.main.store, other)
-        assert await self.host_of(row["id"]) == host
-        return row
 
 
 @pytest.fixture(scope="module")
 async def pair(
     database_server: DatabaseServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Pair]:
-    folder: Path = tmp_path_factory.mktemp("hosts")
-    async with (
-        database_server.database() as url,
-        running_roost(simulated(folder / "main", url, host_listen="127.0.0.1:0")) as running,
-        running_host(running.roost, "b", folder / "b") as other,
-        aiohttp.ClientSession() as session,
-    ):
-        async with session.get(f"{running.url}/v4/openapi.json") as response:
-            contract = Contract(await response.json())
-        yield Pair(
-            running.roost, other, Client(session, contract, running.url).as_user(running.token)
-        )
-
-
-async def sound(pair: Pair) -> None:
-    for roost in (pair.main, pair.other):
-        lines = list[str]()
-        await check_all(roost, False, lines.append)
-        assert lines == []
+    async with two_hosts(database_server, tmp_path_factory.mktemp("hosts")) as pair:
+        yield pair
 
 
 async def test_instances_spread_and_each_host_has_its_own(pair: Pair) -> None:

@@ -24,6 +24,7 @@ from roost.engines.simulated.plane import Operation
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import InstanceSpec, MountedError
+from roost.resources.compute.overlay_engine import Overlay
 from roost.resources.databases.engine import DatabaseShape, DatabaseSpec
 from roost.resources.firewalls.engine import FirewallSpec, RuleSet
 from roost.resources.object_storage.engine import BucketSpec, KeySpec
@@ -90,6 +91,7 @@ class Region:
             "volume_inspect": lambda: volumes.inspect(ID),
             "addresses_set": lambda: engine.addresses.set(SPEC.addresses),
             "addresses_list": engine.addresses.list,
+            "overlay_set": lambda: engine.overlay.set(Overlay()),
             "firewall_apply": lambda: firewalls.apply(FIREWALL),
             "firewall_remove": lambda: firewalls.remove(ID),
             "firewall_list": firewalls.list,

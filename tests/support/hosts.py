@@ -3,12 +3,28 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import aiohttp
+
+from roost.app.fsck import check_all
+from roost.app.operator import hosts
 from roost.app.roost import Roost, open_roost
 from roost.app.serve import work
 from roost.core.hosts import queries
-from tests.jobs.bench import until
+from roost.core.planes import Engines
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.leftover_jobs import left_on
+from roost.settings import MAIN_HOST
+from tests.jobs import bench
+from tests.support.client import Client, Contract, Json, until
+from tests.support.database import DatabaseServer
+from tests.support.instances import made
+from tests.support.server import running_roost, simulated
+
+REGION = "us-lake"
 
 
 @asynccontextmanager
@@ -20,7 +36,7 @@ async def running_host(main: Roost, name: str, state: Path, **more: object) -> A
         ready, stop = asyncio.Event(), asyncio.Event()
         task = asyncio.create_task(work(roost, ready.set, stop))
         try:
-            await until(lambda: _serves(main, name), seconds=60)
+            await bench.until(lambda: _serves(main, name), seconds=60)
             yield roost
         finally:
             stop.set()
@@ -36,3 +52,64 @@ async def _serves(main: Roost, name: str) -> bool:
         if name not in {each.host for each in rooms}:
             return False
     return True
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cloud of two hosts."""
+
+    main: Roost
+    other: Roost
+    client: Client
+
+    def roost(self, host: str) -> Roost:
+        return self.main if host == MAIN_HOST else self.other
+
+    async def host_of(self, compute_id: int) -> str:
+        host: str = await self.main.store.fetchval(
+            "select host from compute_instance where id = $1", compute_id
+        )
+        return host
+
+    async def gone(self, compute_id: int, host: str) -> None:
+        """When a host has dropped what it had of an instance."""
+        status = "select count(*) from job where resource = $1 and finished is null"
+        resource = left_on(compute_id, host)
+        await until(partial(self.main.store.fetchval, status, resource), lambda found: found == 0)
+
+    async def guests(self, host: str) -> set[int]:
+        engine = self.roost(host).services.get(Engines).of(INSTANCE_PLANE, REGION)
+        return {guest.id for guest in await engine.list()}
+
+    async def made_on(self, host: str, **changes: object) -> Json:
+        """A new instance there, as nothing is placed on the other host meanwhile."""
+        [other] = {MAIN_HOST, "b"} - {host}
+        await hosts.close(self.main.store, other)
+        try:
+            row = await made(self.client, **changes)
+        finally:
+            await hosts.undrain(self.main.store, other)
+        assert await self.host_of(row["id"]) == host
+        return row
+
+
+@asynccontextmanager
+async def two_hosts(server: DatabaseServer, folder: Path) -> AsyncIterator[Pair]:
+    """`main` and `b`, of simulated engines; each is reached at an address of its own."""
+    async with (
+        server.database() as url,
+        running_roost(simulated(folder / "main", url, host_listen="127.0.0.1:0")) as running,
+        running_host(running.roost, "b", folder / "b", host_listen="127.0.0.2:0") as other,
+        aiohttp.ClientSession() as session,
+    ):
+        async with session.get(f"{running.url}/v4/openapi.json") as response:
+            contract = Contract(await response.json())
+        client = Client(session, contract, running.url).as_user(running.token)
+        yield Pair(running.roost, other, client)
+
+
+async def sound(pair: Pair) -> None:
+    for roost in (pair.main, pair.other):
+        lines = list[str]()
+        await check_all(roost, False, lines.append)
+        assert lines == []

@@ -18,6 +18,7 @@ from roost.app.http_server import HttpServer
 from roost.app.metadata.listener import serve_metadata
 from roost.app.monitoring import keep_figures
 from roost.app.object_tls import serve_buckets
+from roost.app.overlays import keep_overlays
 from roost.app.restarting_worker import RestartingWorker
 from roost.app.roost import Roost
 from roost.app.tls import ServerCertificate
@@ -148,10 +149,17 @@ async def _be_monitored(
 async def _start_work(
     roost: Roost, worker: RestartingWorker, tasks: asyncio.TaskGroup
 ) -> Callable[[], None]:
-    """Run jobs, listen to guests and answer them, build missing images; returns what ends that."""
+    """Run jobs, listen to guests and answer them, build missing images, keep networks together;
+    returns what ends that."""
     await roost.enqueue_first_jobs()
     tasks.create_task(worker.run())
-    beside = (roost.images.build(), listen(roost), serve_metadata(roost), take_in(roost))
+    beside = (
+        roost.images.build(),
+        listen(roost),
+        serve_metadata(roost),
+        take_in(roost),
+        keep_overlays(roost),
+    )
     helpers = [tasks.create_task(work) for work in beside]
 
     def stop() -> None:

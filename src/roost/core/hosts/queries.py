@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Literal
 
 from roost.settings import MAIN_HOST
@@ -25,6 +26,13 @@ class HostFacts:
     alive: bool
     address: str | None
     """Where its worker takes what comes from other hosts, HOST:PORT."""
+
+    @property
+    def ip(self) -> IPv4Address | IPv6Address | None:
+        """At which other hosts reach it."""
+        if self.address is None:
+            return None
+        return ip_address(self.address.rpartition(":")[0].strip("[]"))
 
 
 _FACTS = f"""

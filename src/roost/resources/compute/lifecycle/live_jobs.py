@@ -9,8 +9,6 @@ What fails before the rows say so is undone, and the guest goes on here; what fa
 not bring the guest back: it goes on there. So no two of it run.
 """
 
-from ipaddress import ip_address
-
 from roost.core.hosts import queries as hosts
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
@@ -112,9 +110,9 @@ def _disks_of(spec: InstanceSpec) -> set[int]:
 async def _address(run: Run[MoveArgs], host: str) -> HostAddress:
     """Where QEMU of that host is reached: at the address where its worker takes instances."""
     found = await hosts.find(run.store, host)
-    if found is None or found.address is None:
+    if found is None or found.ip is None:
         raise Fatal(f"{UNFIT}: host {host} is not reached by others.")
-    return ip_address(found.address.rpartition(":")[0].strip("[]"))
+    return found.ip
 
 
 def _live(run: Run[MoveArgs], facts: InstanceFacts) -> LiveEngine:

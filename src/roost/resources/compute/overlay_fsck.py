@@ -1,0 +1,47 @@
+"""`roost fsck` of private networks: the ways to other hosts against where instances are."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
+
+from roost.core.engine import EngineError
+from roost.core.fsck import Finding, Installation, unrepairable
+from roost.core.planes import Engines
+from roost.resources.compute import overlay_service
+from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.overlay_engine import Overlay
+
+_PATIENCE_SECONDS = 5.0
+"""In which a worker that runs has told its engines what has changed."""
+
+
+async def check_overlays(installation: Installation) -> AsyncIterator[Finding]:
+    """Those of all regions."""
+    for region in installation.get(Engines).by_region(INSTANCE_PLANE):
+        text = f"VLANs and VPCs of region {region}"
+        try:
+            if not await _fits(installation, region):
+                await asyncio.sleep(_PATIENCE_SECONDS)
+                if not await _fits(installation, region):
+                    yield Finding(
+                        f"{text} do not reach their instances on other hosts",
+                        partial(_mend, installation, region),
+                    )
+        except EngineError as error:
+            yield unrepairable(f"{text} cannot be examined: {error}", "the engine does not answer")
+
+
+async def _fits(installation: Installation, region: str) -> bool:
+    engine = installation.get(Engines).of(INSTANCE_PLANE, region)
+    return await engine.overlay.get() == await _wanted(installation, region)
+
+
+async def _mend(installation: Installation, region: str) -> str:
+    engine = installation.get(Engines).of(INSTANCE_PLANE, region)
+    await engine.overlay.set(await _wanted(installation, region))
+    return "told the network where they are"
+
+
+async def _wanted(installation: Installation, region: str) -> Overlay:
+    host = installation.get(Engines).host
+    return (await overlay_service.wanted(installation.store, [region], host))[region]
