@@ -28,7 +28,7 @@ uplink = "{uplink}"
 host_ports = {host_ports}
 """
 
-_CAPABILITIES = ("Computes", "Backups", "Block Storage", "Metadata")
+_CAPABILITIES = ("Computes", "Backups", "Block Storage", "Metadata", "Vlans", "VPCs")
 
 _DATABASES = """
 [[database_engines]]

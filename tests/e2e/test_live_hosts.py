@@ -9,7 +9,7 @@ import os
 import random
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Address
@@ -20,18 +20,14 @@ import pytest_asyncio
 
 from roost.engines.qemu.images.mini import MINI
 from tests.e2e.checks import SETTLE_SECONDS
-from tests.e2e.cloud import COMMAND_SECONDS, Cloud, opened
-from tests.e2e.host import Host
-from tests.e2e.local_catalog import REGION, write_catalog
-from tests.e2e.program import ROOST, Program
-from tests.engines.harness import claim_pools
-from tests.engines.hosts import NamedHost
+from tests.e2e.cloud import Cloud
+from tests.e2e.local_catalog import REGION
+from tests.e2e.worker_hosts import WorkerHost, guests_of, two_workers
 from tests.engines.pinger import Pinger
 from tests.engines.segment import Segment, answer_for, leave_to_others
 from tests.engines.shell import Shell, make_shell
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
-from tests.support.images import ensure_mini, image_root
 from tests.support.instances import INSTANCES, PASSWORD
 from tests.support.volumes import VOLUMES
 
@@ -43,55 +39,6 @@ pytestmark = [
 ROUNDS = int(os.environ.get("ROOST_TEST_MOVES", "2"))
 _DEVICE = "/dev/disk/by-id/scsi-0Roost_Volume_data"
 _BOOT = "cat /proc/sys/kernel/random/boot_id"
-
-
-@dataclass
-class WorkerHost:
-    """A host of the region, and the worker that serves it."""
-
-    cloud: Cloud
-    name: str
-    network: NamedHost
-    address: IPv4Address
-    held: Host
-    worker: Program | None = None
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return self.cloud.environment | {
-            "ROOST_HOST": self.name,
-            "ROOST_HOST_LISTEN": f"{self.address}:7420",
-            "ROOST_KEY_FILE": str(self.cloud.settings.sealing_key),
-            "ROOST_STATE": str(self.held.state),
-        }
-
-    @property
-    def log(self) -> Path:
-        return self.held.state.with_suffix(".log")
-
-    def _command(self, *arguments: str) -> tuple[str | Path, ...]:
-        """In its namespace, but with the machine's view of files."""
-        return ("nsenter", f"--net=/run/netns/{self.network.name}", ROOST, *arguments)
-
-    async def start(self) -> None:
-        self.worker = await Program.start(self._command("worker"), self.environment, self.log)
-        await self.worker.said("roost worker ready")
-
-    async def kill(self) -> None:
-        if self.worker is not None:
-            await self.worker.kill()
-
-    def run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            self._command(*arguments),
-            env={**os.environ, **self.environment},
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_SECONDS,
-            check=False,
-        )
-        assert done.returncode == 0, (done.stdout, done.stderr)
-        return done.stdout
 
 
 @dataclass
@@ -156,20 +103,10 @@ class Scene:
         await until(
             lambda: client.get(path), lambda row: row["status"] == "running", SETTLE_SECONDS
         )
-        await until(_held(there), lambda held: held == ([], []), SETTLE_SECONDS)
-        assert await _held(here)() == ([self.row["id"]], [self.row["id"]])
+        await until(guests_of(there), lambda held: held == ([], []), SETTLE_SECONDS)
+        assert await guests_of(here)() == ([self.row["id"]], [self.row["id"]])
         for each in self.hosts:
             each.run("fsck")
-
-
-def _held(host: WorkerHost) -> Callable[[], Awaitable[tuple[list[int], list[int]]]]:
-    """Ids of the guests that run there, and of those that have files there."""
-
-    async def held() -> tuple[list[int], list[int]]:
-        found = await asyncio.to_thread(host.held.held)
-        return found.processes, found.folders
-
-    return held
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -177,31 +114,9 @@ async def scene(
     tmp_path_factory: pytest.TempPathFactory, database_server: DatabaseServer
 ) -> AsyncIterator[Scene]:
     folder: Path = tmp_path_factory.mktemp("live-hosts")
-    await asyncio.to_thread(ensure_mini)
-    pools = claim_pools()
-    segment = Segment(f"roost-hosts{pools.number}", pools)
-    catalog = write_catalog(folder / "catalog.toml", pools, MINI, uplink="routed")
-    options = {"engines": "local", "catalog": catalog, "images": image_root()}
-    async with (
-        database_server.database() as url,
-        opened(folder / "main", database_url=url, **options) as cloud,
-    ):
-        await cloud.start()
-        assert cloud.command("host", "drain", "main", "--stay").returncode == 0
-        here, there = (
-            WorkerHost(cloud, name, network, segment.addresses[network], Host(folder / name, pools))
-            for name, network in (("a", segment.here), ("b", segment.there))
-        )
-        try:
-            for each in (here, there):
-                await each.start()
-            shell = make_shell(folder, "br0")
-            yield await _begun(Scene(cloud, segment, shell, (here, there), None))
-        finally:
-            for each in (here, there):
-                await each.kill()
-                each.run("down")
-            segment.close()
+    async with two_workers(folder, database_server) as (cloud, segment, hosts):
+        shell = make_shell(folder, "br0")
+        yield await _begun(Scene(cloud, segment, shell, hosts, None))
 
 
 async def _begun(scene: Scene) -> Scene:
@@ -277,7 +192,7 @@ async def test_a_dead_hosts_guest_starts_elsewhere(scene: Scene, tmp_path: Path)
     power_off.write_text(f"#!/bin/sh\n[ $1 = {here.name} ] && kill -9 {pid}\n")
     power_off.chmod(0o755)
     scene.told("fence", here.name, "--by", str(power_off))
-    await until(lambda: _held(here)(), lambda held: held[0] == [])
+    await until(lambda: guests_of(here)(), lambda held: held[0] == [])
     assert scene.refused("take-over", here.name, "--host", here.name).endswith("that runs")
     _carry_disks(here, there, scene.row["id"])
     leave_to_others(here.network, scene.row["ipv4"][0])
@@ -288,8 +203,8 @@ async def test_a_dead_hosts_guest_starts_elsewhere(scene: Scene, tmp_path: Path)
     os.kill(here.worker.pid, signal.SIGCONT)
     assert await here.worker.ended() == 1
     assert "is fenced" in here.log.read_text()
-    assert (await _held(here)())[0] == []
-    assert (await _held(there)())[0] == [scene.row["id"]]
+    assert (await guests_of(here)())[0] == []
+    assert (await guests_of(there)())[0] == [scene.row["id"]]
     there.run("fsck")
 
 

@@ -16,8 +16,7 @@ from roost.engines.qemu.programs import faults, patiently
 from roost.engines.qemu.users import open_directory
 from roost.resources.compute.disk_engine import Progress
 from roost.resources.compute.engine import InstanceSpec
-from roost.resources.compute.live_engine import HostAddress, Landing, Offer, UnfitError
-from roost.resources.compute.network_engine import PublicLink
+from roost.resources.compute.live_engine import HostAddress, Landing, Offer
 
 
 class QemuLive:
@@ -49,8 +48,6 @@ class QemuLive:
 
     async def receive(self, spec: InstanceSpec, offer: Offer, address: HostAddress) -> Landing:
         offered = Offered.model_validate_json(offer)
-        if any(not isinstance(link, PublicLink) for link in spec.links):
-            raise UnfitError(f"{DOING}: a VLAN or VPC that it is in belongs to its host")
         await arrivals.check_fit(spec, offered, self._accelerator == "kvm")
         if Guest(self._state_dir, spec.id).exists():
             raise EngineError(f"{DOING}: it is there already")

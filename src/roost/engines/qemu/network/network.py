@@ -166,7 +166,8 @@ class GuestNetwork:
         """
         inside = Announcement(self._config.gateways, router=True)
         guest = (each.interface.ip for each in spec.ipv4 if each.gateway is not None)
-        addresses = (*guest, *(() if spec.ipv6 is None else (spec.ipv6.ip,)))
+        natted = (link.public for link in spec.links if isinstance(link, VpcLink) and link.public)
+        addresses = (*guest, *natted, *(() if spec.ipv6 is None else (spec.ipv6.ip,)))
         try:
             await within(self.name, partial(announce, BRIDGE, inside))
             for device in await self._uplink.devices():
