@@ -181,12 +181,16 @@ class RealSegments:
     """
 
     def __init__(
-        self, state_dir: Path, beside: "RealSegments | None" = None, patience: float = 0.0
+        self,
+        state_dir: Path,
+        beside: "RealSegments | None" = None,
+        patience: float = 0.0,
+        private: tuple[IPv4Network, ...] = (),
     ) -> None:
         self._state_dir = state_dir
         self._patience = patience
         self.pools: Pools = claim_pools() if beside is None else beside.pools
-        self._config = NetworkConfig((self.pools.ipv4,), self.pools.ipv6)
+        self._config = NetworkConfig((self.pools.ipv4,), self.pools.ipv6, private)
         self.network = GuestNetwork(state_dir, self._config)
         self.firewalls = NftablesFirewalls(state_dir, self._config)
         self._devices: dict[int, _Device] = {} if beside is None else beside._devices
@@ -262,16 +266,19 @@ class RealSegments:
     def _send(
         self, sender: Port, packet: Packet, tag: bytes, port: int
     ) -> tuple[Port, bytes] | None:
-        device = self._devices[sender.compute_id]
-        kind, body = ip_packet(packet, tag, port)
-        frame = _mac(self._gateway(device.spec, sender.number))
-        frame += _mac(mac_of(device.spec, sender.number)) + struct.pack("!H", kind) + body
-        os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + frame)
+        self._write(sender, packet, tag, port)
         deadline = time.monotonic() + self._patience
         while not (heard := self._heard(tag)) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
         assert len(heard) <= 1, "somebody else heard it too"
         return heard[0] if heard else None
+
+    def _write(self, sender: Port, packet: Packet, tag: bytes, port: int) -> None:
+        device = self._devices[sender.compute_id]
+        kind, body = ip_packet(packet, tag, port)
+        frame = _mac(self._gateway(device.spec, sender.number))
+        frame += _mac(mac_of(device.spec, sender.number)) + struct.pack("!H", kind) + body
+        os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + frame)
 
     def _heard(self, tag: bytes) -> list[tuple[Port, bytes]]:
         return [
@@ -304,6 +311,10 @@ class RealSegments:
         """Of all guests."""
         each = self._devices.values()
         return [Port(one.spec.id, at) for one in each for at in range(len(one.descriptors))]
+
+    def sends(self, sender: Port, source: str, target: str) -> None:
+        """A packet, whatever becomes of it."""
+        self._write(sender, Packet(source, target, "UDP", PORT), b"", PORT)
 
     def hears(self, port: Port, tag: bytes) -> bool:
         """Whether a guest has heard this since it was asked last, or does soon."""

@@ -1,4 +1,6 @@
-"""What one guest may send and what is brought to it: its filter, and the gateway's neighbours.
+"""What one guest may send and what is brought to it: its filter, and the gateway's neighbours and
+routes. What nobody has leads nowhere: else a guest that tries many addresses would fill the host's
+table of neighbours, which all share.
 
 The kernel has the truth. A file for each guest says what was written, and what the kernel made of
 it, by which a change behind our back shows.
@@ -6,10 +8,10 @@ it, by which a change behind our back shows.
 
 import hashlib
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
@@ -17,6 +19,7 @@ from pydantic import BaseModel, TypeAdapter
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.config import BRIDGE
+from roost.engines.qemu.network.links import batch, remove_if_there
 from roost.engines.qemu.network.namespace import namespace_path, read_taps, within
 from roost.engines.qemu.network.rules import BASE, TABLE, chain_of, guest_rules, no_guest_rules
 from roost.engines.qemu.programs import run
@@ -36,6 +39,19 @@ class _Note:
     digest: str
     wanted: str = ""
     """The digest of the rules as they were written; of an earlier release they may be others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Leading:
+    """A route to a guest: to an address of its, or to what is behind its SLAAC address."""
+
+    network: str
+    via: IPv6Address | None
+
+    @property
+    def text(self) -> str:
+        via = "" if self.via is None else f" via {self.via}"
+        return f"{self.network}{via} dev {BRIDGE}"
 
 
 class _Neighbour(BaseModel):
@@ -65,7 +81,7 @@ class Addressing:
         async with self._locked():
             await self._nft(guest_rules(guest))
             await self._settle(guest.mac, _neighbours(guest))
-            await self._route(guest.ipv6, guest.ranges)
+            await self._lead(guest.id, guest)
             text = await self._list("chain", TABLE, chain_of(guest.id))
             note = _Note(guest, _digests(text)[chain_of(guest.id)], _digest(guest_rules(guest)))
             await DISK.run(_write_note, self._directory / str(guest.id), note)
@@ -76,7 +92,7 @@ class Addressing:
             path = self._directory / str(compute_id)
             if path.exists():
                 note = _NOTE.validate_json(await DISK.run(path.read_bytes))
-                await self._route(note.guest.ipv6, frozenset())
+                await self._lead(compute_id, None)
                 await self._settle(note.guest.mac, frozenset())
             await self._nft(BASE + no_guest_rules(compute_id))
             path.unlink(missing_ok=True)
@@ -100,7 +116,7 @@ class Addressing:
                 and digests.get(chain) == note.digest
                 and f'"tap{compute_id}" : jump {chain}' in text
                 and _of(neighbours, note.guest.mac) == _neighbours(note.guest)
-                and _to(routes, note.guest.ipv6) == note.guest.ranges
+                and _fit(routes, note.guest)
             )
             found[compute_id] = note.guest if note is not None and held else None
         return found
@@ -115,19 +131,39 @@ class Addressing:
             feed = "\n".join(lines) + "\n"
             await run(_DOING, "ip", "-n", self._name, "-batch", "-", feed=feed)
 
-    async def _route(self, target: IPv6Address | None, wanted: frozenset[IPv6Network]) -> None:
-        """Exactly these networks go to a guest's address."""
-        held = _to(await self._routes(), target)
-        lines = [f"route delete {network} via {target} dev {BRIDGE}" for network in held - wanted]
-        for network in wanted - held:
-            lines.append(f"route replace {network} via {target} dev {BRIDGE}")
-        if lines:
-            feed = "\n".join(lines) + "\n"
-            await run(_DOING, "ip", "-n", self._name, "-batch", "-", feed=feed)
+    async def lead(self) -> None:
+        """To all guests that there are notes of."""
+        async with self._locked():
+            notes = await DISK.run(_read_notes, self._directory)
+            await self._add({route for note in notes.values() for route in _leading(note.guest)})
 
-    async def _routes(self) -> list[_Route]:
-        inside = ("ip", "-n", self._name, "-json", "-6", "route", "show", "dev", BRIDGE)
-        return _ROUTES.validate_json(await run(_SEEING, *inside) or "[]")
+    async def _lead(self, compute_id: int, guest: GuestAddresses | None) -> None:
+        """To a guest as it is to be, and no longer to what else its note has."""
+        path = self._directory / str(compute_id)
+        former = _NOTE.validate_json(await DISK.run(path.read_bytes)) if path.exists() else None
+        wanted = frozenset() if guest is None else _leading(guest)
+        left = frozenset() if former is None else _leading(former.guest) - wanted
+        if former is not None and any(route.via is None for route in left) and former.guest.shared:
+            notes = await DISK.run(_read_notes, self._directory)
+            others = (each.guest for key, each in notes.items() if key != compute_id)
+            left -= {route for other in others for route in _leading(other)}
+        lines = [f"route delete {each.text}" for each in sorted(left, key=_ranges_first)]
+        if lines:
+            await remove_if_there(lines, self._name)
+        await self._add(wanted)
+
+    async def _add(self, routes: Collection[_Leading]) -> None:
+        if routes:
+            added = sorted(routes, key=_ranges_first, reverse=True)
+            await batch("\n".join(f"route replace {each.text}" for each in added), self._name)
+
+    async def _routes(self) -> frozenset[_Leading]:
+        found = set[_Leading]()
+        for family in ("-4", "-6"):
+            inside = ("ip", "-n", self._name, "-json", family, "route", "show", "dev", BRIDGE)
+            shown = _ROUTES.validate_json(await run(_SEEING, *inside) or "[]")
+            found |= {_Leading(each.dst, each.gateway) for each in shown}
+        return frozenset(found)
 
     async def _neighbours(self) -> list[_Neighbour]:
         inside = ("ip", "-n", self._name, "-json", "neigh", "show", "dev", BRIDGE)
@@ -160,10 +196,23 @@ def _of(neighbours: list[_Neighbour], mac: str) -> frozenset[IPv4Address | IPv6A
     return frozenset(each.dst for each in neighbours if each.lladdr == mac)
 
 
-def _to(routes: list[_Route], target: IPv6Address | None) -> frozenset[IPv6Network]:
-    if target is None:
-        return frozenset()
-    return frozenset(IPv6Network(each.dst) for each in routes if each.gateway == target)
+def _leading(guest: GuestAddresses) -> frozenset[_Leading]:
+    """The routes to a guest."""
+    slaac = frozenset() if guest.ipv6 is None else frozenset({guest.ipv6})
+    own = {_Leading(str(each), None) for each in (*guest.ipv4, *guest.shared, *slaac)}
+    return frozenset(own) | frozenset(_Leading(str(each), guest.ipv6) for each in guest.ranges)
+
+
+def _fit(routes: frozenset[_Leading], guest: GuestAddresses) -> bool:
+    """Whether these lead to a guest, and no ranges more."""
+    wanted = _leading(guest)
+    ranges = {each for each in routes if each.via is not None and each.via == guest.ipv6}
+    return wanted <= routes and ranges <= wanted
+
+
+def _ranges_first(route: _Leading) -> tuple[bool, str]:
+    """They need the address that they are behind."""
+    return route.via is None, route.network
 
 
 def _digests(text: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 
 from roost.core.engine import EngineError
@@ -23,6 +23,10 @@ from roost.engines.qemu.network.shaping import shape
 from roost.engines.qemu.programs import failure, run
 
 _DOING = "The network could not be set up"
+_NETWORKS = Path("/proc/thread-self/net")
+_ROUTE_FILES = ("route", "ipv6_route")
+_REJECT = 0x0200
+"""RTF_REJECT of linux/route.h."""
 _UNUSED = "valid_lft forever preferred_lft 0"
 """The gateway itself says nothing from such an address unless it answers from it."""
 
@@ -87,7 +91,6 @@ def _inside(state_dir: Path, config: NetworkConfig, cable: IPv4Network, has_brid
         f"address replace {ROUTER} dev {BRIDGE} nodad",
         *(f"address replace {address} dev lo {_UNUSED}" for address in METADATA),
         *(f"link set {device} up" for device in ("lo", UPLINK, BRIDGE)),
-        *(f"route replace {pool} dev {BRIDGE}" for pool in config.private),
         *(f"route replace unreachable {pool} dev lo" for pool in config.ranges),
         *_way_out(config, (cable[1], near.ip)),
     ]
@@ -106,6 +109,39 @@ def _way_out(config: NetworkConfig, gateways: tuple[IPv4Address, IPv6Address]) -
         return
     for network, gateway in zip(("0.0.0.0/0", "::/0"), gateways, strict=True):
         yield f"route replace {network} via {gateway} dev {UPLINK}"
+
+
+async def close_pools(config: NetworkConfig, name: str) -> None:
+    """Addresses of pools lead nowhere but for those that a guest has."""
+    await batch("\n".join(f"route replace unreachable {each}" for each in _closing(config)), name)
+
+
+async def are_closed(config: NetworkConfig, name: str) -> bool:
+    held = await within(name, _unreachable)
+    pools = (*(each.network for each in config.ipv4), *config.private, config.ipv6.network)
+    return held.issuperset(pools)
+
+
+def _closing(config: NetworkConfig) -> Iterator[str]:
+    for each in (*(gateway.network for gateway in config.ipv4), *config.private):
+        yield str(each)  # In place of the route that comes with the gateway's address.
+    yield f"{config.ipv6.network} dev lo metric 1"  # Before that one.
+
+
+def _unreachable() -> set[Network]:
+    """Networks that lead nowhere; inside the namespace."""
+    ipv4, ipv6 = (_NETWORKS.joinpath(each).read_text().splitlines() for each in _ROUTE_FILES)
+    found = set[Network]()
+    for line in ipv4[1:]:
+        _, target, _, flags, _, _, _, mask, *_ = line.split()
+        if int(flags, 16) & _REJECT:
+            ends = (int.from_bytes(bytes.fromhex(each), "little") for each in (target, mask))
+            found.add(IPv4Network("/".join(str(IPv4Address(each)) for each in ends)))
+    for line in ipv6:
+        target, length, *_, flags, _ = line.split()
+        if int(flags, 16) & _REJECT:
+            found.add(IPv6Network((int(target, 16), int(length, 16))))
+    return found
 
 
 def _outside(state_dir: Path, config: NetworkConfig, cable: IPv4Network) -> str:

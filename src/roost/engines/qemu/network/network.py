@@ -37,7 +37,9 @@ from roost.engines.qemu.network.counting import (
 )
 from roost.engines.qemu.network.host import overlap
 from roost.engines.qemu.network.links import (
+    are_closed,
     bring_to,
+    close_pools,
     ensure_links,
     ensure_namespace,
     remove_if_there,
@@ -106,6 +108,9 @@ class GuestNetwork:
             await self._uplink.guard()
             await ensure_links(self._state_dir, self._config)
             await within(self.name, set_up_bridge)
+            if not await are_closed(self._config, self.name):
+                await self._addressing.lead()
+                await close_pools(self._config, self.name)
             await self._apply(BASE)
             await self._apply(FIREWALLS + guard(self._config.private) + SERVICE)
             await self._apply(counting(self._config.private))

@@ -44,6 +44,7 @@ from roost.resources.compute.network_engine import VpcLink
 from roost.threads import DISK
 
 _DOING = "The VPC could not be set up"
+_METRIC = 10
 _NEAR, _FAR = "169.254.254.1", "169.254.254.2"
 """The region's and the VPC's end of each cable."""
 
@@ -128,11 +129,20 @@ class VpcNetworks:
         await batch("\n".join(inside), name)
 
     async def _make_subnet(self, name: str, link: VpcLink) -> None:
-        bridge, prefix = subnet_name(link.subnet_id), link.interface.network.prefixlen
-        lines = [f"address replace {link.gateway}/{prefix} dev {bridge}", f"link set {bridge} up"]
+        """Addresses of it lead nowhere but for those of its guests."""
+        bridge, network = subnet_name(link.subnet_id), link.interface.network
+        lines = [
+            f"address replace {link.gateway}/{network.prefixlen} dev {bridge}",
+            f"link set {bridge} up",
+        ]
         mac = gateway_mac(link.subnet_id)
         if bridge not in await devices(name):
             lines.insert(0, f"link add {bridge} address {mac} type bridge mcast_snooping 0")
+        ports = await DISK.run(read_ports, self._directory)
+        for port in ports:
+            if port.subnet_id == link.subnet_id:
+                lines += [f"route replace {each}" for each in _leading(port)]
+        lines.append(f"route replace unreachable {network}")
         await batch("\n".join(lines), name)
         await within(name, lambda: set_up_subnet(bridge))
 
@@ -140,7 +150,7 @@ class VpcNetworks:
         """Lead packets to a guest whose device is there."""
         bridge = subnet_name(port.subnet_id)
         lines = [f"neigh replace {port.address} lladdr {port.mac} dev {bridge} nud permanent"]
-        lines += [f"route replace {each} via {port.address} dev {bridge}" for each in port.ranges]
+        lines += [f"route replace {each}" for each in _leading(port)]
         await batch("\n".join(lines), name)
         entry = ("fdb", "replace", port.mac, "dev", port.tap, "master", "static")
         await run(_DOING, "bridge", "-n", name, *entry)
@@ -169,7 +179,7 @@ class VpcNetworks:
             if cable in await devices(self._region):
                 await remove_if_there([f"route delete {port.public}/32 dev {cable}"], self._region)
         bridge = subnet_name(port.subnet_id)
-        lines = [f"route delete {each} via {port.address}" for each in port.ranges]
+        lines = [f"route delete {each}" for each in reversed(_leading(port))]
         lines.append(f"link delete {queue_of(port.tap)}")
         await remove_if_there([*lines, f"neigh delete {port.address} dev {bridge}"], name)
 
@@ -177,6 +187,13 @@ class VpcNetworks:
 async def _apply(name: str, rules: str) -> None:
     inside = f"--net={namespace_path(name)}"
     await run(_DOING, "nsenter", inside, "nft", "-f", "-", feed=rules)
+
+
+def _leading(port: VpcPort) -> list[str]:
+    """The routes to a guest, which count after those to other hosts: where it is, rows say."""
+    end = f"dev {subnet_name(port.subnet_id)} metric {_METRIC}"
+    ranges = (f"{each} via {port.address} {end}" for each in port.ranges)
+    return [f"{port.address}/32 {end}", *ranges]
 
 
 def gateway_mac(subnet_id: int) -> str:
