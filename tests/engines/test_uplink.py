@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Network
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from roost.core.catalog.entries import Uplink
 from roost.engines.qemu.network import rules
 from roost.engines.qemu.network.config import NetworkConfig
 from roost.engines.qemu.network.network import GuestNetwork
+from roost.engines.qemu.network.uplink import MOST_NEIGHBOURS
 from roost.resources.compute.network_engine import GuestAddress
 from tests.engines.harness import Pools, claim_pools, until
 from tests.engines.hosts import NamedHost
@@ -30,6 +31,8 @@ _SECONDS = 0.5
 
 HOST, NEIGHBOUR = "192.0.2.1", "192.0.2.2"
 HOST6, NEIGHBOUR6 = "fd00:77::1", "fd00:77::2"
+BEYOND6 = "fd00:78::1/128"
+"""Behind the neighbour, which is the host's router."""
 FAR = "203.0.113.9"
 """Of another neighbour, on the other side of the host."""
 METADATA_OF_THE_HOST = "169.254.42.42"
@@ -292,6 +295,24 @@ def test_guests_are_not_told_what_their_host_is_told(nat: Place, routed: Place) 
         with serve(place.near, 80):
             assert place.host.run(_dial(METADATA_OF_THE_HOST, 80))
             assert not reaches(place, place.guest, METADATA_OF_THE_HOST, 80)
+
+
+def _try_all(first: int, count: int) -> None:
+    """Datagrams to many addresses of the network that the host is on."""
+    network = IPv6Network(f"{HOST6}/64", strict=False)
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sender:
+        for number in range(first, first + count):
+            sender.sendto(b"x", (str(network[number]), 9))
+
+
+def test_a_guest_does_not_fill_the_hosts_table_of_neighbours(nat: Place) -> None:
+    """It reaches what is beyond the host's router all the while."""
+    nat.host.run(nat.guest.run(partial(_try_all, 1 << 20, 3 * MOST_NEIGHBOURS)))
+    asked = nat.host.ip("-6", "neigh", "show", "dev", "eth0").splitlines()
+    assert 0 < len(asked) < MOST_NEIGHBOURS + 10
+    nat.near.address("lo", BEYOND6)
+    with serve(nat.near, 80, ipv6=True):
+        assert reaches(nat, nat.other, BEYOND6.partition("/")[0], 80)
 
 
 def test_a_host_is_no_router_for_its_neighbours(nat: Place) -> None:

@@ -37,8 +37,15 @@ _OWN_SIGNALS = (
 )
 
 
+MOST_NEIGHBOURS = 256
+_NEIGHBOUR_SECONDS = 30
+"""Of the host's own networks, guests may make it ask for so many in so long: all networks of a host
+share one table of neighbours. Routers of its default routes count for nothing."""
+
+
 class _Route(BaseModel):
     dev: str = ""
+    gateway: str | None = None
 
 
 _ROUTES = TypeAdapter(list[_Route])
@@ -54,7 +61,7 @@ class HostUplink:
 
     async def guard(self) -> None:
         """Before there is a cable: what guests are kept from, and what is done to their packets."""
-        await _apply(self._rules())
+        await _apply(self._rules() + await self._gateways())
 
     async def forward(self) -> None:
         """Let the host forward, where it does not yet and the region is to have a way out."""
@@ -113,9 +120,23 @@ class HostUplink:
             learning = await _default_devices(6)
             await on_host(lambda: _learn_as_router(learning))
 
+    async def _gateways(self) -> str:
+        """The elements of the sets of routers."""
+        lines = list[str]()
+        for version in _FAMILIES:
+            routers = f"{self._table} routers{version}"
+            lines.append(f"flush set {routers}")
+            found = {each.gateway for each in await _default_routes(version)} - {None}
+            lines += [f"add element {routers} {{ {router} }}" for router in found]
+        return "".join(f"{line}\n" for line in lines)
+
     def _rules(self) -> str:
         table, chains = self._table, self._chains()
         lines = [f"add table {table}"]
+        asked = f"size {MOST_NEIGHBOURS}; flags dynamic,timeout; timeout {_NEIGHBOUR_SECONDS}s;"
+        for version, family in _FAMILIES.items():
+            lines.append(f"add set {table} routers{version} {{ type {family}_addr; }}")
+            lines.append(f"add set {table} asked{version} {{ type {family}_addr; {asked} }}")
         for name, (hook, _) in chains.items():
             lines.append(f"add chain {table} {name}" + (hook and f" {{ {hook}; policy accept; }}"))
             lines.append(f"flush chain {table} {name}")
@@ -130,6 +151,7 @@ class HostUplink:
             "arriving": ("type filter hook input priority -5", arriving),
             "from_guests": ("", self._from_guests()),
             "forwarded": ("type filter hook forward priority -5", tuple(self._forwarded())),
+            "asking": ("type filter hook forward priority -4", tuple(self._asking())),
             "leaving": ("type nat hook postrouting priority 100", tuple(self._leaving())),
         }
 
@@ -154,6 +176,16 @@ class HostUplink:
             yield f'iifname "{self.device}" {family} saddr != {{ {own} }} drop'
         if self.config.uplink == "nat":
             yield f'oifname "{self.device}" iifname != "{CABLES}*" ct state new drop'
+
+    def _asking(self) -> Iterator[str]:
+        """Whom the host may have to look for on its networks."""
+        if self.config.uplink != "none":
+            begins = f'iifname "{self.device}" oifname != "{CABLES}*" ct state new'
+            for version, family in ((4, "ip"), (6, "ip6")):
+                hop = f"rt {family} nexthop"
+                yield f"{begins} {hop} @routers{version} accept"
+                yield f"{begins} update @asked{version} {{ {hop} }} accept"
+            yield f"{begins} drop"
 
     def _leaving(self) -> Iterator[str]:
         if self.config.uplink == "nat":
@@ -227,8 +259,12 @@ def _learn_as_router(names: Iterable[str]) -> None:
 
 async def _default_devices(version: int) -> list[str]:
     """Of the host."""
+    return [route.dev for route in await _default_routes(version) if route.dev]
+
+
+async def _default_routes(version: int) -> list[_Route]:
     shown = await run(_DOING, "ip", f"-{version}", "-json", "route", "show", "default")
-    return [route.dev for route in _ROUTES.validate_json(shown or "[]") if route.dev]
+    return _ROUTES.validate_json(shown or "[]")
 
 
 async def _apply(rules: str) -> None:
