@@ -92,9 +92,10 @@ async def scene(
                 "image": MINI.id,
                 "label": f"guest-{number}",
                 "root_pass": PASSWORD,
+                "swap_size": 16,
                 "authorized_keys": [shell.public_key],
                 "interfaces": [
-                    {"purpose": "public"},
+                    {"purpose": "public", "primary": True},
                     inside(vpc),
                     {"purpose": "vlan", "label": "back-end", "ipam_address": f"{own}/24"},
                 ],
