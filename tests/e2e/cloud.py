@@ -77,7 +77,9 @@ class Cloud:
         assert page["pages"] == 1
         return {row["id"]: row for row in page["data"]}
 
-    def command(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    def command(
+        self, *arguments: str, seconds: float = COMMAND_SECONDS
+    ) -> "subprocess.CompletedProcess[str]":
         """Run a command beside the server to its end."""
         return subprocess.run(
             [ROOST, *arguments],
@@ -85,9 +87,15 @@ class Cloud:
             env={**os.environ, **self.environment},
             capture_output=True,
             text=True,
-            timeout=COMMAND_SECONDS,
+            timeout=seconds,
             check=False,
         )
+
+    def host(self, *command: str, seconds: float = COMMAND_SECONDS) -> str:
+        """What `roost host` says, which goes well."""
+        done = self.command("host", *command, seconds=seconds)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     async def close(self) -> None:
         """Whatever became of it; nothing of the state runs afterwards."""

@@ -78,16 +78,10 @@ class Scene:
         return await asyncio.to_thread(self.cloud.command, *move)
 
     async def alive(self, host: WorkerHost) -> bool:
-        alive: bool = json.loads(await asyncio.to_thread(self.told, "show", host.name, "--json"))[
-            "alive"
-        ]
+        alive: bool = json.loads(
+            await asyncio.to_thread(self.cloud.host, "show", host.name, "--json")
+        )["alive"]
         return alive
-
-    def told(self, *command: str) -> str:
-        """What `roost host` says."""
-        done = self.cloud.command("host", *command)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def refused(self, *command: str) -> str:
         done = self.cloud.command("host", *command)
@@ -191,13 +185,13 @@ async def test_a_dead_hosts_guest_starts_elsewhere(scene: Scene, tmp_path: Path)
     power_off = tmp_path / "power-off"
     power_off.write_text(f"#!/bin/sh\n[ $1 = {here.name} ] && kill -9 {pid}\n")
     power_off.chmod(0o755)
-    scene.told("fence", here.name, "--by", str(power_off))
+    scene.cloud.host("fence", here.name, "--by", str(power_off))
     await until(lambda: guests_of(here)(), lambda held: held[0] == [])
     assert scene.refused("take-over", here.name, "--host", here.name).endswith("that runs")
     _carry_disks(here, there, scene.row["id"])
     leave_to_others(here.network, scene.row["ipv4"][0])
     answer_for(there.network, scene.row["ipv4"][0])
-    scene.told("take-over", here.name, "--host", there.name)
+    scene.cloud.host("take-over", here.name, "--host", there.name)
     assert await scene.says(f"cat /root/mark; head -n 1 {_DEVICE}") == "kept\nkept"
     assert await scene.says(_BOOT) != boot
     os.kill(here.worker.pid, signal.SIGCONT)

@@ -1,8 +1,12 @@
-"""Real guests of two hosts in one VPC and one VLAN, also while they go from one to the other."""
+"""Real guests of two hosts in one VPC and one VLAN, also while they go from one to the other.
+
+`ROOST_TEST_DRAINED` guests (2) leave a host that is drained.
+"""
 
 import asyncio
 import json
 import os
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,13 +17,14 @@ import pytest
 import pytest_asyncio
 
 from roost.engines.qemu.images.mini import MINI
+from roost.ids import new_uuid
 from tests.e2e.checks import SETTLE_SECONDS
 from tests.e2e.cloud import Cloud
 from tests.e2e.local_catalog import REGION
-from tests.e2e.worker_hosts import WorkerHost, two_workers
+from tests.e2e.worker_hosts import WorkerHost, guests_of, two_workers
 from tests.engines.segment import Segment, answer_for, leave_to_others
 from tests.engines.shell import Shell, make_shell
-from tests.support.client import Json, until
+from tests.support.client import Client, Json, until
 from tests.support.database import DatabaseServer
 from tests.support.instances import INSTANCES, PASSWORD
 from tests.support.vpcs import inside, made_vpc
@@ -28,6 +33,10 @@ pytestmark = [
     pytest.mark.qemu,
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
+
+
+DRAINED = int(os.environ.get("ROOST_TEST_DRAINED", "2"))
+_BOOT = "cat /proc/sys/kernel/random/boot_id"
 
 
 @dataclass
@@ -54,6 +63,10 @@ class Scene:
             self.segment.world.run, self.shell.run(address, f"{command} && echo done")
         )
 
+    async def booted(self, guest: Json) -> str | None:
+        """Which start of it answers."""
+        return await until(partial(self.says, guest, _BOOT), bool, SETTLE_SECONDS)
+
     async def reaches(self, guest: Json, *addresses: str) -> None:
         """Soon; each with a packet that is as large as the network of a single host lets be."""
         for address in addresses:
@@ -71,6 +84,24 @@ class Scene:
         leave_to_others(here.network, guest["ipv4"][0])
 
 
+async def create(client: Client, shell: Shell, **changes: object) -> Json:
+    """A guest, as soon as a host has room for it."""
+    body = {
+        "region": REGION,
+        "type": "g1-tiny-1",
+        "image": MINI.id,
+        "label": f"guest-{new_uuid()[:8]}",
+        "root_pass": PASSWORD,
+        "swap_size": 16,
+        "authorized_keys": [shell.public_key],
+        **changes,
+    }
+    send = partial(client.send, "POST", INSTANCES, body)
+    answer = await until(send, lambda answer: answer.status == 200, SETTLE_SECONDS)
+    row: Json = answer.body
+    return row
+
+
 VLAN = ("10.77.0.1", "10.77.0.2")
 """The addresses that they give themselves."""
 
@@ -84,32 +115,20 @@ async def scene(
         shell = make_shell(folder, "br0")
         client = await cloud.client()
         vpc = await made_vpc(client, region=REGION)
-        guests = list[Json]()
-        for number, own in enumerate(VLAN):
-            body = {
-                "region": REGION,
-                "type": "g1-roomy-1",
-                "image": MINI.id,
-                "label": f"guest-{number}",
-                "root_pass": PASSWORD,
-                "swap_size": 16,
-                "authorized_keys": [shell.public_key],
-                "interfaces": [
-                    {"purpose": "public", "primary": True},
-                    inside(vpc),
-                    {"purpose": "vlan", "label": "back-end", "ipam_address": f"{own}/24"},
-                ],
-            }
-            create = partial(client.send, "POST", INSTANCES, body)
-            answer = await until(create, lambda answer: answer.status == 200, SETTLE_SECONDS)
-            guests.append(answer.body)
+        interfaces = [
+            [
+                {"purpose": "public", "primary": True},
+                inside(vpc),
+                {"purpose": "vlan", "label": "back-end", "ipam_address": f"{own}/24"},
+            ]
+            for own in VLAN
+        ]
+        one, other = [await create(client, shell, interfaces=each) for each in interfaces]
         rows = (await client.get(f"/vpcs/{vpc['id']}/ips"))["data"]
         found = {row["compute_id"]: row["address"] for row in rows}
-        one, other = guests
-        scene = Scene(
-            cloud, segment, shell, hosts, (one, other), (found[one["id"]], found[other["id"]])
-        )
-        for guest in guests:
+        places = (found[one["id"]], found[other["id"]])
+        scene = Scene(cloud, segment, shell, hosts, (one, other), places)
+        for guest in scene.guests:
             answer_for(scene.place(guest)[0].network, guest["ipv4"][0])
         yield scene
 
@@ -121,7 +140,7 @@ async def test_guests_of_two_hosts_are_in_one_vpc_and_vlan(scene: Scene) -> None
     assert scene.place(one)[0] != scene.place(other)[0]
     await scene.reaches(one, scene.inside[1], VLAN[1])
     await scene.reaches(other, scene.inside[0], VLAN[0])
-    boot = await scene.says(one, "cat /proc/sys/kernel/random/boot_id")
+    boot = await scene.says(one, _BOOT)
     await scene.migrate(one)
     assert scene.place(one)[0] == scene.place(other)[0]
     await scene.reaches(one, scene.inside[1], VLAN[1])
@@ -129,6 +148,32 @@ async def test_guests_of_two_hosts_are_in_one_vpc_and_vlan(scene: Scene) -> None
     assert scene.place(one)[0] != scene.place(other)[0]
     await scene.reaches(one, scene.inside[1], VLAN[1])
     await scene.reaches(other, scene.inside[0], VLAN[0])
-    assert await scene.says(one, "cat /proc/sys/kernel/random/boot_id") == boot
+    assert await scene.says(one, _BOOT) == boot
+    for each in scene.hosts:
+        each.run("fsck")
+
+
+@pytest.mark.timeout(600 + 60 * DRAINED)
+async def test_a_host_is_drained_while_its_guests_run(scene: Scene) -> None:
+    """A line for each; all of them run on, elsewhere, and nothing of them is left."""
+    here, there = scene.place(scene.guests[0])
+    scene.cloud.host("drain", there.name, "--stay")
+    client = await scene.cloud.client()
+    made = [await create(client, scene.shell) for _ in range(DRAINED)]
+    scene.cloud.host("undrain", there.name)
+    for guest in made:
+        answer_for(here.network, guest["ipv4"][0])
+    boots = {guest["id"]: await scene.booted(guest) for guest in made}
+    for guest in (*made, scene.guests[0]):
+        answer_for(there.network, guest["ipv4"][0])
+    began = time.monotonic()
+    drain = partial(scene.cloud.host, "drain", here.name, seconds=300 + 30 * DRAINED)
+    said = await asyncio.to_thread(drain)
+    print(f"{len(said.splitlines())} guests in {time.monotonic() - began:.0f} s")  # noqa: T201
+    assert said.count(f"is on host {there.name}") == DRAINED + 1
+    for guest in (*made, scene.guests[0]):
+        leave_to_others(here.network, guest["ipv4"][0])
+    assert {guest["id"]: await scene.booted(guest) for guest in made} == boots
+    await until(guests_of(here), lambda held: held == ([], []), SETTLE_SECONDS)
     for each in scene.hosts:
         each.run("fsck")
