@@ -1,7 +1,8 @@
-"""VLANs and VPCs of instances on two hosts: each host is told where the others' are."""
+"""Networks of instances on two hosts: each host is told where the others' are."""
 
-from collections.abc import AsyncIterator
-from ipaddress import IPv4Address, IPv4Network
+from collections.abc import AsyncIterator, Mapping
+from ipaddress import IPv4Address, IPv4Network, IPv6Interface, IPv6Network
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.resources.compute import overlay_fsck
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.overlay_engine import Overlay, RemoteGuest
+from roost.resources.compute.overlay_engine import RemoteAddress
 from roost.settings import MAIN_HOST
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
@@ -20,6 +21,7 @@ from tests.support.instances import INSTANCES
 from tests.support.volumes import failing
 from tests.support.vpcs import inside, made_vpc, subnet
 
+NOTHING: Mapping[int, Any] = {}
 MAIN, OTHER = IPv4Address("127.0.0.1"), IPv4Address("127.0.0.2")
 
 
@@ -37,8 +39,20 @@ def engine(pair: Pair, host: str) -> SimulatedInstances:
     return found
 
 
-async def told(pair: Pair, host: str, wanted: Overlay) -> None:
-    assert await until(engine(pair, host).overlay.get, lambda found: found == wanted) == wanted
+async def told(
+    pair: Pair,
+    host: str,
+    vlans: Mapping[int, IPv4Address] = NOTHING,
+    vpcs: Mapping[int, RemoteAddress] = NOTHING,
+) -> None:
+    """When a host's private networks have these others, one each."""
+
+    async def networks() -> tuple[object, object] | None:
+        overlay = await engine(pair, host).overlay.get()
+        return None if overlay is None else (overlay.vlans, overlay.vpcs)
+
+    wanted = tuple({key: frozenset({each}) for key, each in of.items()} for of in (vlans, vpcs))
+    assert await until(networks, lambda found: found == wanted) == wanted
 
 
 def back_end(label: str) -> Json:
@@ -59,9 +73,9 @@ async def vlan_id(pair: Pair, label: str) -> int:
     return found
 
 
-def guest(host: IPv4Address, interface: Json) -> RemoteGuest:
+def guest(host: IPv4Address, interface: Json) -> RemoteAddress:
     address, ranges = IPv4Address(interface["ipv4"]["vpc"]), interface["ip_ranges"]
-    return RemoteGuest(host, address, tuple(map(IPv4Network, ranges)))
+    return RemoteAddress(host, address, frozenset(map(IPv4Network, ranges)))
 
 
 async def test_networks_follow_their_instances(pair: Pair) -> None:
@@ -76,26 +90,40 @@ async def test_networks_follow_their_instances(pair: Pair) -> None:
         pair, "b", inside(vpc, 1, ip_ranges=ranges), back_end("both"), inside(alone)
     )
     vlan = await vlan_id(pair, "both")
-    await told(
-        pair,
-        MAIN_HOST,
-        Overlay(MAIN, {vlan: frozenset({OTHER})}, {vpc["id"]: frozenset({guest(OTHER, two_vpc)})}),
-    )
-    main_guest = frozenset({guest(MAIN, one_vpc)})
-    await told(pair, "b", Overlay(OTHER, {vlan: frozenset({MAIN})}, {vpc["id"]: main_guest}))
+    await told(pair, MAIN_HOST, {vlan: OTHER}, {vpc["id"]: guest(OTHER, two_vpc)})
+    await told(pair, "b", {vlan: MAIN}, {vpc["id"]: guest(MAIN, one_vpc)})
     (config,) = (await pair.client.get(f"{INSTANCES}/{two['id']}/configs"))["data"]
     path = f"{INSTANCES}/{two['id']}/configs/{config['id']}/interfaces"
     await pair.client.delete(f"{path}/{two_vlan['id']}")
-    await told(pair, "b", Overlay(OTHER, {}, {vpc["id"]: main_guest}))
+    await told(pair, "b", vpcs={vpc["id"]: guest(MAIN, one_vpc)})
     await sound(pair)
     await drains.migrate(pair.main.store, pair.main.settings, one["id"], "b")
-    for host, own in ((MAIN_HOST, MAIN), ("b", OTHER)):
-        await told(pair, host, Overlay(own))
+    for host in (MAIN_HOST, "b"):
+        await told(pair, host)
     await drains.migrate(pair.main.store, pair.main.settings, two["id"], MAIN_HOST)
-    await told(pair, MAIN_HOST, Overlay(MAIN, {}, {vpc["id"]: frozenset({guest(OTHER, one_vpc)})}))
+    await told(pair, MAIN_HOST, vpcs={vpc["id"]: guest(OTHER, one_vpc)})
     await pair.client.delete(f"{INSTANCES}/{one['id']}")
-    await told(pair, MAIN_HOST, Overlay(MAIN))
+    await told(pair, MAIN_HOST)
     await sound(pair)
+
+
+async def test_addresses_of_the_region_are_told(pair: Pair) -> None:
+    """Public and private ones, and what is routed to them; they go with their instance."""
+    row = await pair.made_on("b", booted=False, private_ip=True)
+    body = {"prefix_length": 64, "compute_id": row["id"]}
+    network = (await pair.client.post("/networking/ipv6/ranges", body))["range"]
+    slaac = IPv6Interface(row["ipv6"]).ip
+    wanted = {RemoteAddress(OTHER, IPv4Address(each)) for each in row["ipv4"]}
+    wanted.add(RemoteAddress(OTHER, slaac, frozenset({IPv6Network(network)})))
+    assert len(wanted) == 3
+
+    async def found() -> set[RemoteAddress]:
+        overlay = await engine(pair, MAIN_HOST).overlay.get()
+        return set() if overlay is None else wanted & overlay.region
+
+    assert await until(found, lambda found: found == wanted) == wanted
+    await pair.client.delete(f"{INSTANCES}/{row['id']}")
+    assert await until(found, lambda found: found == set()) == set()
 
 
 async def test_what_the_network_does_not_take_is_said_and_brought_later(
@@ -103,13 +131,13 @@ async def test_what_the_network_does_not_take_is_said_and_brought_later(
 ) -> None:
     """By the worker that runs, and by `roost fsck --repair` where none does."""
     await private(pair, MAIN_HOST, back_end("late"))
-    wanted = Overlay(MAIN, {await vlan_id(pair, "late"): frozenset({OTHER})})
+    wanted = {await vlan_id(pair, "late"): OTHER}
     monkeypatch.setattr(overlay_fsck, "_PATIENCE_SECONDS", 0.0)
     async with failing(pair.main, "overlay_set", "the kernel refuses"):
         await private(pair, "b", back_end("late"))
         lines = list[str]()
         await check_all(pair.main, True, lines.append)
-        text = f"VLANs and VPCs of region {REGION} do not reach their instances on other hosts"
+        text = f"networks of region {REGION} do not reach its instances on other hosts"
         assert lines == [f"{text}; not repaired: the kernel refuses"]
     await told(pair, MAIN_HOST, wanted)
     await engine(pair, MAIN_HOST).overlay.lose()

@@ -312,9 +312,9 @@ class RealSegments:
         each = self._devices.values()
         return [Port(one.spec.id, at) for one in each for at in range(len(one.descriptors))]
 
-    def sends(self, sender: Port, source: str, target: str) -> None:
+    def sends(self, sender: Port, source: str, target: str, tag: bytes = b"") -> None:
         """A packet, whatever becomes of it."""
-        self._write(sender, Packet(source, target, "UDP", PORT), b"", PORT)
+        self._write(sender, Packet(source, target, "UDP", PORT), tag, PORT)
 
     def hears(self, port: Port, tag: bytes) -> bool:
         """Whether a guest has heard this since it was asked last, or does soon."""

@@ -1,12 +1,12 @@
-"""Private networks that span two hosts: who hears whom is the same as on one."""
+"""Networks of guests that span two hosts: who hears whom is the same as on one."""
 
 import json
 import os
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +17,8 @@ from roost.engines.qemu.network.tunnels import OVERLAY, host_mac, number
 from roost.engines.qemu.network.vpcs import gateway_mac
 from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
-from roost.resources.compute.overlay_engine import Overlay, RemoteGuest
+from roost.resources.compute.engine import InstanceSpec
+from roost.resources.compute.overlay_engine import Overlay, RemoteAddress
 from tests.engines.frames import Sender
 from tests.engines.hosts import NamedHost
 from tests.engines.qemu_host import output
@@ -39,6 +40,8 @@ LARGEST = 1471
 """Bytes of a packet that is answered with one more, to the MTU."""
 WORLD = IPv4Address("192.0.2.9")
 
+RANGE = IPv6Network("2001:db8:77::/64")
+
 Side = Literal["here", "there"]
 
 
@@ -54,13 +57,17 @@ class Region:
         one = side == "here"
         return (self.segment.here, self.here) if one else (self.segment.there, self.there)
 
-    def vlan_guest(self, side: Side, compute_id: int, *vlans: int) -> None:
+    def runs(self, side: Side, spec: InstanceSpec) -> None:
         host, guests = self.at(side)
-        host.run(guests.attach(guests.guest(compute_id, *vlans)))
+        host.run(guests.attach(spec))
+
+    def vlan_guest(self, side: Side, compute_id: int, *vlans: int) -> None:
+        _, guests = self.at(side)
+        self.runs(side, guests.guest(compute_id, *vlans))
 
     def vpc_guest(self, side: Side, compute_id: int, *places: Place) -> None:
-        host, guests = self.at(side)
-        host.run(guests.attach(guests.place(guests.guest(compute_id), *places)))
+        _, guests = self.at(side)
+        self.runs(side, guests.place(guests.guest(compute_id), *places))
 
     def leaves(self, side: Side, compute_id: int) -> None:
         host, guests = self.at(side)
@@ -105,31 +112,38 @@ def region(tmp_path: Path) -> Iterator[Region]:
     region.close()
 
 
-def remote(host: IPv4Address, address: str, *ranges: str) -> RemoteGuest:
-    return RemoteGuest(host, IPv4Address(address), tuple(map(IPv4Network, ranges)))
+def remote(host: IPv4Address, address: str, *ranges: str) -> RemoteAddress:
+    return RemoteAddress(host, IPv4Address(address), frozenset(map(IPv4Network, ranges)))
+
+
+def elsewhere(host: IPv4Address, spec: InstanceSpec) -> frozenset[RemoteAddress]:
+    (ipv4,), ipv6 = spec.ipv4, spec.ipv6
+    assert ipv6 is not None
+    own = RemoteAddress(host, ipv6.ip, spec.ranges)
+    return frozenset({RemoteAddress(host, ipv4.interface.ip), own})
 
 
 def test_a_vlan_is_heard_on_both_hosts(region: Region) -> None:
     """Broadcasts and answers, by those in it alone; whichever host is told first."""
-    region.told("here", Overlay(HERE, {BLUE: frozenset({THERE})}))
+    region.told("here", Overlay(HERE, vlans={BLUE: frozenset({THERE})}))
     region.vlan_guest("here", FIRST, BLUE)
     region.vlan_guest("here", SECOND, RED, BLUE)
     region.vlan_guest("there", THIRD, BLUE)
     region.vlan_guest("there", FOURTH, RED)
     assert region.hearers(Port(THIRD, 0)) == set()
-    region.told("there", Overlay(THERE, {BLUE: frozenset({HERE})}))
+    region.told("there", Overlay(THERE, vlans={BLUE: frozenset({HERE})}))
     blue = {Port(FIRST, 0), Port(SECOND, 1), Port(THIRD, 0)}
     for port in (Port(FIRST, 0), Port(THIRD, 0)):
         assert region.hearers(port) == blue - {port}
     assert region.hearers(Port(SECOND, 0)) == set()
-    region.told("here", Overlay(HERE, {RED: frozenset({THERE})}))
-    region.told("there", Overlay(THERE, {RED: frozenset({HERE})}))
+    region.told("here", Overlay(HERE, vlans={RED: frozenset({THERE})}))
+    region.told("there", Overlay(THERE, vlans={RED: frozenset({HERE})}))
     assert region.hearers(Port(FOURTH, 0)) == {Port(SECOND, 0)}
     assert region.hearers(Port(FIRST, 0)) == {Port(SECOND, 1)}
 
 
 def test_tunnels_go_with_the_last_guest(region: Region, tmp_path: Path) -> None:
-    region.told("here", Overlay(HERE, {BLUE: frozenset({THERE})}))
+    region.told("here", Overlay(HERE, vlans={BLUE: frozenset({THERE})}))
     region.vlan_guest("here", FIRST, BLUE)
     vlans = vlans_name(tmp_path / "here")
     assert output("ip", "-n", vlans, "link", "show", "type", "vxlan")
@@ -165,6 +179,37 @@ def test_guests_of_a_vpc_reach_each_other_on_both_hosts(region: Region) -> None:
     assert region.arrival("here", first, "10.0.0.2", "10.9.0.7") == Arrival(second, "10.0.0.2")
     assert region.arrival("there", second, "10.0.0.3", "10.0.1.2") == Arrival(third, "10.0.0.3")
     assert region.arrival("there", Port(FOURTH, 0), "10.0.0.2", "10.0.0.3") is None
+
+
+def test_guests_of_a_region_reach_each_other_on_both_hosts(region: Region) -> None:
+    """By their public addresses, and by what is routed to them; without a way out."""
+    here, there = (
+        replace(guests.guest(compute_id, None), ranges=ranges)
+        for guests, compute_id, ranges in (
+            (region.here, FIRST, frozenset()),
+            (region.there, SECOND, frozenset({RANGE})),
+        )
+    )
+    addresses = {spec.id: (spec.ipv4[0].interface.ip, spec.ipv6) for spec in (here, there)}
+    region.told("here", Overlay(HERE, elsewhere(THERE, there)))
+    region.told("there", Overlay(THERE, elsewhere(HERE, here)))
+    region.runs("here", here)
+    region.runs("there", there)
+    first, second = Port(FIRST, 0), Port(SECOND, 0)
+    (own, own6), (other, other6) = addresses[FIRST], addresses[SECOND]
+    assert own6 is not None
+    assert other6 is not None
+    for size in (0, LARGEST):
+        assert region.arrival("here", first, str(own), str(other), size) == Arrival(
+            second, str(own)
+        )
+        assert region.arrival("there", second, str(other), str(own), size) == Arrival(
+            first, str(other)
+        )
+    for target in (other6.ip, RANGE[9]):
+        tag = f"to {target}".encode()
+        region.here.sends(first, str(own6.ip), str(target), tag)
+        assert region.there.hears(second, tag)
 
 
 def test_the_gateway_answers_for_guests_on_other_hosts(region: Region) -> None:
@@ -203,7 +248,7 @@ def test_a_guest_comes_from_the_other_host(region: Region) -> None:
 
 def test_strangers_send_nothing_in(region: Region) -> None:
     """A machine beside the hosts that knows the number of a network."""
-    region.told("here", Overlay(HERE, {BLUE: frozenset({THERE})}))
+    region.told("here", Overlay(HERE, vlans={BLUE: frozenset({THERE})}))
     region.vlan_guest("here", FIRST, BLUE)
     for host, own in ((region.segment.there, THERE), (region.segment.world, WORLD)):
         numbers = ("id", str(number("vlan", BLUE)), "dstport", "4789")

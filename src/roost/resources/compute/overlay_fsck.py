@@ -1,4 +1,4 @@
-"""`roost fsck` of private networks: the ways to other hosts against where instances are."""
+"""`roost fsck` of networks of several hosts: their ways against where instances are."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,13 +18,13 @@ _PATIENCE_SECONDS = 5.0
 async def check_overlays(installation: Installation) -> AsyncIterator[Finding]:
     """Those of all regions."""
     for region in installation.get(Engines).by_region(INSTANCE_PLANE):
-        text = f"VLANs and VPCs of region {region}"
+        text = f"networks of region {region}"
         try:
             if not await _fits(installation, region):
                 await asyncio.sleep(_PATIENCE_SECONDS)
                 if not await _fits(installation, region):
                     yield Finding(
-                        f"{text} do not reach their instances on other hosts",
+                        f"{text} do not reach its instances on other hosts",
                         partial(_mend, installation, region),
                     )
         except EngineError as error:

@@ -1,4 +1,4 @@
-"""SQL of private networks that have guests on several hosts of a region."""
+"""SQL of networks that have guests on several hosts of a region."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +14,23 @@ class RemoteInterface:
     host: str
     address: str
     ip_ranges: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteInstance:
+    """On another host."""
+
+    id: int
+    host: str
+    ipv6: str | None
+
+
+async def instances(db: Queries, region: str, host: str) -> list[RemoteInstance]:
+    """Those of a region's other hosts."""
+    rows = await db.fetch(
+        "select id, host, ipv6 from compute_instance where region = $1 and host <> $2", region, host
+    )
+    return [RemoteInstance(**row) for row in rows]
 
 
 async def vlans(db: Queries, region: str, host: str) -> list[tuple[int, str]]:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
-from roost.engines.qemu.network.config import BRIDGE
+from roost.engines.qemu.network.config import BRIDGE, GUEST_METRIC
 from roost.engines.qemu.network.links import batch, remove_if_there
 from roost.engines.qemu.network.namespace import namespace_path, read_taps, within
 from roost.engines.qemu.network.rules import BASE, TABLE, chain_of, guest_rules, no_guest_rules
@@ -51,7 +51,7 @@ class _Leading:
     @property
     def text(self) -> str:
         via = "" if self.via is None else f" via {self.via}"
-        return f"{self.network}{via} dev {BRIDGE}"
+        return f"{self.network}{via} dev {BRIDGE} metric {GUEST_METRIC}"
 
 
 class _Neighbour(BaseModel):

@@ -15,6 +15,9 @@ from pathlib import Path
 
 from roost.core.catalog.entries import Uplink
 
+GUEST_METRIC = 10
+"""Of routes to guests of this host, which count after those to other hosts."""
+
 NAMESPACES = Path("/run/netns")
 BRIDGE = "br0"
 UPLINK = "uplink"
@@ -111,8 +114,12 @@ def bridge_mac(config: NetworkConfig) -> str:
 
     It is the same on all hosts of a region: a guest that comes from another one goes on with it.
     """
-    gateway = hashlib.sha256(str(config.ipv6).encode()).digest()
-    return ":".join(f"{octet:02x}" for octet in (2, *gateway[:5]))
+    return ":".join(f"{octet:02x}" for octet in (2, *_gateway(config)[:5]))
+
+
+def region_number(config: NetworkConfig) -> int:
+    """The same on all its hosts, and hardly ever that of another region."""
+    return int.from_bytes(_gateway(config)[:4], "big")
 
 
 def ipv6_link(state_dir: Path) -> tuple[IPv6Interface, IPv6Interface]:
@@ -130,6 +137,10 @@ def ipv4_links(state_dir: Path) -> Iterator[IPv4Network]:
         network = IPv4Network((int(_LINK_LOCAL.network_address) + index % count * 4, 30))
         if not any(network.overlaps(reserved) for reserved in _RESERVED):
             yield network
+
+
+def _gateway(config: NetworkConfig) -> bytes:
+    return hashlib.sha256(str(config.ipv6).encode()).digest()
 
 
 def _digest(state_dir: Path) -> bytes:

@@ -90,7 +90,7 @@ class GuestNetwork:
         self._config = config
         self.name = network_name(state_dir)
         self._addressing = Addressing(self.name, self._directory / "guests")
-        self._overlays = Overlays(state_dir)
+        self._overlays = Overlays(state_dir, config)
         self._vlans = VlanSegments(state_dir, self._overlays)
         self._vpcs = VpcNetworks(state_dir, self._overlays)
         self._uplink = HostUplink(self.name, config)
@@ -111,6 +111,7 @@ class GuestNetwork:
             if not await are_closed(self._config, self.name):
                 await self._addressing.lead()
                 await close_pools(self._config, self.name)
+                await self._overlays.stretch_region()
             await self._apply(BASE)
             await self._apply(FIREWALLS + guard(self._config.private) + SERVICE)
             await self._apply(counting(self._config.private))
@@ -214,7 +215,7 @@ class GuestNetwork:
         return {key: each if key in counted else None for key, each in found.items()}
 
     async def set_overlay(self, overlay: Overlay) -> None:
-        """Let private networks reach exactly these hosts and guests elsewhere."""
+        """Let networks reach exactly these hosts and guests elsewhere."""
         self._directory.mkdir(parents=True, exist_ok=True)
         async with locked(self._directory):
             await self._overlays.set(overlay)

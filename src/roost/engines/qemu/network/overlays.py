@@ -1,8 +1,8 @@
-"""Private networks of a region that go on on other hosts, by a tunnel each.
+"""The networks of a region's guests that go on on other hosts, by a tunnel each.
 
 What is wanted is written down, as networks come and go with their guests. A VLAN's tunnel is a port
-of its bridge, which learns who is behind which host; a VPC's is one more way of its router, which
-is told. A network that nobody has a guest of elsewhere has no tunnel.
+of its bridge, which learns who is behind which host; that of the region, or of a VPC, is one more
+way of its router, which is told. A network that has no guest elsewhere has no tunnel.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,9 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from roost.engines.qemu.network.config import (
+    NetworkConfig,
     network_name,
+    region_number,
     vlan_bridge_name,
     vlans_name,
     vpc_name,
@@ -35,7 +37,7 @@ from roost.engines.qemu.network.tunnels import (
 )
 from roost.engines.qemu.programs import run
 from roost.resources.compute.live_engine import HostAddress
-from roost.resources.compute.overlay_engine import Overlay, RemoteGuest
+from roost.resources.compute.overlay_engine import Overlay, RemoteAddress
 from roost.threads import DISK
 
 _DOING = "The way to other hosts could not be set up"
@@ -58,9 +60,10 @@ class _Tunnel:
 class Overlays:
     """Callers hold the lock of the region's network."""
 
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, config: NetworkConfig) -> None:
         self._state_dir = state_dir
         self._path = state_dir / "network" / "overlay.json"
+        self._region = number("region", region_number(config))
         self._vlans = vlans_name(state_dir)
         self._table = f"inet {network_name(state_dir).replace('-', '_')}_overlay"
 
@@ -68,7 +71,7 @@ class Overlays:
         """Networks of which nothing changes are left alone; all are looked at when nothing does."""
         before = await DISK.run(self._read)
         await DISK.run(lambda: self._write(overlay))
-        await run(_DOING, "nft", "-f", "-", feed=self._rules(overlay))
+        await self._guard(overlay)
         former = self._tunnels(before, overlay)
         for key, tunnel in self._tunnels(overlay, before).items():
             if (before == overlay or tunnel != former[key]) and await _has_guests(tunnel):
@@ -76,30 +79,48 @@ class Overlays:
 
     async def get(self) -> Overlay | None:
         overlay = await DISK.run(self._read)
-        wanted = self._rules(overlay).count("add rule")
-        if await on_host(lambda: count_rules(self._table, _CHAIN)) != wanted:
+        if not await self._is_guarded(overlay):
             return None
         for tunnel in self._tunnels(overlay, Overlay()).values():
             if await _has_guests(tunnel) and await _held(tunnel) != tunnel.paths:
                 return None
         return overlay
 
+    async def stretch_region(self) -> None:
+        """Bring the region's network, which is set up, to the other hosts."""
+        overlay = await DISK.run(self._read)
+        if overlay.region:
+            await self._begin(overlay, self._of_region(overlay))
+
     async def stretch_vlan(self, vlan_id: int) -> None:
-        """Bring a VLAN, which has its bridge, to the other hosts."""
+        """The same of a VLAN, which has its bridge."""
         overlay = await DISK.run(self._read)
         if vlan_id in overlay.vlans:
-            await _stretch(self._vlan(overlay, vlan_id))
+            await self._begin(overlay, self._vlan(overlay, vlan_id))
 
     async def stretch_vpc(self, vpc_id: int) -> None:
-        """The same of a VPC, which has its router."""
+        """And of a VPC, which has its router."""
         overlay = await DISK.run(self._read)
         if vpc_id in overlay.vpcs:
-            await _stretch(self._vpc(overlay, vpc_id))
+            await self._begin(overlay, self._vpc(overlay, vpc_id))
 
     async def tear_down(self) -> None:
         """Tunnels go with their networks."""
         rules = f"add table {self._table}\ndelete table {self._table}\n"
         await run(_DOING, "nft", "-f", "-", feed=rules)
+
+    async def _begin(self, overlay: Overlay, tunnel: _Tunnel) -> None:
+        """Nobody else sends into it before."""
+        if not await self._is_guarded(overlay):
+            await self._guard(overlay)
+        await _stretch(tunnel)
+
+    async def _guard(self, overlay: Overlay) -> None:
+        await run(_DOING, "nft", "-f", "-", feed=self._rules(overlay))
+
+    async def _is_guarded(self, overlay: Overlay) -> bool:
+        wanted = self._rules(overlay).count("add rule")
+        return await on_host(lambda: count_rules(self._table, _CHAIN)) == wanted
 
     def _read(self) -> Overlay:
         try:
@@ -113,9 +134,14 @@ class Overlays:
 
     def _tunnels(self, overlay: Overlay, other: Overlay) -> dict[int, _Tunnel]:
         """Of all networks of both, as they are by the first one; by number."""
+        region = [self._of_region(overlay)] if overlay.region or other.region else []
         vlans = (self._vlan(overlay, key) for key in {*overlay.vlans, *other.vlans})
         vpcs = (self._vpc(overlay, key) for key in {*overlay.vpcs, *other.vpcs})
-        return {tunnel.vni: tunnel for tunnel in (*vlans, *vpcs)}
+        return {tunnel.vni: tunnel for tunnel in (*region, *vlans, *vpcs)}
+
+    def _of_region(self, overlay: Overlay) -> _Tunnel:
+        name, known = network_name(self._state_dir), _known(overlay.region)
+        return _Tunnel(name, OVERLAY, self._region, overlay.address, known)
 
     def _vlan(self, overlay: Overlay, vlan_id: int) -> _Tunnel:
         ends = frozenset((EVERYBODY, str(host)) for host in overlay.vlans.get(vlan_id, ()))
@@ -123,22 +149,28 @@ class Overlays:
         return _Tunnel(self._vlans, vlan_port_name(vni), vni, overlay.address, Paths(ends), bridge)
 
     def _vpc(self, overlay: Overlay, vpc_id: int) -> _Tunnel:
-        guests = overlay.vpcs.get(vpc_id, frozenset())
-        known = Paths(
-            frozenset((host_mac(each.host), str(each.host)) for each in guests),
-            frozenset((str(each.address), host_mac(each.host)) for each in guests),
-            frozenset(route for each in guests for route in _routes(each)),
-        )
         name = vpc_name(self._state_dir, vpc_id)
+        known = _known(overlay.vpcs.get(vpc_id, frozenset()))
         return _Tunnel(name, OVERLAY, number("vpc", vpc_id), overlay.address, known)
 
     def _rules(self, overlay: Overlay) -> str:
         hosts = {host for each in overlay.vlans.values() for host in each}
-        hosts |= {guest.host for each in overlay.vpcs.values() for guest in each}
+        guests = (overlay.region, *overlay.vpcs.values())
+        hosts |= {guest.host for each in guests for guest in each}
         return guard(self._table, _CHAIN, self._tunnels(overlay, Overlay()), hosts)
 
 
-def _routes(guest: RemoteGuest) -> list[tuple[str, str | None]]:
+def _known(guests: frozenset[RemoteAddress]) -> Paths:
+    """What is told of guests elsewhere."""
+    macs = {host: host_mac(host) for host in {each.host for each in guests}}
+    return Paths(
+        frozenset((mac, str(host)) for host, mac in macs.items()),
+        frozenset((str(each.address), macs[each.host]) for each in guests),
+        frozenset(route for each in guests for route in _routes(each)),
+    )
+
+
+def _routes(guest: RemoteAddress) -> list[tuple[str, str | None]]:
     """As the kernel shows them: no length where there is but one address."""
     address = str(guest.address)
     networks = (str(each).removesuffix("/32") for each in guest.ranges)
@@ -176,6 +208,7 @@ async def _stretch(tunnel: _Tunnel) -> None:
         learning = tunnel.bridge is not None
         await make(tunnel.namespace, tunnel.device, tunnel.vni, tunnel.own, learning=learning)
         master = "" if tunnel.bridge is None else f" master {tunnel.bridge}"
-        await batch(f"link set {tunnel.device}{master} up", tunnel.namespace)
+        settings_of = f"link set {tunnel.device}{master} addrgenmode none up"
+        await batch(settings_of, tunnel.namespace)
     held = await paths(tunnel.namespace, tunnel.device)
     await change(tunnel.namespace, tunnel.device, held, tunnel.paths)

@@ -22,6 +22,7 @@ from roost.engines.qemu.network.spoofing import (
     dropped,
     no_device_counter,
 )
+from roost.engines.qemu.network.tunnels import OVERLAY
 from roost.resources.compute.network_engine import MAIL_PORTS, GuestAddresses
 
 TABLE = "bridge roost"
@@ -110,8 +111,9 @@ MOST_CONNECTIONS = 20_000
 
 
 def guard(private: Iterable[IPv4Network]) -> str:
-    """What no firewall allows: private addresses outside the region, and too many connections. Can
-    be applied again at any time, after `FIREWALLS`.
+    """What no firewall allows: private addresses outside the region, what comes from another host
+    and is for nobody here, and too many connections. Can be applied again at any time, after
+    `FIREWALLS`.
     """
     chain = f"{_INET} guard"
     lines = [
@@ -119,6 +121,7 @@ def guard(private: Iterable[IPv4Network]) -> str:
         f"add set {_INET} from6 {{ type ipv6_addr; size 65536; flags dynamic; }}",
         f"add chain {chain} {{ type filter hook forward priority -10; policy accept; }}",
         f"flush chain {chain}",
+        f'add rule {chain} iifname "{OVERLAY}" oifname != "{BRIDGE}" oifname != "vpc*" drop',
     ]
     if networks := _set(private) if (private := list(private)) else "":
         lines += [

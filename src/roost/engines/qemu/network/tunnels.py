@@ -17,12 +17,15 @@ from roost.resources.compute.live_engine import HostAddress
 PORT = 4789
 """Of UDP, on every host."""
 OVERLAY = "overlay"
-"""The device in a VPC."""
+"""The device in the region's network, and in a VPC."""
 EVERYBODY = "00:00:00:00:00:00"
 """Stands for what is for all, and for whom nobody knows yet."""
 
 _DOING = "The way to other hosts could not be set up"
 _MTU = 1500
+_METRIC = 5
+"""Of routes, which count before those to guests of this host: where a guest is, rows say."""
+_KINDS = ("vlan", "vpc", "region")
 _NUMBERS = 1 << 24
 
 
@@ -33,9 +36,9 @@ class Paths:
     ends: frozenset[tuple[str, str]] = frozenset()
     """MAC addresses, and the host that they are at."""
     neighbours: frozenset[tuple[str, str]] = frozenset()
-    """IPv4 addresses, and the MAC address that they are behind."""
+    """Addresses, and the MAC address that they are behind."""
     routes: frozenset[tuple[str, str | None]] = frozenset()
-    """IPv4 networks, and the address that they are behind, if it is not they themselves."""
+    """Networks, and the address that they are behind, if it is not they themselves."""
 
 
 class _Settings(BaseModel):
@@ -67,6 +70,7 @@ class _Neighbour(BaseModel):
 class _Route(BaseModel):
     dst: str
     gateway: str | None = None
+    metric: int = 0
 
 
 _DEVICES = TypeAdapter(list[_Device])
@@ -75,10 +79,10 @@ _NEIGHBOURS = TypeAdapter(list[_Neighbour])
 _ROUTES = TypeAdapter(list[_Route])
 
 
-def number(kind: Literal["vlan", "vpc"], key: int) -> int:
-    """The number of a private network (VNI), which has 24 bits: after 8 million networks they are
-    used again."""
-    return (key * 2 + (kind == "vpc")) % _NUMBERS
+def number(kind: Literal["vlan", "vpc", "region"], key: int) -> int:
+    """The number of a network (VNI), which has 24 bits: after 4 million VPCs or VLANs they are used
+    again."""
+    return (key * 4 + _KINDS.index(kind)) % _NUMBERS
 
 
 def host_mac(host: HostAddress | str) -> str:
@@ -104,19 +108,22 @@ async def settings(namespace: str, device: str) -> tuple[int | None, str | None,
 
 async def paths(namespace: str, device: str) -> Paths:
     """What a device knows at this moment, without what it has learnt by itself."""
-    inside = ("-n", namespace, "-json")
-    ends = await run(_DOING, "bridge", *inside, "fdb", "show", "dev", device)
-    show = ("show", "dev", device)
-    neighbours = await run(_DOING, "ip", "-4", *inside, "neigh", *show, "nud", "permanent")
-    routes = await run(_DOING, "ip", "-4", *inside, "route", *show)
+    inside, show = ("-n", namespace, "-json"), ("show", "dev", device)
+    ends = await run(_DOING, "bridge", *inside, "fdb", *show)
+    neighbours, routes = list[_Neighbour](), list[_Route]()
+    for family in ("-4", "-6"):
+        found = await run(_DOING, "ip", family, *inside, "neigh", *show, "nud", "permanent")
+        neighbours += _NEIGHBOURS.validate_json(found or "[]")
+        found = await run(_DOING, "ip", family, *inside, "route", *show)
+        routes += _ROUTES.validate_json(found or "[]")
     return Paths(
         frozenset(
             (each.mac, each.dst)
             for each in _ENDS.validate_json(ends or "[]")
             if each.dst is not None and each.state == "permanent"
         ),
-        frozenset((e.dst, e.lladdr) for e in _NEIGHBOURS.validate_json(neighbours or "[]")),
-        frozenset((e.dst, e.gateway) for e in _ROUTES.validate_json(routes or "[]")),
+        frozenset((each.dst, each.lladdr) for each in neighbours),
+        frozenset((each.dst, each.gateway) for each in routes if each.metric == _METRIC),
     )
 
 
@@ -172,7 +179,8 @@ def guard(table: str, name: str, vnis: Iterable[int], hosts: Collection[HostAddr
 
 def _route(device: str, route: tuple[str, str | None]) -> str:
     network, via = route
-    return f"{network} dev {device}" if via is None else f"{network} via {via} dev {device} onlink"
+    way = f"dev {device}" if via is None else f"via {via} dev {device} onlink"
+    return f"{network} {way} metric {_METRIC}"
 
 
 def _last(routes: Iterable[tuple[str, str | None]]) -> list[tuple[str, str | None]]:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from roost.engines.qemu.network.config import (
+    GUEST_METRIC,
     METADATA,
     UPLINK,
     network_name,
@@ -44,7 +45,6 @@ from roost.resources.compute.network_engine import VpcLink
 from roost.threads import DISK
 
 _DOING = "The VPC could not be set up"
-_METRIC = 10
 _NEAR, _FAR = "169.254.254.1", "169.254.254.2"
 """The region's and the VPC's end of each cable."""
 
@@ -190,8 +190,8 @@ async def _apply(name: str, rules: str) -> None:
 
 
 def _leading(port: VpcPort) -> list[str]:
-    """The routes to a guest, which count after those to other hosts: where it is, rows say."""
-    end = f"dev {subnet_name(port.subnet_id)} metric {_METRIC}"
+    """The routes to a guest."""
+    end = f"dev {subnet_name(port.subnet_id)} metric {GUEST_METRIC}"
     ranges = (f"{each} via {port.address} {end}" for each in port.ranges)
     return [f"{port.address}/32 {end}", *ranges]
 
