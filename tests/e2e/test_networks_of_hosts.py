@@ -1,4 +1,4 @@
-"""Real guests of two hosts in one VPC and one VLAN, also while they go from one to the other.
+"""Real guests of two hosts in one VPC and one VLAN, also after they went from one to the other.
 
 `ROOST_TEST_DRAINED` guests (2) leave a host that is drained.
 """
@@ -48,6 +48,10 @@ class Scene:
     guests: tuple[Json, Json]
     inside: tuple[str, str]
     """Their addresses in the VPC."""
+
+    def of(self, number: int) -> tuple[str, ...]:
+        """All addresses by which others reach one of the two: public, private, in VPC and VLAN."""
+        return (*self.guests[number]["ipv4"], self.inside[number], VLAN[number])
 
     def place(self, guest: Json) -> tuple[WorkerHost, WorkerHost]:
         """Where it is, and where it is not."""
@@ -123,7 +127,9 @@ async def scene(
             ]
             for own in VLAN
         ]
-        one, other = [await create(client, shell, interfaces=each) for each in interfaces]
+        one, other = [
+            await create(client, shell, interfaces=each, private_ip=True) for each in interfaces
+        ]
         rows = (await client.get(f"/vpcs/{vpc['id']}/ips"))["data"]
         found = {row["compute_id"]: row["address"] for row in rows}
         places = (found[one["id"]], found[other["id"]])
@@ -134,20 +140,20 @@ async def scene(
 
 
 @pytest.mark.timeout(600)
-async def test_guests_of_two_hosts_are_in_one_vpc_and_vlan(scene: Scene) -> None:
+async def test_guests_of_two_hosts_reach_each_other(scene: Scene) -> None:
     """As long as one is powered on; both go to the other host while they run."""
     one, other = scene.guests
     assert scene.place(one)[0] != scene.place(other)[0]
-    await scene.reaches(one, scene.inside[1], VLAN[1])
-    await scene.reaches(other, scene.inside[0], VLAN[0])
+    await scene.reaches(one, *scene.of(1))
+    await scene.reaches(other, *scene.of(0))
     boot = await scene.says(one, _BOOT)
     await scene.migrate(one)
     assert scene.place(one)[0] == scene.place(other)[0]
-    await scene.reaches(one, scene.inside[1], VLAN[1])
+    await scene.reaches(one, *scene.of(1))
     await scene.migrate(other)
     assert scene.place(one)[0] != scene.place(other)[0]
-    await scene.reaches(one, scene.inside[1], VLAN[1])
-    await scene.reaches(other, scene.inside[0], VLAN[0])
+    await scene.reaches(one, *scene.of(1))
+    await scene.reaches(other, *scene.of(0))
     assert await scene.says(one, _BOOT) == boot
     for each in scene.hosts:
         each.run("fsck")
