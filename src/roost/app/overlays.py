@@ -1,6 +1,8 @@
 """Tells the networks of this host's guests where those of other hosts are."""
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -11,6 +13,8 @@ from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.overlay_engine import Overlay
 
 _LOOK_SECONDS = 1.0
+_SHARE = 0.05
+"""Of the time, that is spent on looking at most: rows of a large region take longer."""
 _MEND_SECONDS = 60.0
 """Until what somebody has changed on the host is looked for again."""
 
@@ -19,45 +23,49 @@ _log = structlog.get_logger(__name__)
 
 async def keep_overlays(roost: Roost) -> None:
     """Until it is cancelled."""
-    engines = roost.engines.by_region(INSTANCE_PLANE)
-    told, failed = dict[str, Overlay](), dict[str, str]()
-    looked, loop = -_MEND_SECONDS, asyncio.get_running_loop()
+    keeper, loop = _Keeper(roost.engines.by_region(INSTANCE_PLANE)), asyncio.get_running_loop()
+    looked = loop.time()
     while True:
-        if loop.time() - looked > _MEND_SECONDS:
-            told.clear()
-            looked = loop.time()
+        began = loop.time()
+        if began - looked > _MEND_SECONDS:
+            keeper.told.clear()
+            looked = began
         try:
-            wanted = await overlay_service.wanted(roost.store, engines, roost.settings.host)
+            host = roost.settings.host
+            wanted = await overlay_service.wanted(roost.store, keeper.engines, host)
         except Exception as error:
-            _report(failed, "", error)
+            keeper.report("", error)
         else:
-            failed.pop("", None)
             for region, overlay in wanted.items():
-                if told.get(region) != overlay:
-                    await _tell(region, engines[region], overlay, told, failed)
-        await asyncio.sleep(_LOOK_SECONDS)
+                await keeper.tell(region, overlay)
+        await asyncio.sleep(max(_LOOK_SECONDS, (loop.time() - began) / _SHARE))
 
 
-async def _tell(
-    region: str,
-    engine: InstanceEngine,
-    overlay: Overlay,
-    told: dict[str, Overlay],
-    failed: dict[str, str],
-) -> None:
-    try:
-        if await engine.overlay.get() != overlay:
-            await engine.overlay.set(overlay)
-            _log.info("overlay_set", region=region)
-        told[region] = overlay
-        failed.pop(region, None)
-    except Exception as error:
-        _report(failed, region, error)
+@dataclass(frozen=True, slots=True)
+class _Keeper:
+    """What engines have been told, and why they could not be."""
 
+    engines: Mapping[str, InstanceEngine]
+    told: dict[str, Overlay] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
-def _report(failed: dict[str, str], region: str, error: Exception) -> None:
-    """Once, until it is well again."""
-    if failed.get(region) != str(error):
-        failed[region] = str(error)
-        known = isinstance(error, EngineError)
-        _log.warning("overlay_not_set", region=region, reason=str(error), exc_info=not known)
+    async def tell(self, region: str, overlay: Overlay) -> None:
+        if self.told.get(region) == overlay:
+            return
+        engine = self.engines[region].overlay
+        try:
+            if await engine.get() != overlay:
+                await engine.set(overlay)
+                _log.info("overlay_set", region=region)
+        except Exception as error:
+            self.report(region, error)
+        else:
+            self.told[region] = overlay
+            self.failed.pop(region, None)
+
+    def report(self, region: str, error: Exception) -> None:
+        """Once, until it is well again or something else."""
+        if self.failed.get(region) != str(error):
+            self.failed[region] = str(error)
+            known = isinstance(error, EngineError)
+            _log.warning("overlay_not_set", region=region, reason=str(error), exc_info=not known)

@@ -29,10 +29,11 @@ class HostFacts:
 
     @property
     def ip(self) -> IPv4Address | IPv6Address | None:
-        """At which other hosts reach it."""
+        """At which other hosts reach it; None also when it listens at all of its addresses."""
         if self.address is None:
             return None
-        return ip_address(self.address.rpartition(":")[0].strip("[]"))
+        found = ip_address(self.address.rpartition(":")[0].strip("[]"))
+        return None if found.is_unspecified else found
 
 
 _FACTS = f"""

@@ -196,19 +196,17 @@ async def _held(tunnel: _Tunnel) -> Paths | None:
 
 async def _stretch(tunnel: _Tunnel) -> None:
     """Let it be as it should be."""
+    own = tunnel.own if tunnel.paths.ends else None
     found = await settings(tunnel.namespace, tunnel.device)
-    wanted = (tunnel.vni, str(tunnel.own), tunnel.bridge)
-    if tunnel.own is None or not tunnel.paths.ends:
-        if found is not None:
-            await batch(f"link delete {tunnel.device}", tunnel.namespace)
+    if found is not None and (own is None or found != (tunnel.vni, str(own), tunnel.bridge)):
+        await batch(f"link delete {tunnel.device}", tunnel.namespace)
+        found = None
+    if own is None:
         return
-    if found != wanted:
-        if found is not None:
-            await batch(f"link delete {tunnel.device}", tunnel.namespace)
+    if found is None:
         learning = tunnel.bridge is not None
-        await make(tunnel.namespace, tunnel.device, tunnel.vni, tunnel.own, learning=learning)
+        await make(tunnel.namespace, tunnel.device, tunnel.vni, own, learning=learning)
         master = "" if tunnel.bridge is None else f" master {tunnel.bridge}"
-        settings_of = f"link set {tunnel.device}{master} addrgenmode none up"
-        await batch(settings_of, tunnel.namespace)
+        await batch(f"link set {tunnel.device}{master} addrgenmode none up", tunnel.namespace)
     held = await paths(tunnel.namespace, tunnel.device)
     await change(tunnel.namespace, tunnel.device, held, tunnel.paths)

@@ -1,7 +1,7 @@
 """VXLAN devices: what they are called and numbered, what they know, and who may send to them.
 
-A tunnel's device lies in the namespace of a private network, and its packets leave by the host's
-own network (RFC 7348). Each knows the other hosts by name; nothing is sent to a group.
+A tunnel's device lies in the namespace of a network of guests, and its packets leave by the host's
+own network (RFC 7348). Each is told the other hosts; nothing is sent to a group.
 """
 
 import hashlib
