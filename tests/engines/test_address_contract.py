@@ -262,15 +262,16 @@ async def test_a_guest_that_is_off(harness: AddressHarness) -> None:
 
 
 @pytest.mark.qemu
-async def test_a_lost_neighbour_and_a_lost_table(tmp_path: Path) -> None:
+async def test_lost_ways_to_a_guest_and_a_lost_table(tmp_path: Path) -> None:
     harness = NftablesAddressHarness(tmp_path)
     await harness.open()
     try:
         name, address = harness.network.name, str(first(harness, 0))
-        output("ip", "-n", name, "neigh", "delete", address, "dev", "br0")
-        assert await state(harness, 0) is None
-        await harness.engine.set(own(harness, 0))
-        assert await state(harness, 0) == own(harness, 0)
+        for lost in ("neigh", "route"):
+            output("ip", "-n", name, lost, "delete", address, "dev", "br0")
+            assert await state(harness, 0) is None
+            await harness.engine.set(own(harness, 0))
+            assert await state(harness, 0) == own(harness, 0)
         output("nsenter", f"--net=/run/netns/{name}", "nft", "flush", "ruleset")
         assert set((await harness.engine.list()).values()) == {None}
         for guest in (0, 1):
@@ -279,6 +280,6 @@ async def test_a_lost_neighbour_and_a_lost_table(tmp_path: Path) -> None:
         assert await harness.reaches(0, first(harness, 1), first(harness, 1)) is None
         await harness.network.release(100_001)
         found = output("ip", "-n", name, "neigh", "show", "nud", "permanent")
-        assert f"{address} " not in found
+        assert f"{address} " not in found + output("ip", "-n", name, "route")
     finally:
         await harness.close()

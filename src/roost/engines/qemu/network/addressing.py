@@ -19,7 +19,7 @@ from pydantic import BaseModel, TypeAdapter
 from roost.core.engine import EngineError
 from roost.engines.locks import locked
 from roost.engines.qemu.network.config import BRIDGE, GUEST_METRIC
-from roost.engines.qemu.network.links import batch, remove_if_there
+from roost.engines.qemu.network.links import batch, forget_routes
 from roost.engines.qemu.network.namespace import namespace_path, read_taps, within
 from roost.engines.qemu.network.rules import BASE, TABLE, chain_of, guest_rules, no_guest_rules
 from roost.engines.qemu.programs import run
@@ -51,7 +51,7 @@ class _Leading:
     @property
     def text(self) -> str:
         via = "" if self.via is None else f" via {self.via}"
-        return f"{self.network}{via} dev {BRIDGE} metric {GUEST_METRIC}"
+        return f"{self.network}{via} dev {BRIDGE}"
 
 
 class _Neighbour(BaseModel):
@@ -147,15 +147,15 @@ class Addressing:
             notes = await DISK.run(_read_notes, self._directory)
             others = (each.guest for key, each in notes.items() if key != compute_id)
             left -= {route for other in others for route in _leading(other)}
-        lines = [f"route delete {each.text}" for each in sorted(left, key=_ranges_first)]
-        if lines:
-            await remove_if_there(lines, self._name)
+        gone = (each.text for each in sorted(left, key=_ranges_first))
+        await forget_routes(gone, self._name)
         await self._add(wanted)
 
     async def _add(self, routes: Collection[_Leading]) -> None:
         if routes:
-            added = sorted(routes, key=_ranges_first, reverse=True)
-            await batch("\n".join(f"route replace {each.text}" for each in added), self._name)
+            added = (each.text for each in sorted(routes, key=_ranges_first, reverse=True))
+            lines = (f"route replace {each} metric {GUEST_METRIC}" for each in added)
+            await batch("\n".join(lines), self._name)
 
     async def _routes(self) -> frozenset[_Leading]:
         found = set[_Leading]()

@@ -193,6 +193,13 @@ async def batch(commands: str, name: str | None = None) -> None:
     await run(_DOING, "ip", *inside, "-batch", "-", feed=commands + "\n")
 
 
+async def forget_routes(routes: Iterable[str], name: str) -> None:
+    """Routes in a namespace, with whatever metric: an earlier release had others beside them."""
+    lines = [f"route delete {each}" for each in routes for _ in range(2)]
+    if lines:
+        await remove_if_there(lines, name)
+
+
 async def remove_if_there(commands: Iterable[str], name: str) -> None:
     """Commands of `ip` in a namespace, of which those fail that find nothing."""
     text = "\n".join(commands) + "\n"

@@ -80,10 +80,8 @@ class HostUplink:
     async def stands(self) -> bool:
         """Whether nobody has changed what `guard` and `forward` have made."""
         wanted = {name: len(rules) for name, (_, rules) in self._chains().items()}
-        if (
-            await on_host(lambda: {name: count_rules(self._table, name) for name in wanted})
-            != wanted
-        ):
+        count = partial(count_rules, self._table)
+        if await on_host(lambda: {name: count(name) for name in wanted}) != wanted:
             return False
         if self.config.uplink == "none":
             return True

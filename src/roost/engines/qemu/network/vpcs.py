@@ -21,7 +21,13 @@ from roost.engines.qemu.network.config import (
 )
 from roost.engines.qemu.network.filters import Filters
 from roost.engines.qemu.network.host import devices, masters
-from roost.engines.qemu.network.links import batch, ensure_namespace, remove_if_there, take_tap
+from roost.engines.qemu.network.links import (
+    batch,
+    ensure_namespace,
+    forget_routes,
+    remove_if_there,
+    take_tap,
+)
 from roost.engines.qemu.network.namespace import (
     namespace_path,
     set_up_router,
@@ -141,7 +147,7 @@ class VpcNetworks:
         ports = await DISK.run(read_ports, self._directory)
         for port in ports:
             if port.subnet_id == link.subnet_id:
-                lines += [f"route replace {each}" for each in _leading(port)]
+                lines += [f"route replace {each} metric {GUEST_METRIC}" for each in _leading(port)]
         lines.append(f"route replace unreachable {network}")
         await batch("\n".join(lines), name)
         await within(name, lambda: set_up_subnet(bridge))
@@ -150,7 +156,7 @@ class VpcNetworks:
         """Lead packets to a guest whose device is there."""
         bridge = subnet_name(port.subnet_id)
         lines = [f"neigh replace {port.address} lladdr {port.mac} dev {bridge} nud permanent"]
-        lines += [f"route replace {each}" for each in _leading(port)]
+        lines += [f"route replace {each} metric {GUEST_METRIC}" for each in _leading(port)]
         await batch("\n".join(lines), name)
         entry = ("fdb", "replace", port.mac, "dev", port.tap, "master", "static")
         await run(_DOING, "bridge", "-n", name, *entry)
@@ -179,9 +185,9 @@ class VpcNetworks:
             if cable in await devices(self._region):
                 await remove_if_there([f"route delete {port.public}/32 dev {cable}"], self._region)
         bridge = subnet_name(port.subnet_id)
-        lines = [f"route delete {each}" for each in reversed(_leading(port))]
-        lines.append(f"link delete {queue_of(port.tap)}")
-        await remove_if_there([*lines, f"neigh delete {port.address} dev {bridge}"], name)
+        await forget_routes(reversed(_leading(port)), name)
+        queue, neighbour = queue_of(port.tap), f"{port.address} dev {bridge}"
+        await remove_if_there([f"link delete {queue}", f"neigh delete {neighbour}"], name)
 
 
 async def _apply(name: str, rules: str) -> None:
@@ -191,9 +197,9 @@ async def _apply(name: str, rules: str) -> None:
 
 def _leading(port: VpcPort) -> list[str]:
     """The routes to a guest."""
-    end = f"dev {subnet_name(port.subnet_id)} metric {GUEST_METRIC}"
-    ranges = (f"{each} via {port.address} {end}" for each in port.ranges)
-    return [f"{port.address}/32 {end}", *ranges]
+    device = subnet_name(port.subnet_id)
+    ranges = (f"{each} via {port.address} dev {device}" for each in port.ranges)
+    return [f"{port.address}/32 dev {device}", *ranges]
 
 
 def gateway_mac(subnet_id: int) -> str:
