@@ -13,8 +13,8 @@ from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.overlay_engine import Overlay
 
 _LOOK_SECONDS = 1.0
-_SHARE = 0.05
-"""Of the time, that is spent on looking at most: rows of a large region take longer."""
+_SHARE, _MOST_SECONDS = 0.05, 15.0
+"""Rows of a large region take long to read: that much of the time at most, and so seldom."""
 _MEND_SECONDS = 60.0
 """Until what somebody has changed on the host is looked for again."""
 
@@ -26,19 +26,21 @@ async def keep_overlays(roost: Roost) -> None:
     keeper, loop = _Keeper(roost.engines.by_region(INSTANCE_PLANE)), asyncio.get_running_loop()
     looked = loop.time()
     while True:
-        began = loop.time()
+        began = read = loop.time()
         if began - looked > _MEND_SECONDS:
             keeper.told.clear()
             looked = began
         try:
             host = roost.settings.host
             wanted = await overlay_service.wanted(roost.store, keeper.engines, host)
+            read = loop.time()
         except Exception as error:
             keeper.report("", error)
         else:
             for region, overlay in wanted.items():
                 await keeper.tell(region, overlay)
-        await asyncio.sleep(max(_LOOK_SECONDS, (loop.time() - began) / _SHARE))
+        pause = min(_MOST_SECONDS, (read - began) / _SHARE)
+        await asyncio.sleep(max(_LOOK_SECONDS, pause))
 
 
 @dataclass(frozen=True, slots=True)
