@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from roost.clock import Clock
+from roost.core.catalog.entries import Uplink
 from roost.engines.qemu.firewalls import NftablesFirewalls
 from roost.engines.qemu.network.config import NetworkConfig, bridge_mac, vlans_name
 from roost.engines.qemu.network.namespace import within
@@ -186,11 +187,12 @@ class RealSegments:
         beside: "RealSegments | None" = None,
         patience: float = 0.0,
         private: tuple[IPv4Network, ...] = (),
+        uplink: Uplink = "none",
     ) -> None:
         self._state_dir = state_dir
         self._patience = patience
         self.pools: Pools = claim_pools() if beside is None else beside.pools
-        self._config = NetworkConfig((self.pools.ipv4,), self.pools.ipv6, private)
+        self._config = NetworkConfig((self.pools.ipv4,), self.pools.ipv6, private, uplink=uplink)
         self.network = GuestNetwork(state_dir, self._config)
         self.firewalls = NftablesFirewalls(state_dir, self._config)
         self._devices: dict[int, _Device] = {} if beside is None else beside._devices
@@ -312,9 +314,11 @@ class RealSegments:
         each = self._devices.values()
         return [Port(one.spec.id, at) for one in each for at in range(len(one.descriptors))]
 
-    def sends(self, sender: Port, source: str, target: str, tag: bytes = b"") -> None:
+    def sends(
+        self, sender: Port, source: str, target: str, tag: bytes = b"", port: int = PORT
+    ) -> None:
         """A packet, whatever becomes of it."""
-        self._write(sender, Packet(source, target, "UDP", PORT), tag, PORT)
+        self._write(sender, Packet(source, target, "UDP", port), tag, PORT)
 
     def hears(self, port: Port, tag: bytes) -> bool:
         """Whether a guest has heard this since it was asked last, or does soon."""

@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 
 from roost.engines.qemu.network.config import vlans_name, vpc_name
-from roost.engines.qemu.network.tunnels import OVERLAY, host_mac, number
+from roost.engines.qemu.network.tunnels import OVERLAY, PORT, host_mac, number
 from roost.engines.qemu.network.vpcs import gateway_mac
 from roost.engines.simulated.packets import Arrival
 from roost.engines.simulated.segments import Port
@@ -191,8 +191,8 @@ def test_guests_of_a_region_reach_each_other_on_both_hosts(region: Region) -> No
         )
     )
     addresses = {spec.id: (spec.ipv4[0].interface.ip, spec.ipv6) for spec in (here, there)}
-    region.told("here", Overlay(HERE, elsewhere(THERE, there)))
-    region.told("there", Overlay(THERE, elsewhere(HERE, here)))
+    region.told("here", Overlay(HERE, region=elsewhere(THERE, there)))
+    region.told("there", Overlay(THERE, region=elsewhere(HERE, here)))
     region.runs("here", here)
     region.runs("there", there)
     first, second = Port(FIRST, 0), Port(SECOND, 0)
@@ -260,6 +260,30 @@ def test_strangers_send_nothing_in(region: Region) -> None:
         assert region.here.hears(Port(FIRST, 0), tag) == (own == THERE)
 
 
+def test_guests_send_nothing_in_as_their_host(tmp_path: Path) -> None:
+    """Although all else that they send leaves in its name (NAT)."""
+    guests = RealSegments(tmp_path, uplink="nat")
+    segment = Segment(f"roost-over{guests.pools.number}", guests.pools)
+    region = Region(segment, guests, guests)
+    try:
+        region.told("here", Overlay(HERE, frozenset({THERE})))
+        spec = guests.guest(FIRST, None)
+        region.runs("here", spec)
+        source = str(spec.ipv4[0].interface.ip)
+        for target, port, found in (
+            (THERE, PORT, False),
+            (THERE, PORT + 1, True),
+            (WORLD, PORT, True),
+        ):
+            there = segment.there if target == THERE else segment.world
+            with there.run(listening(port)) as listener:
+                guests.sends(Port(FIRST, 0), source, str(target), b"in", port)
+                assert (there.run(heard_from(listener)) == str(HERE)) is found
+    finally:
+        segment.here.run(guests.close())
+        segment.close()
+
+
 @pytest.mark.parametrize("spoiled", ["device", "route", "neighbour", "end", "guard"])
 def test_what_somebody_changes_shows_and_is_mended(
     region: Region, tmp_path: Path, spoiled: str
@@ -296,3 +320,19 @@ async def shout(device: str, tag: bytes) -> None:
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as ethernet:
         ethernet.bind((device, 0))
         ethernet.send(Sender("02:00:00:00:00:09", HERE, IPv6Address("fe80::9")).udp(tag))
+
+
+async def listening(port: int) -> socket.socket:
+    found = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    found.bind(("0.0.0.0", port))
+    found.settimeout(0.5)
+    return found
+
+
+async def heard_from(listener: socket.socket) -> str | None:
+    """Who has sent something; None when nobody does."""
+    try:
+        source: str = listener.recvfrom(100)[1][0]
+    except TimeoutError:
+        return None
+    return source

@@ -25,6 +25,8 @@ class Overlay:
 
     address: HostAddress | None = None
     """At which the others reach this host; None: its networks are its own."""
+    hosts: frozenset[HostAddress] = frozenset()
+    """All others of the cloud, into whose networks no guest of this host may send as this host."""
     region: frozenset[RemoteAddress] = frozenset()
     """Public and private addresses, but for those in VPCs."""
     vlans: Mapping[int, frozenset[HostAddress]] = field(default_factory=dict)

@@ -37,6 +37,7 @@ async def _of_region(
         return Overlay(own)
     return Overlay(
         own,
+        frozenset(others.values()),
         await _addresses(db, region, host, others),
         await _vlans(db, region, host, others),
         await _vpcs(db, region, host, others),

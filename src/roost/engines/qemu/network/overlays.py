@@ -6,6 +6,7 @@ way of its router, which is told. A network that has no guest elsewhere has no t
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -25,9 +26,9 @@ from roost.engines.qemu.network.netlink import count_rules
 from roost.engines.qemu.network.tunnels import (
     EVERYBODY,
     OVERLAY,
+    Guard,
     Paths,
     change,
-    guard,
     host_mac,
     make,
     number,
@@ -42,7 +43,6 @@ from roost.threads import DISK
 
 _DOING = "The way to other hosts could not be set up"
 _OVERLAY = TypeAdapter(Overlay)
-_CHAIN = "arriving"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,12 @@ class Overlays:
         await _stretch(tunnel)
 
     async def _guard(self, overlay: Overlay) -> None:
-        await run(_DOING, "nft", "-f", "-", feed=self._rules(overlay))
+        await run(_DOING, "nft", "-f", "-", feed=self._guard_of(overlay).text)
 
     async def _is_guarded(self, overlay: Overlay) -> bool:
-        wanted = self._rules(overlay).count("add rule")
-        return await on_host(lambda: count_rules(self._table, _CHAIN)) == wanted
+        wanted = {name: len(rules) for name, rules in self._guard_of(overlay).chains.items()}
+        count = partial(count_rules, self._table)
+        return await on_host(lambda: {name: count(name) for name in wanted}) == wanted
 
     def _read(self) -> Overlay:
         try:
@@ -153,11 +154,12 @@ class Overlays:
         known = _known(overlay.vpcs.get(vpc_id, frozenset()))
         return _Tunnel(name, OVERLAY, number("vpc", vpc_id), overlay.address, known)
 
-    def _rules(self, overlay: Overlay) -> str:
-        hosts = {host for each in overlay.vlans.values() for host in each}
+    def _guard_of(self, overlay: Overlay) -> Guard:
+        peers = {host for each in overlay.vlans.values() for host in each}
         guests = (overlay.region, *overlay.vpcs.values())
-        hosts |= {guest.host for each in guests for guest in each}
-        return guard(self._table, _CHAIN, self._tunnels(overlay, Overlay()), hosts)
+        peers |= {guest.host for each in guests for guest in each}
+        vnis = self._tunnels(overlay, Overlay())
+        return Guard(self._table, overlay.address, vnis, peers, overlay.hosts)
 
 
 def _known(guests: frozenset[RemoteAddress]) -> Paths:

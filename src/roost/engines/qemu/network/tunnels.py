@@ -5,12 +5,13 @@ own network (RFC 7348). Each is told the other hosts; nothing is sent to a group
 """
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from roost.engines.qemu.network.config import CABLES
 from roost.engines.qemu.programs import run
 from roost.resources.compute.live_engine import HostAddress
 
@@ -157,24 +158,62 @@ async def change(namespace: str, device: str, held: Paths, wanted: Paths) -> Non
     await _batch("ip", namespace, lines)
 
 
-def guard(table: str, name: str, vnis: Iterable[int], hosts: Collection[HostAddress]) -> str:
-    """A chain by which nobody but these hosts sends into networks of these numbers: nftables rules
-    of the host, which can be applied again at any time."""
-    chain = f"{table} {name}"
-    lines = [
-        f"add table {table}",
-        f"add chain {chain} {{ type filter hook input priority -5; policy accept; }}",
-        f"flush chain {chain}",
-    ]
-    numbers = ", ".join(map(str, sorted(set(vnis))))
-    if numbers:
-        packet = f"add rule {chain} udp dport {PORT} @th,96,24 {{ {numbers} }}"
-        for version, family in ((4, "ip"), (6, "ip6")):
-            known = ", ".join(sorted(str(host) for host in hosts if host.version == version))
-            if known:
-                lines.append(f"{packet} {family} saddr {{ {known} }} accept")
-        lines.append(f"{packet} drop")
-    return "".join(f"{line}\n" for line in lines)
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A table of the host's packet filter: nobody but hosts with guests in a network sends into it.
+
+    Guests do not either, in the name of their host by NAT.
+    """
+
+    table: str
+    own: HostAddress | None
+    vnis: Collection[int]
+    """Of this host's networks."""
+    peers: Collection[HostAddress]
+    """That send into them."""
+    hosts: Collection[HostAddress]
+    """Into whose networks guests do not send."""
+
+    @property
+    def text(self) -> str:
+        """Can be applied again at any time."""
+        lines = [f"add table {self.table}"]
+        for name, rules in self.chains.items():
+            hook = "input" if name == "arriving" else "forward"
+            chain = f"{self.table} {name}"
+            lines.append(
+                f"add chain {chain} {{ type filter hook {hook} priority -6; policy accept; }}"
+            )
+            lines.append(f"flush chain {chain}")
+            lines += [f"add rule {chain} {rule}" for rule in rules]
+        return "".join(f"{line}\n" for line in lines)
+
+    @property
+    def chains(self) -> dict[str, list[str]]:
+        """Their rules."""
+        return {"arriving": list(self._arriving()), "forwarded": list(self._forwarded())}
+
+    def _arriving(self) -> Iterator[str]:
+        if self.vnis and self.own is not None:
+            packet = f"udp dport {PORT} @th,96,24 {{ {', '.join(map(str, sorted(self.vnis)))} }}"
+            if self.peers:
+                family = _family(self.own)
+                ends = f"{family} daddr {self.own} {family} saddr {_set(self.peers)}"
+                yield f"{packet} {ends} accept"
+            yield f"{packet} drop"
+
+    def _forwarded(self) -> Iterator[str]:
+        if self.hosts and self.own is not None:
+            there = f"{_family(self.own)} daddr {_set(self.hosts)}"
+            yield f'iifname "{CABLES}*" {there} udp dport {PORT} drop'
+
+
+def _family(address: HostAddress) -> str:
+    return "ip" if address.version == 4 else "ip6"
+
+
+def _set(hosts: Collection[HostAddress]) -> str:
+    return f"{{ {', '.join(sorted(map(str, hosts)))} }}"
 
 
 def _route(device: str, route: tuple[str, str | None]) -> str:
