@@ -270,7 +270,7 @@ class RealSegments:
     ) -> tuple[Port, bytes] | None:
         self._write(sender, packet, tag, port)
         deadline = time.monotonic() + self._patience
-        while not (heard := self._heard(tag)) and time.monotonic() < deadline:
+        while not (heard := self._arrived(tag)) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
         assert len(heard) <= 1, "somebody else heard it too"
         return heard[0] if heard else None
@@ -282,7 +282,7 @@ class RealSegments:
         frame += _mac(mac_of(device.spec, sender.number)) + struct.pack("!H", kind) + body
         os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + frame)
 
-    def _heard(self, tag: bytes) -> list[tuple[Port, bytes]]:
+    def _arrived(self, tag: bytes) -> list[tuple[Port, bytes]]:
         return [
             (Port(each.spec.id, number), packet)
             for each in self._devices.values()
@@ -309,25 +309,22 @@ class RealSegments:
         own = Sender(mac_of(device.spec, sender.number), _ANY, _LINK_LOCAL)
         os.write(device.descriptors[sender.number], bytes(_HEADER_BYTES) + own.udp(tag))
 
-    def ports(self) -> list[Port]:
-        """Of all guests."""
-        each = self._devices.values()
-        return [Port(one.spec.id, at) for one in each for at in range(len(one.descriptors))]
-
     def sends(
         self, sender: Port, source: str, target: str, tag: bytes = b"", port: int = PORT
     ) -> None:
         """A packet, whatever becomes of it."""
         self._write(sender, Packet(source, target, "UDP", port), tag, PORT)
 
-    def hears(self, port: Port, tag: bytes) -> bool:
-        """Whether a guest has heard this since it was asked last, or does soon."""
-        deadline, heard = time.monotonic() + self._patience, b""
-        descriptor = self._devices[port.compute_id].descriptors[port.number]
-        while tag not in heard and time.monotonic() < deadline:
-            heard += received(descriptor)
+    def heard(self, tag: bytes) -> set[Port]:
+        """Who hears this while patience lasts."""
+        deadline, found = time.monotonic() + self._patience, set[Port]()
+        while time.monotonic() < deadline:
+            for each in self._devices.values():
+                for number, descriptor in enumerate(each.descriptors):
+                    if tag in received(descriptor):
+                        found.add(Port(each.spec.id, number))
             time.sleep(_POLL_SECONDS)
-        return tag in heard
+        return found
 
     def _gateway(self, spec: InstanceSpec, number: int) -> str:
         """Its MAC address."""
