@@ -112,4 +112,4 @@ async def sound(pair: Pair) -> None:
     for roost in (pair.main, pair.other):
         lines = list[str]()
         await check_all(roost, False, lines.append)
-        assert lines == []
+        assert lines == [], lines

@@ -13,7 +13,7 @@ from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.overlay_engine import Overlay
 
 _LOOK_SECONDS = 1.0
-_SHARE, _MOST_SECONDS = 0.05, 15.0
+_SHARE, _MOST_SECONDS = 0.2, 5.0
 """Rows of a large region take long to read: that much of the time at most, and so seldom."""
 _MEND_SECONDS = 60.0
 """Until what somebody has changed on the host is looked for again."""

@@ -11,8 +11,8 @@ from roost.resources.compute import overlay_service
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.overlay_engine import Overlay
 
-_PATIENCE_SECONDS = 5.0
-"""In which a worker that runs has told its engines what has changed."""
+_PATIENCE_SECONDS, _POLL_SECONDS = 12.0, 0.5
+"""In which a worker that runs has told its engines what has changed, also on a busy host."""
 
 
 async def check_overlays(installation: Installation) -> AsyncIterator[Finding]:
@@ -20,15 +20,23 @@ async def check_overlays(installation: Installation) -> AsyncIterator[Finding]:
     for region in installation.get(Engines).by_region(INSTANCE_PLANE):
         text = f"networks of region {region}"
         try:
-            if not await _fits(installation, region):
-                await asyncio.sleep(_PATIENCE_SECONDS)
-                if not await _fits(installation, region):
-                    yield Finding(
-                        f"{text} do not reach its instances on other hosts",
-                        partial(_mend, installation, region),
-                    )
+            if not await _fits_soon(installation, region):
+                yield Finding(
+                    f"{text} do not reach its instances on other hosts",
+                    partial(_mend, installation, region),
+                )
         except EngineError as error:
             yield unrepairable(f"{text} cannot be examined: {error}", "the engine does not answer")
+
+
+async def _fits_soon(installation: Installation, region: str) -> bool:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _PATIENCE_SECONDS
+    while not await _fits(installation, region):
+        if loop.time() > deadline:
+            return False
+        await asyncio.sleep(_POLL_SECONDS)
+    return True
 
 
 async def _fits(installation: Installation, region: str) -> bool:
