@@ -283,3 +283,19 @@ async def test_lost_ways_to_a_guest_and_a_lost_table(tmp_path: Path) -> None:
         assert f"{address} " not in found + output("ip", "-n", name, "route")
     finally:
         await harness.close()
+
+
+@pytest.mark.qemu
+async def test_a_shared_address_is_led_to_its_last_guest(tmp_path: Path) -> None:
+    harness = NftablesAddressHarness(tmp_path)
+    await harness.open()
+    try:
+        name, address = harness.network.name, harness.specs[0].ipv4[1].interface.ip
+        for guest in (0, 1):
+            await harness.engine.set(replace(own(harness, guest), shared=frozenset({address})))
+        await harness.network.release(100_001)
+        assert f"{address} dev br0" in output("ip", "-n", name, "route")
+        await harness.engine.set(own(harness, 1))
+        assert f"{address} dev br0" not in output("ip", "-n", name, "route")
+    finally:
+        await harness.close()

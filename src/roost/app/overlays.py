@@ -37,6 +37,7 @@ async def keep_overlays(roost: Roost) -> None:
         except Exception as error:
             keeper.report("", error)
         else:
+            keeper.failed.pop("", None)
             for region, overlay in wanted.items():
                 await keeper.tell(region, overlay)
         pause = min(_MOST_SECONDS, (read - began) / _SHARE)

@@ -81,7 +81,9 @@ class Addressing:
         async with self._locked():
             await self._nft(guest_rules(guest))
             await self._settle(guest.mac, _neighbours(guest))
-            await self._lead(guest.id, guest)
+            if (former := await self._written(guest.id)) is not None:
+                await self._forget(guest.id, former, _leading(guest))
+            await self._add(_leading(guest))
             text = await self._list("chain", TABLE, chain_of(guest.id))
             note = _Note(guest, _digests(text)[chain_of(guest.id)], _digest(guest_rules(guest)))
             await DISK.run(_write_note, self._directory / str(guest.id), note)
@@ -89,13 +91,11 @@ class Addressing:
     async def erase(self, compute_id: int) -> None:
         """Also of a guest that has nothing."""
         async with self._locked():
-            path = self._directory / str(compute_id)
-            if path.exists():
-                note = _NOTE.validate_json(await DISK.run(path.read_bytes))
-                await self._lead(compute_id, None)
-                await self._settle(note.guest.mac, frozenset())
+            if (former := await self._written(compute_id)) is not None:
+                await self._forget(compute_id, former, frozenset())
+                await self._settle(former.mac, frozenset())
             await self._nft(BASE + no_guest_rules(compute_id))
-            path.unlink(missing_ok=True)
+            self._directory.joinpath(str(compute_id)).unlink(missing_ok=True)
 
     async def read(self) -> Mapping[int, GuestAddresses | None]:
         """Of all guests that are attached; None of one with anything else than was written."""
@@ -137,19 +137,24 @@ class Addressing:
             notes = await DISK.run(_read_notes, self._directory)
             await self._add({route for note in notes.values() for route in _leading(note.guest)})
 
-    async def _lead(self, compute_id: int, guest: GuestAddresses | None) -> None:
-        """To a guest as it is to be, and no longer to what else its note has."""
+    async def _written(self, compute_id: int) -> GuestAddresses | None:
+        """What its note says that it has."""
         path = self._directory / str(compute_id)
-        former = _NOTE.validate_json(await DISK.run(path.read_bytes)) if path.exists() else None
-        wanted = frozenset() if guest is None else _leading(guest)
-        left = frozenset() if former is None else _leading(former.guest) - wanted
-        if former is not None and any(route.via is None for route in left) and former.guest.shared:
+        if not path.exists():
+            return None
+        return _NOTE.validate_json(await DISK.run(path.read_bytes)).guest
+
+    async def _forget(
+        self, compute_id: int, former: GuestAddresses, kept: frozenset[_Leading]
+    ) -> None:
+        """The routes that led to a guest, but for those kept, and those that others share."""
+        left = _leading(former) - kept
+        if former.shared and any(route.via is None for route in left):
             notes = await DISK.run(_read_notes, self._directory)
             others = (each.guest for key, each in notes.items() if key != compute_id)
             left -= {route for other in others for route in _leading(other)}
         gone = (each.text for each in sorted(left, key=_ranges_first))
         await forget_routes(gone, self._name)
-        await self._add(wanted)
 
     async def _add(self, routes: Collection[_Leading]) -> None:
         if routes:
