@@ -56,7 +56,8 @@ class Process:
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(descriptor, ended.set)
         try:
-            await asyncio.wait_for(ended.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await ended.wait()
         except TimeoutError:
             return False
         finally:

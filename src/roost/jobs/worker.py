@@ -89,7 +89,8 @@ class Worker:
         except Exception:
             _log.exception("job_claim_failed")
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), self._env.settings.poll)
+            async with asyncio.timeout(self._env.settings.poll):
+                await self._wake.wait()
         left = looked + _PAUSE_SECONDS - time.monotonic()
         if left > 0:
             await asyncio.sleep(left)

@@ -75,7 +75,8 @@ class Listener:
         """A silent network gives no sign of a dead server, hence the heartbeat."""
         while not self._lost.is_set():
             try:
-                await asyncio.wait_for(self._lost.wait(), _HEARTBEAT_SECONDS)
+                async with asyncio.timeout(_HEARTBEAT_SECONDS):
+                    await self._lost.wait()
             except TimeoutError:
                 await self._heartbeat()
 

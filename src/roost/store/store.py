@@ -84,8 +84,8 @@ class Store:
         await self._listener.close()
         pools = (self.pool, *self._shares)
         with contextlib.suppress(TimeoutError):
-            closing = asyncio.gather(*(pool.close() for pool in pools))
-            await asyncio.wait_for(closing, _CLOSE_SECONDS)
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await asyncio.gather(*(pool.close() for pool in pools))
         if self._server is not None:
             await self._server.stop()
 

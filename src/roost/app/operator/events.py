@@ -46,7 +46,8 @@ async def _follow(store: Store, account_id: int | None, latest: int) -> AsyncIte
 
 async def _wait(changed: asyncio.Event) -> None:
     try:
-        await asyncio.wait_for(changed.wait(), _SECONDS)
+        async with asyncio.timeout(_SECONDS):
+            await changed.wait()
     except TimeoutError:
         return
     changed.clear()

@@ -35,7 +35,8 @@ class Endings:
             look_again = clock() + _LOOK_AGAIN_SECONDS
             while True:
                 try:
-                    compute_id = await asyncio.wait_for(ended.get(), look_again - clock())
+                    async with asyncio.timeout_at(look_again):
+                        compute_id = await ended.get()
                 except TimeoutError:
                     await self._follow_all()
                     look_again = clock() + _LOOK_AGAIN_SECONDS
