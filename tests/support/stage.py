@@ -132,6 +132,7 @@ class Stage:
         """
         for table in _TABLES:
             await self.roost.store.execute(f"delete from {table}")
+        await self.roost.store.execute("update host set address = null")
         for region in self.roost.services.get(Engines).by_region(INSTANCE_PLANE):
             await self.engine(region).reset()
 

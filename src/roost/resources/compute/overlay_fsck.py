@@ -6,6 +6,7 @@ from functools import partial
 
 from roost.core.engine import EngineError
 from roost.core.fsck import Finding, Installation, unrepairable
+from roost.core.hosts import queries as hosts
 from roost.core.planes import Engines
 from roost.resources.compute import overlay_service
 from roost.resources.compute.engine import INSTANCE_PLANE
@@ -17,23 +18,31 @@ _PATIENCE_SECONDS, _POLL_SECONDS = 12.0, 0.5
 
 async def check_overlays(installation: Installation) -> AsyncIterator[Finding]:
     """Those of all regions."""
-    for region in installation.get(Engines).by_region(INSTANCE_PLANE):
-        text = f"networks of region {region}"
-        try:
-            if not await _fits_soon(installation, region):
-                yield Finding(
-                    f"{text} do not reach its instances on other hosts",
-                    partial(_mend, installation, region),
-                )
-        except EngineError as error:
-            yield unrepairable(f"{text} cannot be examined: {error}", "the engine does not answer")
+    engines = installation.get(Engines)
+    facts = await hosts.find(installation.store, engines.host)
+    patience = _PATIENCE_SECONDS if facts is not None and facts.alive else 0.0
+    looks = (_look(installation, each, patience) for each in engines.by_region(INSTANCE_PLANE))
+    for found in await asyncio.gather(*looks):
+        if found is not None:
+            yield found
 
 
-async def _fits_soon(installation: Installation, region: str) -> bool:
+async def _look(installation: Installation, region: str, patience: float) -> Finding | None:
+    text = f"networks of region {region}"
+    try:
+        if await _fits_within(installation, region, patience):
+            return None
+    except EngineError as error:
+        return unrepairable(f"{text} cannot be examined: {error}", "the engine does not answer")
+    mend = partial(_mend, installation, region)
+    return Finding(f"{text} do not reach its instances on other hosts", mend)
+
+
+async def _fits_within(installation: Installation, region: str, seconds: float) -> bool:
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + _PATIENCE_SECONDS
+    deadline = loop.time() + seconds
     while not await _fits(installation, region):
-        if loop.time() > deadline:
+        if loop.time() >= deadline:
             return False
         await asyncio.sleep(_POLL_SECONDS)
     return True
