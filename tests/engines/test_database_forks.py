@@ -294,6 +294,33 @@ async def test_a_failover_does_not_break_the_chain(mariadb: MariadbHarness) -> N
                 await engine.delete(each.spec.id)
 
 
+async def test_quiet_times_do_not_break_the_chain(mariadb: MariadbHarness) -> None:
+    """Nor restarts in them, with each of which the server begins a log."""
+    engine, source = mariadb.engine, await Database.of(mariadb)
+    fork: Database | None = None
+    try:
+        await source.prepare()
+        await source.back_up(FIRST)
+        for number in range(2):
+            await source.ask(f"insert into notes.entry values ({number}, 1, 1)")
+            for _ in range(2):
+                await engine.archive(source.spec.id, 1024)
+                await kill(source.primary)
+                await engine.ensure(source.spec)
+            await engine.archive(source.spec.id, 1024)
+        moment = await next_second()
+        await source.ask("insert into notes.entry values (2, 1, 1)")
+        fork = await Database.of(mariadb, Fork(source.spec.id, moment))
+        assert set(await fork.rows()) == {0, 1}
+        state = await engine.inspect(source.spec.id)
+        assert state is not None
+        assert (state.lost_logs, state.spare_logs) == (0, 0)
+    finally:
+        for each in (source, fork):
+            if each is not None:
+                await engine.delete(each.spec.id)
+
+
 async def test_a_log_that_is_lost_ends_what_came_before(mariadb: MariadbHarness) -> None:
     engine, source = mariadb.engine, await Database.of(mariadb)
     try:

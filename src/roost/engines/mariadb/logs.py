@@ -119,10 +119,11 @@ class Logs:
             return None
         kept = await DISK.run(self._read)
         moved = kept.node != node.path.name
-        if moved or told["position"] != kept.position:
-            await server.execute(_DOING, SecretStr("flush local binary logs"))
-        names = [_checked(row["Log_name"]) for row in await server.rows(_DOING, "show binary logs")]
-        starts = await _starts(server, names if moved else names[-1:])
+        if not moved and told["position"] == kept.position:
+            names, starts = await _names(server), [kept.position]
+        else:
+            names = await _names(server, first="flush local binary logs;")
+            starts = await _starts(server, names if moved else names[-1:])
         fresh, unbroken = _moved(kept, names, starts) if moved else _grown(kept, names)
         kept.floor = kept.floor if unbroken else kept.next
         kept.node, kept.segment = node.path.name, kept.segment + moved
@@ -135,14 +136,14 @@ class Logs:
             await DISK.finish(self._write, kept)
         kept.last, kept.position, kept.until = _before(names[-1]), starts[-1], now
         await DISK.finish(self._write, kept)
-        if purge:
+        if purge and len(names) > 1:
             await _purge(server, names[-1])
         return kept.next
 
     async def purge(self, node: Folder) -> None:
         """A replica needs no logs of what is kept, and may lead from where that ends."""
         server, kept = Server(node), await DISK.run(self._read)
-        names = [_checked(row["Log_name"]) for row in await server.rows(_DOING, "show binary logs")]
+        names = await _names(server)
         starts = map(sequence, await _starts(server, names))
         begun = [
             name
@@ -300,6 +301,12 @@ def _moved(kept: Kept, names: Sequence[str], starts: Sequence[str]) -> tuple[lis
     later = [index for index in range(len(names) - 1) if begins[index + 1] > had]
     unbroken = begins[later[0]] <= had if later else begins[-1] == had
     return [names[index] for index in later], unbroken
+
+
+async def _names(server: Server, first: str = "") -> list[str]:
+    """Of the logs that a server has; `first` it does what this says."""
+    rows = await server.rows(_DOING, f"{first} show binary logs")
+    return [_checked(row["Log_name"]) for row in rows]
 
 
 async def _starts(server: Server, names: Iterable[str]) -> list[str]:
