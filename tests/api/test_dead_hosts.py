@@ -105,7 +105,11 @@ async def test_another_host_takes_over(cloud: Cloud, tmp_path: Path) -> None:
         with pytest.raises(hosts.HostError, match=words):
             await takeovers.take_over(store, "b", other)
     async with running_host(cloud.main, "c", tmp_path / "disks") as taker:
-        assert await takeovers.take_over(store, "b", "c") == (2, 1)
+        assert await takeovers.take_over(store, "b", "c") == {
+            "instances": 2,
+            "volumes": 1,
+            "maintenance": 0,
+        }
         with pytest.raises(drains.DrainError, match="dead"):
             await moving
         for row in (guest, leaving):

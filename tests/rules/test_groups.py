@@ -15,6 +15,7 @@ from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
 from roost.core.group import Group
+from roost.core.hosts.hosted import Hosted
 from roost.core.limits.kinds import LimitGroup
 from roost.jobs.kinds import JobKind
 from roost.jobs.retention import RETENTION
@@ -42,8 +43,9 @@ BUILT_IN = (RETENTION,)
         (LimitGroup, GROUPS.limits),
         (Ending, GROUPS.endings),
         (Watch, GROUPS.watches),
+        (Hosted, GROUPS.hosted),
     ],
-    ids=["entities", "jobs", "schedules", "limits", "endings", "watches"],
+    ids=["entities", "jobs", "schedules", "limits", "endings", "watches", "hosted"],
 )
 def test_every_declaration_is_in_a_manifest(kind: type, listed: tuple[object, ...]) -> None:
     declared = [

@@ -121,8 +121,9 @@ def take_over(state: Path | None, name: str, other: str) -> None:
 
     Its disks must be in the state folder of that host already.
     """
-    instances, volumes = run(_take_over(read_served_settings(state=state), name, other))
-    click.echo(f"host {other} has {instances} instances and {volumes} volumes of host {name}")
+    given = run(_take_over(read_served_settings(state=state), name, other))
+    told = ", ".join(f"{count} {what}" for what, count in given.items() if count) or "nothing"
+    click.echo(f"host {other} has {told} of host {name}")
 
 
 @host.command()
@@ -159,7 +160,7 @@ async def _fence(settings: Settings, name: str, program: Path | None) -> None:
         await takeovers.fence(store, name, program)
 
 
-async def _take_over(settings: Settings, name: str, other: str) -> tuple[int, int]:
+async def _take_over(settings: Settings, name: str, other: str) -> dict[str, int]:
     async with open_store(settings) as store:
         return await takeovers.take_over(store, name, other)
 

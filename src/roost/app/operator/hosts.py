@@ -4,7 +4,8 @@ from roost.app.terminal import Shown, fields
 from roost.core.hosts import queries
 from roost.core.hosts.queries import HostFacts
 from roost.errors import OperatorError
-from roost.resources.compute.host_queries import ListedHost, forget, instances_of, list_hosts
+from roost.jobs import host_queries as jobs
+from roost.resources.compute.host_queries import ListedHost, instances_of, list_hosts
 from roost.settings import MAIN_HOST
 from roost.store import Connection, Queries, Store
 
@@ -54,9 +55,16 @@ async def remove(store: Store, name: str) -> None:
         [listed] = await list_hosts(db, name)
         if listed.instances or listed.volumes or listed.coming:
             raise HostError(f"host {name} has {_spelled(listed)}")
-        await forget(db, name)
+        await retire(db, name)
+        await queries.forget(db, name)
 
     await store.commit(work)
+
+
+async def retire(db: Queries, name: str) -> None:
+    """Nobody expects anything of it any more."""
+    await queries.serve_nothing(db, name)
+    await jobs.forget_schedules(db, name)
 
 
 async def check_silent(store: Store, name: str) -> None:

@@ -1,6 +1,7 @@
 """What becomes of a host that is dead: it is fenced, and another one takes over what it had."""
 
 import asyncio
+from itertools import chain
 from pathlib import Path
 
 from roost.app.groups import GROUPS
@@ -10,6 +11,7 @@ from roost.clock import Clock
 from roost.core.events.log import EventListener
 from roost.core.hosts import queries
 from roost.core.neighbours import Neighbours
+from roost.jobs import host_queries as jobs
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import host_queries
 from roost.resources.compute import queries as instances
@@ -41,12 +43,12 @@ async def fence(store: Store, name: str, program: Path | None) -> None:
     await store.commit(work)
 
 
-async def take_over(store: Store, name: str, other: str) -> tuple[int, int]:
+async def take_over(store: Store, name: str, other: str) -> dict[str, int]:
     """All that a fenced host had is another one's, in whose state folder the disks are already;
-    how many instances and volumes. Raises HostError."""
+    how many of what. Raises HostError."""
     services = _services()
 
-    async def work(db: Connection) -> tuple[int, int]:
+    async def work(db: Connection) -> dict[str, int]:
         await _check(db, name, other)
         queue, reason = services.get(JobQueue), _REASON.format(name)
         for compute_id in await host_queries.leaving(db, name):
@@ -55,7 +57,9 @@ async def take_over(store: Store, name: str, other: str) -> tuple[int, int]:
             await instances.set_status(db, compute_id, "offline", queue.clock.now())
         for job_id in await host_queries.clearings(db, name):
             await queue.cancel(db, job_id, reason)
-        return await host_queries.give_all(db, name, other)
+        await jobs.give(db, name, other)
+        await hosts.retire(db, name)
+        return {each.name: await each.give(db, name, other) for each in GROUPS.hosted}
 
     return await store.commit(work)
 
@@ -68,8 +72,9 @@ async def _check(db: Queries, name: str, other: str) -> None:
         raise HostError(f"host {name} is not fenced: its guests may run there")
     if taker is None or not taker.alive or taker.state == "fenced":
         raise HostError(f"host {other} has no worker that runs")
-    if regions := await host_queries.unserved(db, name, other):
-        raise HostError(f"host {other} does not serve {', '.join(regions)}")
+    found = [await each.regions(db, name) for each in GROUPS.hosted if each.regions is not None]
+    if unserved := set(chain.from_iterable(found)).difference(await queries.serves(db, other)):
+        raise HostError(f"host {other} does not serve {', '.join(sorted(unserved))}")
 
 
 async def _power_off(program: Path, name: str) -> None:

@@ -149,3 +149,19 @@ async def measure(
         cpus,
         now,
     )
+
+
+async def serves(db: Queries, host: str) -> list[str]:
+    """The regions that a host serves."""
+    rows = await db.fetch("select region from region_capacity where host = $1", host)
+    return [row["region"] for row in rows]
+
+
+async def serve_nothing(db: Queries, host: str) -> None:
+    """What it had for regions is nobody's."""
+    await db.execute("delete from region_capacity where host = $1", host)
+
+
+async def forget(db: Queries, host: str) -> None:
+    """One that has nothing, and serves nothing."""
+    await db.execute("delete from host where name = $1", host)

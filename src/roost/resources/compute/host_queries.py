@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from roost.core.hosts.hosted import Hosted
 from roost.core.hosts.queries import SILENT, HostState
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
@@ -130,50 +131,25 @@ async def clearings(db: Queries, host: str) -> list[int]:
     return [row["id"] for row in rows]
 
 
-async def unserved(db: Queries, host: str, other: str) -> list[str]:
-    """Regions of what a host has that another one does not serve."""
-    rows = await db.fetch(
-        """
-        select region from compute_instance where host = $1
-        union select region from volume where host = $1
-        except select region from region_capacity where host = $2
-        order by region
-        """,
-        host,
-        other,
-    )
-    return [row["region"] for row in rows]
+async def regions_of(db: Queries, host: str) -> list[str]:
+    """Of the instances that a host has."""
+    sql = "select distinct region from compute_instance where host = $1"
+    return [row["region"] for row in await db.fetch(sql, host)]
 
 
-async def give_all(db: Queries, host: str, other: str) -> tuple[int, int]:
-    """What a host has is another one's, with all work on it; instances and volumes. Whoever works
-    for the former one finds that its jobs have changed."""
-    row = await db.fetchrow(
+async def give(db: Queries, host: str, other: str) -> int:
+    """All instances of a host are another one's; how many. None is on its way any more."""
+    count: int = await db.fetchval(
         """
-        with instances as (
+        with given as (
             update compute_instance set host = $2, target_host = null where host = $1 returning 1
-        ), volumes as (
-            update volume set host = $2 where host = $1 returning 1
-        ), jobs as (
-            update job set host = $2, revision = revision + 1
-            where host = $1 and finished is null
-        ), maintenances as (
-            update maintenance set host = $2 where host = $1
         )
-        select (select count(*) from instances) as instances,
-            (select count(*) from volumes) as volumes
+        select count(*) from given
         """,
         host,
         other,
     )
-    assert row is not None
-    await db.execute("delete from region_capacity where host = $1", host)
-    await db.execute("delete from job_schedule where name like '%@' || $1", host)
-    return row["instances"], row["volumes"]
+    return count
 
 
-async def forget(db: Queries, host: str) -> None:
-    """Nothing is on it, and nothing goes there; what it had for regions is nobody's."""
-    await db.execute("delete from region_capacity where host = $1", host)
-    await db.execute("delete from job_schedule where name like '%@' || $1", host)
-    await db.execute("delete from host where name = $1", host)
+INSTANCES = Hosted("instances", give, regions_of)

@@ -2,6 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.maintenance import endpoints, jobs, notices
+from roost.resources.maintenance.host_queries import MAINTENANCE
 from roost.resources.maintenance.neighbours import PlannedMaintenance
 
 GROUP = Group(
@@ -10,4 +11,5 @@ GROUP = Group(
     schedules=(jobs.EVERY_MINUTE,),
     causes=(notices.maintenance,),
     neighbours=(PlannedMaintenance(),),
+    hosted=(MAINTENANCE,),
 )

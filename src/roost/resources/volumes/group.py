@@ -3,6 +3,7 @@
 from roost.core.group import Group
 from roost.resources.volumes import endings, endpoints, fsck, jobs, limits, queries
 from roost.resources.volumes.engine import VOLUME_PLANE
+from roost.resources.volumes.host_queries import VOLUMES
 from roost.resources.volumes.neighbours import VolumeAttachments
 from roost.resources.volumes.queries import VOLUME
 
@@ -17,5 +18,6 @@ GROUP = Group(
     neighbours=(VolumeAttachments(),),
     holders=((VOLUME_PLANE, queries.engines_in_use),),
     promises=(limits.promise,),
+    hosted=(VOLUMES,),
     endings=(endings.VOLUMES,),
 )

@@ -1,0 +1,20 @@
+"""SQL of maintenance on hosts."""
+
+from roost.core.hosts.hosted import Hosted
+from roost.store import Queries
+
+
+async def give(db: Queries, host: str, other: str) -> int:
+    """What was begun on a host and has not led away from it is begun on another one; how much."""
+    count: int = await db.fetchval(
+        """
+        with given as (update maintenance set host = $2 where host = $1 returning status)
+        select count(*) from given where status = 'started'
+        """,
+        host,
+        other,
+    )
+    return count
+
+
+MAINTENANCE = Hosted("maintenance", give)
