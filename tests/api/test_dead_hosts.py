@@ -3,11 +3,9 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import aiohttp
 import pytest
 
 from roost.app.fsck import check_all
@@ -19,56 +17,30 @@ from roost.core.hosts import queries
 from roost.core.planes import Engines
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.settings import MAIN_HOST
-from tests.support.client import Client, Contract, Json, until
+from tests.support.client import until
 from tests.support.database import DatabaseServer
-from tests.support.hosts import REGION, running_host
-from tests.support.instances import INSTANCES, made, settled
-from tests.support.server import running_roost, simulated
+from tests.support.hosts import REGION, Main, main_host, running_host
+from tests.support.instances import INSTANCES, settled
 from tests.support.volumes import VOLUMES
-
-
-@dataclass(frozen=True)
-class Cloud:
-    main: Roost
-    client: Client
-    folder: Path
-
-    async def made_on(self, host: str, **changes: object) -> Json:
-        await hosts.close(self.main.store, MAIN_HOST)
-        try:
-            row = await made(self.client, **changes)
-        finally:
-            await hosts.undrain(self.main.store, MAIN_HOST)
-        assert await self.host_of("compute_instance", row["id"]) == host
-        return row
-
-    async def host_of(self, table: str, row_id: int) -> str:
-        host: str = await self.main.store.fetchval(
-            f"select host from {table} where id = $1",
-            row_id,
-        )
-        return host
-
-    async def die(self, host: str) -> None:
-        """Its worker was stopped a while ago."""
-        long_ago = "update host set seen = clock_timestamp() - interval '1 hour' where name = $1"
-        await self.main.store.execute(long_ago, host)
 
 
 @pytest.fixture(scope="module")
 async def cloud(
     database_server: DatabaseServer, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Cloud]:
-    folder: Path = tmp_path_factory.mktemp("dead-hosts")
-    async with (
-        database_server.database() as url,
-        running_roost(simulated(folder / "main", url, host_listen="127.0.0.1:0")) as running,
-        aiohttp.ClientSession() as session,
-    ):
-        async with session.get(f"{running.url}/v4/openapi.json") as response:
-            contract = Contract(await response.json())
-        client = Client(session, contract, running.url).as_user(running.token)
-        yield Cloud(running.roost, client, folder)
+) -> AsyncIterator[Main]:
+    async with main_host(database_server, tmp_path_factory.mktemp("dead-hosts")) as cloud:
+        yield cloud
+
+
+async def die(cloud: Main, host: str) -> None:
+    """Its worker was stopped a while ago."""
+    long_ago = "update host set seen = clock_timestamp() - interval '1 hour' where name = $1"
+    await cloud.main.store.execute(long_ago, host)
+
+
+async def host_of_volume(cloud: Main, volume_id: int) -> str:
+    host: str = await cloud.main.store.fetchval("select host from volume where id = $1", volume_id)
+    return host
 
 
 async def running_guests(roost: Roost) -> set[int]:
@@ -76,17 +48,16 @@ async def running_guests(roost: Roost) -> set[int]:
     return {guest.id for guest in await engine.list() if guest.power == "running"}
 
 
-async def test_another_host_takes_over(cloud: Cloud, tmp_path: Path) -> None:
+async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
     """With the disks in its state folder; what was on its way is there, too, and off."""
     store, client = cloud.main.store, cloud.client
     async with running_host(cloud.main, "b", tmp_path / "disks"):
         guest = await cloud.made_on("b", booted=True)
-        await hosts.close(store, MAIN_HOST)
-        volume = await client.post(VOLUMES, {"label": "loose", "region": REGION, "size": 10})
-        await hosts.undrain(store, MAIN_HOST)
+        async with cloud.placing_on("b"):
+            volume = await client.post(VOLUMES, {"label": "loose", "region": REGION, "size": 10})
         see = partial(client.get, f"{VOLUMES}/{volume['id']}")
         await until(see, lambda found: found["status"] == "active")
-        assert await cloud.host_of("volume", volume["id"]) == "b"
+        assert await host_of_volume(cloud, volume["id"]) == "b"
         leaving = await cloud.made_on("b", booted=False)
     moving = asyncio.create_task(
         drains.migrate(store, cloud.main.settings, leaving["id"], MAIN_HOST)
@@ -96,7 +67,7 @@ async def test_another_host_takes_over(cloud: Cloud, tmp_path: Path) -> None:
     await client.post(f"{INSTANCES}/{guest['id']}/shutdown")
     with pytest.raises(hosts.HostError, match="not fenced"):
         await takeovers.take_over(store, "b", MAIN_HOST)
-    await cloud.die("b")
+    await die(cloud, "b")
     await takeovers.fence(store, "b", None)
     former = cloud.main.settings.model_copy(update={"host": "b", "state": tmp_path / "disks"})
     with pytest.raises(HostError, match="fenced"):
@@ -115,8 +86,8 @@ async def test_another_host_takes_over(cloud: Cloud, tmp_path: Path) -> None:
         for row in (guest, leaving):
             found = await settled(client, row["id"])
             assert found["status"] == "offline"
-            assert await cloud.host_of("compute_instance", row["id"]) == "c"
-        assert await cloud.host_of("volume", volume["id"]) == "c"
+            assert await cloud.host_of(row["id"]) == "c"
+        assert await host_of_volume(cloud, volume["id"]) == "c"
         for row in (guest, leaving):
             await client.post(f"{INSTANCES}/{row['id']}/boot")
             view = partial(client.get, f"{INSTANCES}/{row['id']}")
@@ -131,10 +102,10 @@ async def test_another_host_takes_over(cloud: Cloud, tmp_path: Path) -> None:
         await client.delete(f"{VOLUMES}/{volume['id']}")
         left = "select count(*) from compute_instance"
         await until(partial(store.fetchval, left), lambda count: count == 0)
-    await cloud.die("c")  # Nothing is placed on it any more.
+    await die(cloud, "c")  # Nothing is placed on it any more.
 
 
-async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Cloud, tmp_path: Path) -> None:
+async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Main, tmp_path: Path) -> None:
     settings = cloud.main.settings.model_copy(
         update={
             "host": "d",
@@ -165,7 +136,7 @@ async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Cloud, tmp_path:
         await until(partial(cloud.main.store.fetchval, left), lambda count: count == 0)
 
 
-async def test_who_is_not_fenced(cloud: Cloud, tmp_path: Path) -> None:
+async def test_who_is_not_fenced(cloud: Main, tmp_path: Path) -> None:
     store = cloud.main.store
     await store.execute("insert into host (name) values ('e')")
     program = tmp_path / "power-off"

@@ -55,21 +55,61 @@ async def _serves(main: Roost, name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A cloud of two hosts."""
+class Main:
+    """A cloud whose other hosts come and go."""
 
     main: Roost
-    other: Roost
     client: Client
-
-    def roost(self, host: str) -> Roost:
-        return self.main if host == MAIN_HOST else self.other
 
     async def host_of(self, compute_id: int) -> str:
         host: str = await self.main.store.fetchval(
             "select host from compute_instance where id = $1", compute_id
         )
         return host
+
+    @asynccontextmanager
+    async def placing_on(self, host: str) -> AsyncIterator[None]:
+        """Nothing is placed on other hosts meanwhile."""
+        store = self.main.store
+        others = await store.fetch("select name from host where name <> $1 and state = 'up'", host)
+        for each in others:
+            await hosts.close(store, each["name"])
+        try:
+            yield
+        finally:
+            for each in others:
+                await hosts.undrain(store, each["name"])
+
+    async def made_on(self, host: str, **changes: object) -> Json:
+        """A new instance there."""
+        async with self.placing_on(host):
+            row = await made(self.client, **changes)
+        assert await self.host_of(row["id"]) == host
+        return row
+
+
+@asynccontextmanager
+async def main_host(server: DatabaseServer, folder: Path) -> AsyncIterator[Main]:
+    """`main`, of simulated engines; others reach it."""
+    async with (
+        server.database() as url,
+        running_roost(simulated(folder / "main", url, host_listen="127.0.0.1:0")) as running,
+        aiohttp.ClientSession() as session,
+    ):
+        async with session.get(f"{running.url}/v4/openapi.json") as response:
+            contract = Contract(await response.json())
+        client = Client(session, contract, running.url).as_user(running.token)
+        yield Main(running.roost, client)
+
+
+@dataclass(frozen=True)
+class Pair(Main):
+    """A cloud of two hosts."""
+
+    other: Roost
+
+    def roost(self, host: str) -> Roost:
+        return self.main if host == MAIN_HOST else self.other
 
     async def gone(self, compute_id: int, host: str) -> None:
         """When a host has dropped what it had of an instance."""
@@ -81,31 +121,15 @@ class Pair:
         engine = self.roost(host).services.get(Engines).of(INSTANCE_PLANE, REGION)
         return {guest.id for guest in await engine.list()}
 
-    async def made_on(self, host: str, **changes: object) -> Json:
-        """A new instance there, as nothing is placed on the other host meanwhile."""
-        [other] = {MAIN_HOST, "b"} - {host}
-        await hosts.close(self.main.store, other)
-        try:
-            row = await made(self.client, **changes)
-        finally:
-            await hosts.undrain(self.main.store, other)
-        assert await self.host_of(row["id"]) == host
-        return row
-
 
 @asynccontextmanager
 async def two_hosts(server: DatabaseServer, folder: Path) -> AsyncIterator[Pair]:
     """`main` and `b`, of simulated engines; each is reached at an address of its own."""
     async with (
-        server.database() as url,
-        running_roost(simulated(folder / "main", url, host_listen="127.0.0.1:0")) as running,
-        running_host(running.roost, "b", folder / "b", host_listen="127.0.0.2:0") as other,
-        aiohttp.ClientSession() as session,
+        main_host(server, folder) as cloud,
+        running_host(cloud.main, "b", folder / "b", host_listen="127.0.0.2:0") as other,
     ):
-        async with session.get(f"{running.url}/v4/openapi.json") as response:
-            contract = Contract(await response.json())
-        client = Client(session, contract, running.url).as_user(running.token)
-        yield Pair(running.roost, other, client)
+        yield Pair(cloud.main, cloud.client, other)
 
 
 async def sound(pair: Pair) -> None:
