@@ -3,16 +3,17 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from roost.app import serve
 from roost.app.fsck import check_all
 from roost.app.host import HostError, join
 from roost.app.operator import drains, hosts, takeovers
 from roost.app.roost import Roost, open_roost
-from roost.app.serve import work
 from roost.core.hosts import queries
 from roost.core.planes import Engines
 from roost.resources.compute.engine import INSTANCE_PLANE
@@ -115,7 +116,7 @@ async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Main, tmp_path: 
     )
     async with open_roost(settings) as roost:
         ready, stop = asyncio.Event(), asyncio.Event()
-        working = asyncio.create_task(work(roost, ready.set, stop))
+        working = asyncio.create_task(serve.work(roost, ready.set, stop))
         await ready.wait()
         place = "select name from host where name = 'd' and seen is not null and state = 'up'"
         await until(partial(cloud.main.store.fetchval, place), bool)
@@ -134,6 +135,37 @@ async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Main, tmp_path: 
         await cloud.client.delete(f"{INSTANCES}/{row['id']}")
         left = "select count(*) from compute_instance"
         await until(partial(cloud.main.store.fetchval, left), lambda count: count == 0)
+
+
+async def test_what_hangs_keeps_no_guest_of_a_fenced_host(
+    cloud: Main, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = asyncio.Event()
+
+    async def deaf(_roost: Roost) -> None:
+        while not free.is_set():
+            with suppress(asyncio.CancelledError):
+                await free.wait()
+
+    monkeypatch.setattr(serve, "listen", deaf)
+    monkeypatch.setattr(serve, "_FENCED_SECONDS", 0.1)
+    key = cloud.main.settings.sealing_key
+    changed = {"host": "g", "state": tmp_path, "key_file": key}
+    settings = cloud.main.settings.model_copy(update=changed)
+    async with open_roost(settings) as roost:
+        working = asyncio.create_task(serve.work(roost, lambda: None, asyncio.Event()))
+        try:
+            serves = "select host from region_capacity where host = 'g' and region = $1"
+            await until(partial(cloud.main.store.fetchval, serves, REGION), bool)
+            row = await cloud.made_on("g", booted=True)
+            assert await running_guests(roost) == {row["id"]}
+            await queries.set_state(cloud.main.store, "g", "fenced")
+            await until(partial(running_guests, roost), lambda found: not found)
+            assert not working.done()
+        finally:
+            free.set()
+        with pytest.raises(HostError, match="have been ended"):
+            await working
 
 
 async def test_who_is_not_fenced(cloud: Main, tmp_path: Path) -> None:

@@ -55,14 +55,13 @@ async def fenced(store: Store, name: str) -> None:
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def end_guests(engines: Engines, name: str) -> None:
-    """Others may have them by now. Raises HostError when all are off."""
+async def end_guests(engines: Engines) -> None:
+    """Others may have them by now."""
     for region, engine in engines.by_region(INSTANCE_PLANE).items():
         try:
             await engine.shut_down()
         except EngineError as error:
             _log.error("guests_not_ended", region=region, reason=str(error))
-    raise HostError(f"host {name} is fenced: its guests have been ended")
 
 
 def _home(state: Path) -> str:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from roost.app.applications import Applications
 from roost.app.fault_watch import listen
 from roost.app.health import Health
-from roost.app.host import end_guests, fenced
+from roost.app.host import HostError, end_guests, fenced
 from roost.app.host_links import take_in
 from roost.app.http_server import HttpServer
 from roost.app.metadata.listener import serve_metadata
@@ -36,6 +36,8 @@ _MESSAGE = 64 * 1024
 """Bytes of what a client of a WebSocket says at once."""
 _GRACE = 4
 """Seconds that requests have to end in."""
+_FENCED_SECONDS = 30.0
+"""In which all else of a worker may end whose host is fenced, before its guests are ended."""
 _MOST_FILES = 65536
 """Some programs that Roost starts close as many files as they may have, open or not."""
 
@@ -86,13 +88,13 @@ async def serve(
                 for listening, server in servers.items():
                     tasks.create_task(server.serve(sockets=[listening]))
                 figures = tasks.create_task(keep_figures(roost))
-                stop_work = await _start_work(roost, worker, tasks) if worker is not None else None
+                working = await _start_work(roost, worker, tasks) if worker is not None else None
                 await stop.wait()
                 for server in servers.values():
                     server.should_exit = True
                 figures.cancel()
-                if stop_work is not None:
-                    stop_work()
+                if working is not None:
+                    working.stop()
         finally:
             applications.close()
 
@@ -108,7 +110,7 @@ async def work(
     Raises HostError when the host is fenced meanwhile, after its guests have ended.
     """
     async with asyncio.TaskGroup() as tasks:
-        stop_work = await _start_work(roost, RestartingWorker(roost.worker), tasks)
+        working = await _start_work(roost, RestartingWorker(roost.worker), tasks)
         watching = tasks.create_task(_stop_when_fenced(roost, stop))
         if monitored is None:
             on_ready()
@@ -117,9 +119,12 @@ async def work(
             await _be_monitored(roost, on_ready, stop, monitored, tasks)
         is_fenced = watching.done()
         watching.cancel()
-        stop_work()
+        working.stop()
+        if is_fenced:
+            await asyncio.wait(working.tasks, timeout=_FENCED_SECONDS)
+            await end_guests(roost.engines)
     if is_fenced:
-        await end_guests(roost.engines, roost.settings.host)
+        raise HostError(f"host {roost.settings.host} is fenced: its guests have been ended")
 
 
 async def _stop_when_fenced(roost: Roost, stop: asyncio.Event) -> None:
@@ -146,13 +151,28 @@ async def _be_monitored(
     figures.cancel()
 
 
-async def _start_work(
-    roost: Roost, worker: RestartingWorker, tasks: asyncio.TaskGroup
-) -> Callable[[], None]:
-    """Run jobs, listen to guests and answer them, build missing images, keep networks together;
-    returns what ends that."""
+@dataclass(frozen=True, slots=True)
+class _Working:
+    """Jobs that are run, and what goes on beside them."""
+
+    worker: RestartingWorker
+    running: asyncio.Task[None]
+    beside: Sequence[asyncio.Task[None]]
+
+    @property
+    def tasks(self) -> Sequence[asyncio.Task[None]]:
+        return (self.running, *self.beside)
+
+    def stop(self) -> None:
+        self.worker.stop()
+        for each in self.beside:
+            each.cancel()
+
+
+async def _start_work(roost: Roost, worker: RestartingWorker, tasks: asyncio.TaskGroup) -> _Working:
+    """Run jobs, listen to guests and answer them, build missing images, keep networks together."""
     await roost.enqueue_first_jobs()
-    tasks.create_task(worker.run())
+    running = tasks.create_task(worker.run())
     beside = (
         roost.images.build(),
         listen(roost),
@@ -160,14 +180,7 @@ async def _start_work(
         take_in(roost),
         keep_overlays(roost),
     )
-    helpers = [tasks.create_task(work) for work in beside]
-
-    def stop() -> None:
-        worker.stop()
-        for helper in helpers:
-            helper.cancel()
-
-    return stop
+    return _Working(worker, running, [tasks.create_task(work) for work in beside])
 
 
 def _after(calls: int, last: Callable[[], None]) -> Callable[[], None]:
