@@ -70,6 +70,14 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         await takeovers.take_over(store, "b", MAIN_HOST)
     await die(cloud, "b")
     await takeovers.fence(store, "b", None)
+    await store.execute(
+        """
+        insert into maintenance (compute_id, account_id, type, status, reason, "when", host)
+        select id, account_id, 'live_migration', 'started', '', '2199-01-01', 'b'
+        from compute_instance where id = $1
+        """,
+        guest["id"],
+    )
     former = cloud.main.settings.model_copy(update={"host": "b", "state": tmp_path / "disks"})
     with pytest.raises(HostError, match="fenced"):
         await join(store, former)
@@ -80,8 +88,10 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         assert await takeovers.take_over(store, "b", "c") == {
             "instances": 2,
             "volumes": 1,
-            "maintenance": 0,
+            "maintenance": 1,
         }
+        there = "select host from maintenance where compute_id = $1"
+        assert await store.fetchval(there, guest["id"]) == "c"
         with pytest.raises(drains.DrainError, match="dead"):
             await moving
         for row in (guest, leaving):
