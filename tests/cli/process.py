@@ -45,10 +45,12 @@ def ran(*arguments: str | Path) -> str:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _SECONDS
+    """Asks ever more rarely: what takes minutes stays below the limits of requests."""
+    deadline, pause = time.monotonic() + _SECONDS, 0.02
     while not condition():
         assert time.monotonic() < deadline, "it does not come true"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(pause * 1.1, 0.2)
 
 
 def _log(state: Path) -> Path:

@@ -28,10 +28,10 @@ NAMES = ("cat.jpg", "a b+c.txt", "dir/ü?&#.txt", "pc%41t", "tab\tx", "n" * 255)
 _OPEN = ("scheduled", "started")
 
 
-@pytest.fixture(scope="module")
-def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[Path]:
     """Of which nothing runs at the end."""
-    state = tmp_path_factory.mktemp("objects") / "state"
+    state = tmp_path / "state"
     yield state
     weed = _weed(state)
     ran("down", "--state", state)
@@ -93,6 +93,17 @@ def new_key(server: Server, **body: object) -> Json:
     return key
 
 
+def filled(server: Server) -> Json:
+    """A key to the bucket, in which there is an object of every name, and one of parts."""
+    called(server, "POST", BUCKETS, {"label": "photos", "cluster": "us-lake-1"})
+    key = new_key(server)
+    client = s3(server, key)
+    for name in NAMES:
+        client.put_object(Bucket="photos", Key=name, Body=name.encode())
+    _upload_in_parts(client)
+    return key
+
+
 def refused(call: str, client: Json, **more: object) -> bool:
     try:
         getattr(client, call)(Bucket="photos", **more)
@@ -114,12 +125,8 @@ def status_of(method: str, url: str, body: bytes | None = None, **headers: str) 
 @pytest.mark.spec("A object storage 6 content_type")
 def test_from_the_first_bucket_to_the_end(server: Server, state: Path, tls_port: int) -> None:
     assert not (state / "seaweedfs" / "us-lake" / "data").exists()
-    called(server, "POST", BUCKETS, {"label": "photos", "cluster": "us-lake-1"})
-    key = new_key(server)
+    key = filled(server)
     client = s3(server, key)
-    for name in NAMES:
-        client.put_object(Bucket="photos", Key=name, Body=name.encode())
-    _upload_in_parts(client)
     for name in NAMES:
         assert client.get_object(Bucket="photos", Key=name)["Body"].read() == name.encode()
     listed = called(server, "GET", f"{PHOTOS}/object-list")["data"]
@@ -133,7 +140,7 @@ def test_from_the_first_bucket_to_the_end(server: Server, state: Path, tls_port:
 
 
 def test_a_server_that_dies_is_back_with_all(server: Server, state: Path) -> None:
-    key = new_key(server)
+    key = filled(server)
     os.kill(_weed(state), signal.SIGKILL)
     _stop(server)
     again = Server.start(state)
