@@ -14,8 +14,10 @@ from roost.app.fsck import check_all
 from roost.app.host import HostError, join
 from roost.app.operator import drains, hosts, takeovers
 from roost.app.roost import Roost, open_roost
+from roost.core.engine import EngineError
 from roost.core.hosts import queries
 from roost.core.planes import Engines
+from roost.engines.simulated.instances import SimulatedInstances
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.settings import MAIN_HOST
 from tests.support.client import until
@@ -176,6 +178,25 @@ async def test_what_hangs_keeps_no_guest_of_a_fenced_host(
             free.set()
         with pytest.raises(HostError, match="have been ended"):
             await working
+
+
+async def test_guests_that_cannot_be_ended_are_told(
+    cloud: Main, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+
+    async def fail(_engine: object) -> None:
+        asked.set()
+        raise EngineError("QEMU does not answer.")
+
+    async def serve_until_fenced() -> None:
+        async with running_host(cloud.main, "h", tmp_path):
+            monkeypatch.setattr(SimulatedInstances, "shut_down", fail)
+            await queries.set_state(cloud.main.store, "h", "fenced")
+            await asked.wait()
+
+    with pytest.raises(HostError, match=f"guests in .*{REGION}.* may still run"):
+        await serve_until_fenced()
 
 
 async def test_who_is_not_fenced(cloud: Main, tmp_path: Path) -> None:

@@ -55,13 +55,16 @@ async def fenced(store: Store, name: str) -> None:
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def end_guests(engines: Engines) -> None:
-    """Others may have them by now."""
+async def end_guests(engines: Engines) -> list[str]:
+    """Others may have them by now. In which regions some may still run."""
+    left = []
     for region, engine in engines.by_region(INSTANCE_PLANE).items():
         try:
             await engine.shut_down()
         except EngineError as error:
             _log.error("guests_not_ended", region=region, reason=str(error))
+            left.append(region)
+    return left
 
 
 def _home(state: Path) -> str:

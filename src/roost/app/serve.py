@@ -107,8 +107,10 @@ async def work(
 ) -> None:
     """Run jobs until `stop` is set; show `/metrics` and `/healthz` at `monitored`.
 
-    Raises HostError when the host is fenced meanwhile, after its guests have ended.
+    Raises HostError when the host is fenced meanwhile, after its guests have ended; it says where
+    one could not be ended.
     """
+    left: list[str] | None = None
     async with asyncio.TaskGroup() as tasks:
         working = await _start_work(roost, RestartingWorker(roost.worker), tasks)
         watching = tasks.create_task(_stop_when_fenced(roost, stop))
@@ -122,9 +124,11 @@ async def work(
         working.stop()
         if is_fenced:
             await asyncio.wait(working.tasks, timeout=_FENCED_SECONDS)
-            await end_guests(roost.engines)
-    if is_fenced:
-        raise HostError(f"host {roost.settings.host} is fenced: its guests have been ended")
+            left = await end_guests(roost.engines)
+    if left is not None:
+        where = ", ".join(left)
+        guests = f"guests in {where} may still run" if left else "its guests have been ended"
+        raise HostError(f"host {roost.settings.host} is fenced: {guests}")
 
 
 async def _stop_when_fenced(roost: Roost, stop: asyncio.Event) -> None:
