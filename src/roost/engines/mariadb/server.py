@@ -21,7 +21,7 @@ from roost.threads import DISK
 USER = "mysql"
 """As whom servers run."""
 _START_SECONDS, _STOP_SECONDS, _KILL_SECONDS = 60.0, 60.0, 10.0
-_POLL_SECONDS = 0.02
+_POLL_SECONDS = 0.005
 _PING = SecretStr("select 1")
 _LAST_WORDS = 4000
 _BEGIN = 'echo $$ > "$0" && if [ -e "$1" ]; then echo $$ > "$1"; fi && shift && exec "$@"'
@@ -51,11 +51,11 @@ class Server:
     async def start(self, key: SecretStr | None) -> None:
         """Returns when it serves; one that runs already is kept. `key`: of encrypted data. Raises
         EngineError."""
-        found = await self._search()
-        if found is not None and await self._serves(found):
-            self._folder.pid_file.write_text(str(found.pid))
-            return
-        await self.stop()
+        if (found := await self._search()) is not None:
+            if await self._serves(found):
+                self._folder.pid_file.write_text(str(found.pid))
+                return
+            await self.stop()
         self._folder.pid_file.unlink(missing_ok=True)
         self._folder.log.unlink(missing_ok=True)
         await self._launch(key)
