@@ -88,8 +88,8 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
             await takeovers.take_over(store, "b", other)
     async with running_host(cloud.main, "c", tmp_path / "disks") as taker:
         assert await takeovers.take_over(store, "b", "c") == {
-            "instances": 2,
-            "volumes": 1,
+            "instance": 2,
+            "volume": 1,
             "maintenance": 1,
         }
         there = "select host from maintenance where compute_id = $1"

@@ -247,7 +247,7 @@ async def test_a_host_that_is_not_seen(
         await all_told(running.roost)
     assert found == [("began", "rack2"), ("ended", "rack2")]
     text = next(each["text"] for each in hook.messages if each["kind"] == "host_silent")
-    assert "It has 1 instances and 0 volumes, on which nobody works now." in text
+    assert "It has 1 x instance, on which nobody works now." in text
 
 
 async def test_a_webhook_that_fails_is_tried_again_and_followed_nowhere(

@@ -15,7 +15,7 @@ from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
 from roost.core.group import Group
-from roost.core.hosts.hosted import Hosted
+from roost.core.hosts.holdings import Holding
 from roost.core.limits.kinds import LimitGroup
 from roost.jobs.kinds import JobKind
 from roost.jobs.retention import RETENTION
@@ -43,9 +43,9 @@ BUILT_IN = (RETENTION,)
         (LimitGroup, GROUPS.limits),
         (Ending, GROUPS.endings),
         (Watch, GROUPS.watches),
-        (Hosted, GROUPS.hosted),
+        (Holding, GROUPS.holdings),
     ],
-    ids=["entities", "jobs", "schedules", "limits", "endings", "watches", "hosted"],
+    ids=["entities", "jobs", "schedules", "limits", "endings", "watches", "holdings"],
 )
 def test_every_declaration_is_in_a_manifest(kind: type, listed: tuple[object, ...]) -> None:
     declared = [

@@ -33,6 +33,7 @@ from roost.core.conditions import Watches
 from roost.core.endings import Endings
 from roost.core.entities.registry import Entities
 from roost.core.events.log import EventListener
+from roost.core.hosts.holdings import Holdings
 from roost.core.hosts.identity import Identity
 from roost.core.hosts.links import Links
 from roost.core.limits.capacity import Promises
@@ -262,6 +263,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 await DISK.run(Papers.of, settings),
                 Verification.of(settings),
                 Promises(*GROUPS.promises),
+                Holdings(*GROUPS.holdings),
                 Entities(GROUPS.entities),
                 support_rules(settings),
                 open_messages(settings),

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from roost.app.operator import drains, hosts, takeovers
+from roost.app.operator.hosts import ListedHost
 from roost.app.state import open_store
 from roost.app.terminal import Shown
 from roost.cli.options import (
@@ -16,7 +17,7 @@ from roost.cli.options import (
     show_rows,
     state_option,
 )
-from roost.resources.compute.host_queries import ListedHost, list_hosts
+from roost.core.hosts.holdings import spelled
 from roost.settings import Settings
 
 _COLUMNS = (
@@ -122,8 +123,7 @@ def take_over(state: Path | None, name: str, other: str) -> None:
     Its disks must be in the state folder of that host already.
     """
     given = run(_take_over(read_served_settings(state=state), name, other))
-    told = ", ".join(f"{count} {what}" for what, count in given.items() if count) or "nothing"
-    click.echo(f"host {other} has {told} of host {name}")
+    click.echo(f"host {other} has {spelled(given)} of host {name}")
 
 
 @host.command()
@@ -137,7 +137,7 @@ def forget(state: Path | None, name: str) -> None:
 
 async def _list(settings: Settings) -> list[ListedHost]:
     async with open_store(settings) as store:
-        return await list_hosts(store)
+        return await hosts.list_hosts(store)
 
 
 async def _describe(settings: Settings, name: str, limit: int) -> Shown:

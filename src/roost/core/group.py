@@ -12,7 +12,7 @@ from roost.core.conditions import Watch
 from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
 from roost.core.fsck import Check
-from roost.core.hosts.hosted import Hosted
+from roost.core.hosts.holdings import Holding
 from roost.core.limits.capacity import Promise
 from roost.core.limits.kinds import LimitGroup
 from roost.core.neighbours import Neighbour
@@ -68,8 +68,8 @@ class Group:
     """What rests while an account is suspended."""
     promises: tuple[Promise, ...] = ()
     """What takes memory and storage of the hosts of regions."""
-    hosted: tuple[Hosted, ...] = ()
-    """What another host takes over when one is dead."""
+    holdings: tuple[Holding, ...] = ()
+    """What hosts have, and another one takes over when one is dead."""
 
 
 class Groups:
@@ -102,7 +102,7 @@ class Groups:
         self.endings = _all(group.endings for group in groups)
         self.suspensions = _all(group.suspensions for group in groups)
         self.promises = _all(group.promises for group in groups)
-        self.hosted = _all(group.hosted for group in groups)
+        self.holdings = _all(group.holdings for group in groups)
 
 
 def _all(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:

@@ -1,11 +1,16 @@
 """Hosts as the operator sees them, and what he does with them."""
 
+from dataclasses import asdict, dataclass
+
 from roost.app.terminal import Shown, fields
 from roost.core.hosts import queries
+from roost.core.hosts.holdings import NOTHING, spelled
 from roost.core.hosts.queries import HostFacts
 from roost.errors import OperatorError
 from roost.jobs import host_queries as jobs
-from roost.resources.compute.host_queries import ListedHost, instances_of, list_hosts
+from roost.resources.compute import host_queries as instances
+from roost.resources.compute.host_queries import HostRow
+from roost.resources.volumes import host_queries as volumes
 from roost.settings import MAIN_HOST
 from roost.store import Connection, Queries, Store
 
@@ -14,12 +19,33 @@ class HostError(OperatorError):
     """There is no such host, or that cannot be done with it."""
 
 
+@dataclass(frozen=True, slots=True)
+class ListedHost(HostRow):
+    """A host with all that it has."""
+
+    volumes: int
+    promised_storage: int
+    """MB"""
+
+
+async def list_hosts(db: Queries, name: str | None = None) -> list[ListedHost]:
+    """By name; one of them, or all."""
+    disks, others = await instances.by_host(db), await volumes.by_host(db)
+
+    def listed(row: HostRow) -> ListedHost:
+        held = others.get(row.name, NOTHING)
+        promised = held.storage + disks.get(row.name, NOTHING).storage
+        return ListedHost(**asdict(row), volumes=held.count, promised_storage=promised)
+
+    return [listed(row) for row in await instances.list_hosts(db, name)]
+
+
 async def describe(db: Queries, name: str, limit: int) -> Shown:
     """With the first of its instances. Raises HostError."""
     found = await list_hosts(db, name)
     if not found:
         raise HostError(f"there is no host {name}")
-    held = await instances_of(db, name, 0, limit)
+    held = await instances.instances_of(db, name, 0, limit)
     return {**fields(found[0]), "held": [fields(each) for each in held]}
 
 
@@ -53,8 +79,9 @@ async def remove(store: Store, name: str) -> None:
         if facts.alive:
             raise HostError(f"a worker of host {name} runs: stop it, and wait half a minute")
         [listed] = await list_hosts(db, name)
-        if listed.instances or listed.volumes or listed.coming:
-            raise HostError(f"host {name} has {_spelled(listed)}")
+        had = {"instance": listed.instances + listed.coming, "volume": listed.volumes}
+        if any(had.values()):
+            raise HostError(f"host {name} has {spelled(had)}")
         await retire(db, name)
         await queries.forget(db, name)
 
@@ -78,10 +105,6 @@ def _check_silent(facts: HostFacts) -> None:
         raise HostError("the main host cannot be fenced: the server is on it")
     if facts.alive:
         raise HostError(f"a worker of host {facts.name} runs: stop it, and wait half a minute")
-
-
-def _spelled(host: ListedHost) -> str:
-    return f"{host.instances + host.coming} instances and {host.volumes} volumes"
 
 
 async def _lock(db: Queries, name: str) -> HostFacts:

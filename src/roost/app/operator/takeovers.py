@@ -1,7 +1,6 @@
 """What becomes of a host that is dead: it is fenced, and another one takes over what it had."""
 
 import asyncio
-from itertools import chain
 from pathlib import Path
 
 from roost.app.groups import GROUPS
@@ -10,6 +9,7 @@ from roost.app.operator.hosts import HostError
 from roost.clock import Clock
 from roost.core.events.log import EventListener
 from roost.core.hosts import queries
+from roost.core.hosts.holdings import Holdings
 from roost.core.neighbours import Neighbours
 from roost.jobs import host_queries as jobs
 from roost.jobs.queue import JobQueue
@@ -22,6 +22,8 @@ from roost.store import Connection, Queries, Store
 
 _PROGRAM_SECONDS = 300.0
 _REASON = "The host {} is dead."
+
+_HOLDINGS = Holdings(*GROUPS.holdings)
 
 
 async def fence(store: Store, name: str, program: Path | None) -> None:
@@ -59,7 +61,7 @@ async def take_over(store: Store, name: str, other: str) -> dict[str, int]:
             await queue.cancel(db, job_id, reason)
         await jobs.give(db, name, other)
         await hosts.retire(db, name)
-        return {each.name: await each.give(db, name, other) for each in GROUPS.hosted}
+        return await _HOLDINGS.give(db, name, other)
 
     return await store.commit(work)
 
@@ -72,8 +74,8 @@ async def _check(db: Queries, name: str, other: str) -> None:
         raise HostError(f"host {name} is not fenced: its guests may run there")
     if taker is None or not taker.alive or taker.state == "fenced":
         raise HostError(f"host {other} has no worker that runs")
-    found = [await each.regions(db, name) for each in GROUPS.hosted if each.regions is not None]
-    if unserved := set(chain.from_iterable(found)).difference(await queries.serves(db, other)):
+    found = await _HOLDINGS.regions(db, name)
+    if unserved := found.difference(await queries.serves(db, other)):
         raise HostError(f"host {other} does not serve {', '.join(sorted(unserved))}")
 
 

@@ -69,7 +69,7 @@ GROUP = Group(
     limits=(limits.COMPUTES,),
     holders=((INSTANCE_PLANE, totals_queries.engines_in_use),),
     promises=(limits.promise,),
-    hosted=(INSTANCES,),
+    holdings=(INSTANCES,),
     endings=(endings.INSTANCES,),
     suspensions=(suspension_jobs.INSTANCES,),
 )

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from roost.core.hosts.hosted import Hosted
+from roost.core.hosts.holdings import Held, Holding
 from roost.core.hosts.queries import SILENT, HostState
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
 
 
 @dataclass(frozen=True, slots=True)
-class ListedHost:
-    """A host as rows say. Sizes are MB; None where nothing has an end or nothing is known."""
+class HostRow:
+    """A host and its instances. Sizes are MB; None where nothing has an end or nothing is known."""
 
     name: str
     state: HostState
@@ -26,17 +26,15 @@ class ListedHost:
     """Instances on their way to another host."""
     coming: int
     """Instances on their way to this one."""
-    volumes: int
     promised_memory: int
     memory: int | None
     promised_vcpus: int
     cpus: int | None
-    promised_storage: int
     storage: int | None
     free: int | None
 
 
-async def list_hosts(db: Queries, name: str | None = None) -> list[ListedHost]:
+async def list_hosts(db: Queries, name: str | None = None) -> list[HostRow]:
     """By name; one of them, or all."""
     rows = await db.fetch(
         f"""
@@ -47,9 +45,7 @@ async def list_hosts(db: Queries, name: str | None = None) -> list[ListedHost]:
             coalesce(i.instances, 0) as instances, coalesce(i.running, 0) as running,
             coalesce(i.leaving, 0) as leaving,
             (select count(*) from compute_instance t where t.target_host = h.name) as coming,
-            coalesce(v.volumes, 0) as volumes,
-            coalesce(i.memory, 0) as promised_memory, coalesce(i.vcpus, 0) as promised_vcpus,
-            coalesce(i.disk, 0) + coalesce(v.size, 0) as promised_storage
+            coalesce(i.memory, 0) as promised_memory, coalesce(i.vcpus, 0) as promised_vcpus
         from host h
         left join lateral (
             select array_agg(region order by region) as regions, max(memory) as memory,
@@ -58,17 +54,13 @@ async def list_hosts(db: Queries, name: str | None = None) -> list[ListedHost]:
         left join lateral (
             select count(*) as instances, count(*) filter (where status = 'running') as running,
                 count(*) filter (where target_host <> host) as leaving,
-                sum(memory)::bigint as memory, sum(vcpus)::bigint as vcpus,
-                sum(disk)::bigint as disk
+                sum(memory)::bigint as memory, sum(vcpus)::bigint as vcpus
             from compute_instance where host = h.name) i on true
-        left join lateral (
-            select count(*) as volumes, sum(size)::bigint * 1024 as size
-            from volume where host = h.name) v on true
         where $1::text is null or h.name = $1 order by h.name
         """,  # noqa: S608 - constants
         name,
     )
-    return [ListedHost(**row) for row in rows]
+    return [HostRow(**row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +123,15 @@ async def clearings(db: Queries, host: str) -> list[int]:
     return [row["id"] for row in rows]
 
 
+async def by_host(db: Queries) -> dict[str, Held]:
+    """What hosts have, of those that have any."""
+    rows = await db.fetch(
+        "select host, count(*) as count, sum(disk)::bigint as storage from compute_instance"
+        " group by 1"
+    )
+    return {row["host"]: Held(row["count"], row["storage"]) for row in rows}
+
+
 async def regions_of(db: Queries, host: str) -> list[str]:
     """Of the instances that a host has."""
     sql = "select distinct region from compute_instance where host = $1"
@@ -152,4 +153,4 @@ async def give(db: Queries, host: str, other: str) -> int:
     return count
 
 
-INSTANCES = Hosted("instances", give, regions_of)
+INSTANCES = Holding("instance", give, by_host, regions_of)

@@ -7,11 +7,12 @@ from datetime import timedelta
 from roost.core.conditions import Condition, Watch
 from roost.core.context import Context
 from roost.core.engine import Folder, room_of
+from roost.core.hosts.holdings import Holdings, spelled
+from roost.core.hosts.queries import all_hosts
 from roost.core.planes import Engines, ask_health
 from roost.errors import ShownError
 from roost.jobs.upkeep_queries import count_failed
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.host_queries import list_hosts
 from roost.resources.conditions.letter_jobs import LETTER
 
 _SECONDS = 5.0
@@ -39,17 +40,18 @@ async def engines(context: Context) -> list[Condition]:
 
 async def hosts(context: Context) -> list[Condition]:
     """Those that have something, and of which no worker is seen."""
+    held = await context.get(Holdings).counts(context.db)
     return [
         Condition(
             "host_silent",
             host.name,
             "critical",
-            f"No worker of host {host.name} has been seen for a while. It has {host.instances}"
-            f" instances and {host.volumes} volumes, on which nobody works now.",
+            f"No worker of host {host.name} has been seen for a while. It has"
+            f" {spelled(held[host.name])}, on which nobody works now.",
             _PATIENCE,
         )
-        for host in await list_hosts(context.db)
-        if not host.alive and (host.instances or host.volumes)
+        for host in await all_hosts(context.db)
+        if not host.alive and host.name in held
     ]
 
 

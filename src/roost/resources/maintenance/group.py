@@ -11,5 +11,5 @@ GROUP = Group(
     schedules=(jobs.EVERY_MINUTE,),
     causes=(notices.maintenance,),
     neighbours=(PlannedMaintenance(),),
-    hosted=(MAINTENANCE,),
+    holdings=(MAINTENANCE,),
 )

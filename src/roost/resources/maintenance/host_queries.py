@@ -1,6 +1,6 @@
 """SQL of maintenance on hosts."""
 
-from roost.core.hosts.hosted import Hosted
+from roost.core.hosts.holdings import Holding
 from roost.store import Queries
 
 
@@ -17,4 +17,4 @@ async def give(db: Queries, host: str, other: str) -> int:
     return count
 
 
-MAINTENANCE = Hosted("maintenance", give)
+MAINTENANCE = Holding("maintenance", give)

@@ -18,6 +18,6 @@ GROUP = Group(
     neighbours=(VolumeAttachments(),),
     holders=((VOLUME_PLANE, queries.engines_in_use),),
     promises=(limits.promise,),
-    hosted=(VOLUMES,),
+    holdings=(VOLUMES,),
     endings=(endings.VOLUMES,),
 )

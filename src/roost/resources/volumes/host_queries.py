@@ -1,7 +1,15 @@
 """SQL of volumes on hosts."""
 
-from roost.core.hosts.hosted import Hosted
+from roost.core.hosts.holdings import Held, Holding
 from roost.store import Queries
+
+
+async def by_host(db: Queries) -> dict[str, Held]:
+    """What hosts have, of those that have any."""
+    rows = await db.fetch(
+        "select host, count(*) as count, sum(size)::bigint * 1024 as storage from volume group by 1"
+    )
+    return {row["host"]: Held(row["count"], row["storage"]) for row in rows}
 
 
 async def regions_of(db: Queries, host: str) -> list[str]:
@@ -23,4 +31,4 @@ async def give(db: Queries, host: str, other: str) -> int:
     return count
 
 
-VOLUMES = Hosted("volumes", give, regions_of)
+VOLUMES = Holding("volume", give, by_host, regions_of)

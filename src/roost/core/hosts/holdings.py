@@ -1,0 +1,63 @@
+"""What groups have on hosts: another host takes over all that a dead one had."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from roost.store import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one host has of a group."""
+
+    count: int
+    storage: int
+    """MB that are promised."""
+
+
+NOTHING = Held(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Of one group."""
+
+    name: str
+    """What one of them is, as behind a number."""
+    give: Callable[[Queries, str, str], Awaitable[int]]
+    """All that the first host has is the second one's from now on; how many."""
+    by_host: Callable[[Queries], Awaitable[Mapping[str, Held]]] | None = None
+    """What each host has, of those that have any; None: those of other groups say so."""
+    regions: Callable[[Queries, str], Awaitable[list[str]]] | None = None
+    """Of what a host has; None: likewise."""
+
+
+class Holdings:
+    """Of all groups."""
+
+    def __init__(self, *holdings: Holding) -> None:
+        self._holdings = holdings
+
+    async def counts(self, db: Queries) -> dict[str, dict[str, int]]:
+        """How many of what each host has, of those that have anything."""
+        found = dict[str, dict[str, int]]()
+        for each in self._holdings:
+            if each.by_host is not None:
+                for host, held in (await each.by_host(db)).items():
+                    found.setdefault(host, {})[each.name] = held.count
+        return found
+
+    async def regions(self, db: Queries, host: str) -> set[str]:
+        """Of all that a host has."""
+        asked = [each.regions for each in self._holdings if each.regions is not None]
+        return set(chain.from_iterable([await regions(db, host) for regions in asked]))
+
+    async def give(self, db: Queries, host: str, other: str) -> dict[str, int]:
+        """All that a host has is another one's from now on; how many of what."""
+        return {each.name: await each.give(db, host, other) for each in self._holdings}
+
+
+def spelled(counts: Mapping[str, int]) -> str:
+    """How many of what, for a person."""
+    return ", ".join(f"{count} x {what}" for what, count in counts.items() if count) or "nothing"
