@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from roost.core.formats import Timestamp, Uuid, example
@@ -92,30 +93,31 @@ class AccountData(TypedDict):
     """The postal code."""
 
 
-@example(
-    {
-        "active_promotions": [],
-        "active_since": "2030-01-01T00:00:00",
-        "address_1": "24 Hill Road",
-        "address_2": "Suite 101",
-        "balance": 0,
-        "balance_uninvoiced": 12.5,
-        "capabilities": ["Backups", "Block Storage", "Computes"],
-        "city": "Philadelphia",
-        "credit_card": {"last_four": "1111", "expiry": "06/2031"},
-        "company": "Heron Works",
-        "country": "US",
-        "email": "billing@example.com",
-        "first_name": "Ada",
-        "last_name": "Heron",
-        "phone": "215-555-0142",
-        "state": "PA",
-        "tax_id": "",
-        "euuid": "62ba23b5-cb70-4749-816d-7493adeedc66",
-        "zip": "19102-1234",
-        "billing_source": "platform",
-    },
-)
+EXAMPLE: JsonDict = {
+    "active_promotions": [],
+    "active_since": "2030-01-01T00:00:00",
+    "address_1": "24 Hill Road",
+    "address_2": "Suite 101",
+    "balance": 0,
+    "balance_uninvoiced": 12.5,
+    "capabilities": ["Backups", "Block Storage", "Computes"],
+    "city": "Philadelphia",
+    "credit_card": {"last_four": "1111", "expiry": "06/2031"},
+    "company": "Heron Works",
+    "country": "US",
+    "email": "billing@example.com",
+    "first_name": "Ada",
+    "last_name": "Heron",
+    "phone": "215-555-0142",
+    "state": "PA",
+    "tax_id": "",
+    "euuid": "62ba23b5-cb70-4749-816d-7493adeedc66",
+    "zip": "19102-1234",
+}
+"""Of an account, but who writes its invoices."""
+
+
+@example({**EXAMPLE, "billing_source": "platform"})
 class AccountRow(AccountData):
     """The caller's account, billed by this cloud or by a partner."""
 

@@ -5,33 +5,10 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from roost.core.formats import Created, Id, Timestamp, example
-from roost.resources.account.records import AccountData
+from roost.resources.account.records import EXAMPLE, AccountData
 
 
-@example(
-    {
-        "active_promotions": [],
-        "active_since": "2030-01-01T00:00:00",
-        "address_1": "24 Hill Road",
-        "address_2": "Suite 101",
-        "balance": 0,
-        "balance_uninvoiced": 12.5,
-        "capabilities": ["Backups", "Block Storage", "Computes"],
-        "city": "Philadelphia",
-        "credit_card": {"last_four": "1111", "expiry": "06/2031"},
-        "company": "Heron Works",
-        "country": "US",
-        "email": "billing@example.com",
-        "first_name": "Ada",
-        "last_name": "Heron",
-        "phone": "215-555-0142",
-        "state": "PA",
-        "tax_id": "",
-        "euuid": "62ba23b5-cb70-4749-816d-7493adeedc66",
-        "zip": "19102-1234",
-        "billing_source": "external",
-    },
-)
+@example({**EXAMPLE, "billing_source": "external"})
 class ChildAccountRow(AccountData):
     """An account of a customer of the parent, who pays the parent."""
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from roost.core.formats import Created, Id, Timestamp, Updated, example
@@ -185,31 +186,31 @@ class DatabaseRow(TypedDict):
     """When maintenance is done."""
 
 
-@example(
-    {
-        "id": 100001,
-        "label": "orders",
-        "type": "g1-nano-1",
-        "engine": "mysql",
-        "version": "8.0.30",
-        "region": "us-lake",
-        "status": "active",
-        "encrypted": False,
-        "allow_list": ["192.0.2.1/32"],
-        "cluster_size": 1,
-        "hosts": {"primary": "database-100001.us-lake.db.roost.internal", "secondary": None},
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:05",
-        "updates": {
-            "frequency": "weekly",
-            "duration": 3,
-            "hour_of_day": 0,
-            "day_of_week": 1,
-            "week_of_month": None,
-        },
-        "instance_uri": "/v4/databases/mysql/instances/100001",
-    }
-)
+_EXAMPLE: JsonDict = {
+    "id": 100001,
+    "label": "orders",
+    "type": "g1-nano-1",
+    "engine": "mysql",
+    "version": "8.0.30",
+    "region": "us-lake",
+    "status": "active",
+    "encrypted": False,
+    "allow_list": ["192.0.2.1/32"],
+    "cluster_size": 1,
+    "hosts": {"primary": "database-100001.us-lake.db.roost.internal", "secondary": None},
+    "created": "2030-01-31T12:00:00",
+    "updated": "2030-01-31T12:00:05",
+    "updates": {
+        "frequency": "weekly",
+        "duration": 3,
+        "hour_of_day": 0,
+        "day_of_week": 1,
+        "week_of_month": None,
+    },
+}
+
+
+@example({**_EXAMPLE, "instance_uri": "/v4/databases/mysql/instances/100001"})
 class AnyDatabaseRow(DatabaseRow):
     """A database of any engine."""
 
@@ -219,26 +220,7 @@ class AnyDatabaseRow(DatabaseRow):
 
 @example(
     {
-        "id": 100001,
-        "label": "orders",
-        "type": "g1-nano-1",
-        "engine": "mysql",
-        "version": "8.0.30",
-        "region": "us-lake",
-        "status": "active",
-        "encrypted": False,
-        "allow_list": ["192.0.2.1/32"],
-        "cluster_size": 1,
-        "hosts": {"primary": "database-100001.us-lake.db.roost.internal", "secondary": None},
-        "created": "2030-01-31T12:00:00",
-        "updated": "2030-01-31T12:00:05",
-        "updates": {
-            "frequency": "weekly",
-            "duration": 3,
-            "hour_of_day": 0,
-            "day_of_week": 1,
-            "week_of_month": None,
-        },
+        **_EXAMPLE,
         "ssl_connection": True,
         "replication_type": "none",
         "port": 3306,
