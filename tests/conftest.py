@@ -1,5 +1,6 @@
 """Fixtures and rules of the whole test run."""
 
+import gc
 import os
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
@@ -20,6 +21,18 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         database.open_run()
         config.add_cleanup(database.close_run)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests stay: to look for garbage among them takes half of the time of collecting
+    them, and a tenth of that of running them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
