@@ -106,6 +106,8 @@ _BAD_HOSTS = (
     ("2001:db8::1", NAME_REASON),
     (f"a.{LONG_NAME}", "Must have at most 253 characters"),
     ("b\u00fccher.example", "Must be in its ASCII form: xn--bcher-kva.example"),
+    ("BU\u0308CHER.example", "Must be in its ASCII form: xn--bcher-kva.example"),
+    ("\uff42.example", NAME_REASON),
     ("", "target is required"),
 )
 
