@@ -56,6 +56,13 @@ class VolumeStory(Story):
         await until(lambda: self.run(compute_id, f"test -b {path} && echo there"), bool)
         return path
 
+    async def off(self, compute_id: int) -> None:
+        """As it may be already."""
+        path = f"/compute/instances/{compute_id}"
+        if (await self.read(path))["status"] != "offline":
+            await self.send("POST", f"{path}/shutdown")
+            assert (await self.ended(compute_id, "compute_shutdown"))["status"] == "finished"
+
     async def volumes(self) -> list[int]:
         return [row["id"] for row in (await self.read("/volumes"))["data"]]
 
@@ -184,6 +191,7 @@ async def _is_free_when_its_instance_is_deleted(story: VolumeStory, volume_id: i
 
 
 async def test_a_volume_whose_data_vanished_stops_only_its_instance(story: VolumeStory) -> None:
+    await story.off(story.second)
     volume_id = await story.create_volume("vanishes", compute_id=story.second)
     story.data(volume_id).unlink()
     story.tell("the volume's file is removed from the host")
