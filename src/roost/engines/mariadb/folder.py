@@ -79,6 +79,11 @@ class Folder:
         return self.path / "pid"
 
     @property
+    def socket(self) -> Path:
+        """Of the administrator."""
+        return self.path / "socket"
+
+    @property
     def log(self) -> Path:
         return self.path / "server.log"
 

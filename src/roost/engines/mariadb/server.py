@@ -56,8 +56,8 @@ class Server:
                 self._folder.pid_file.write_text(str(found.pid))
                 return
             await self.stop()
-        self._folder.pid_file.unlink(missing_ok=True)
-        self._folder.log.unlink(missing_ok=True)
+        for former in (self._folder.pid_file, self._folder.socket, self._folder.log):
+            former.unlink(missing_ok=True)
         await self._launch(key)
         started = await self._spawned()
         if started is None or not await self._serves(started):
@@ -144,7 +144,7 @@ class Server:
         """Whether it answers before it ends, or we lose patience."""
         deadline = time.monotonic() + _START_SECONDS
         while not process.ended() and time.monotonic() < deadline:
-            if (self._folder.path / "socket").exists() and await self.answers():
+            if self._folder.socket.exists() and await self.answers():
                 return True
             await asyncio.sleep(_POLL_SECONDS)
         return False
