@@ -55,7 +55,10 @@ class Writer:
         for number in count(1):
             if self.over:
                 return
-            with suppress(pymysql.Error), self._mariadb.connect(self._access, self.spec) as client:
+            with (
+                suppress(pymysql.Error, OSError),
+                self._mariadb.connect(self._access, self.spec) as client,
+            ):
                 with client.cursor() as cursor:
                     cursor.execute(insert, (number,))
                 self.acknowledged.append(number)
