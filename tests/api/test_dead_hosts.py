@@ -62,6 +62,10 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         await until(see, lambda found: found["status"] == "active")
         assert await host_of_volume(cloud, volume["id"]) == "b"
         leaving = await cloud.made_on("b", booted=False)
+    [listed] = await hosts.list_hosts(store, "b")
+    assert (listed.instances, listed.volumes) == (2, 1)
+    disks = sum(row["specs"]["disk"] for row in (guest, leaving))
+    assert listed.promised_storage == disks + 10 * 1024
     moving = asyncio.create_task(
         drains.migrate(store, cloud.main.settings, leaving["id"], MAIN_HOST)
     )
@@ -72,6 +76,8 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         await takeovers.take_over(store, "b", MAIN_HOST)
     await die(cloud, "b")
     await takeovers.fence(store, "b", None)
+    with pytest.raises(hosts.HostError, match="has 2 x instance, 1 x volume"):
+        await hosts.remove(store, "b")
     await store.execute(
         """
         insert into maintenance (compute_id, account_id, type, status, reason, "when", host)

@@ -30,11 +30,11 @@ class ListedHost(HostRow):
 
 async def list_hosts(db: Queries, name: str | None = None) -> list[ListedHost]:
     """By name; one of them, or all."""
-    disks, others = await instances.by_host(db), await volumes.by_host(db)
+    of_instances, of_volumes = await instances.by_host(db), await volumes.by_host(db)
 
     def listed(row: HostRow) -> ListedHost:
-        held = others.get(row.name, NOTHING)
-        promised = held.storage + disks.get(row.name, NOTHING).storage
+        disks, held = (each.get(row.name, NOTHING) for each in (of_instances, of_volumes))
+        promised = disks.storage + held.storage
         return ListedHost(**asdict(row), volumes=held.count, promised_storage=promised)
 
     return [listed(row) for row in await instances.list_hosts(db, name)]
