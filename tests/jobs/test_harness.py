@@ -9,6 +9,7 @@ from roost.jobs import (
     Boundary,
     Crash,
     Environment,
+    Fatal,
     Faults,
     JobKind,
     Point,
@@ -32,6 +33,27 @@ def environment(store: Store, kind: AnyKind = LIGHT) -> Environment:
 async def test_lamps(store: Store, scenario: Scenario, trial: Trial) -> None:
     await store.execute(TABLE)
     await trial.run(environment(store), scenario)
+
+
+AT_REST = [
+    Boundary(LIGHT.name, LIGHT.steps[0].name, Point.BEFORE_STEP),
+    *(Boundary(LIGHT.name, step.name, Point.AFTER_COMMIT) for step in LIGHT.steps),
+    *(
+        Boundary(LIGHT.name, step.name, Point.AFTER_COMMIT, True)
+        for step in LIGHT.steps
+        if step.undo
+    ),
+]
+"""Where nothing is half-made: what `trials` leaves out for all other kinds."""
+
+
+@pytest.mark.parametrize("boundary", AT_REST, ids=str)
+async def test_a_crash_between_steps_loses_nothing(store: Store, boundary: Boundary) -> None:
+    await store.execute(TABLE)
+    last = Boundary(LIGHT.name, LIGHT.steps[-1].name, Point.BEFORE_COMMIT)
+    failing = {last: Fatal} if boundary.undo else {}
+    trial = Trial("at rest", {**failing, boundary: Crash}, fails=boundary.undo)
+    await trial.run(environment(store), SCENARIO)
 
 
 async def _broken(store: Store, kind: JobKind[LampArgs], title: str) -> None:
