@@ -12,7 +12,8 @@ from roost.store import Store
 from tests.cli.process import Server
 from tests.support import database, transactions
 
-_LONGEST = Path(__file__).parent / "e2e"
+_E2E = Path(__file__).parent / "e2e"
+_ENGINES = ("mariadb", "powerdns", "qemu", "seaweedfs")
 _SHOWN = 8000
 """Characters of a log, the last."""
 
@@ -35,9 +36,19 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest begins first: the whole ends sooner, and few guests run at a time."""
-    items.sort(key=lambda item: not item.path.is_relative_to(_LONGEST))
+    for item in items:
+        if item.path.is_relative_to(_E2E):
+            item.add_marker("e2e")
+        if _needs_engine(item) or item.get_closest_marker("e2e"):
+            item.add_marker("real")
+    items.sort(key=lambda item: item.get_closest_marker("e2e") is None)
+
+
+def _needs_engine(item: pytest.Item) -> bool:
+    return any(map(item.get_closest_marker, _ENGINES))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -48,7 +59,7 @@ def pytest_runtest_makereport(
     report = yield
     strict = os.environ.get("CI") or os.environ.get("ROOST_TEST_NO_SKIP")
     skipped = report.skipped and not hasattr(report, "wasxfail")
-    if strict and skipped and any(map(item.get_closest_marker, ("qemu", "powerdns"))):
+    if strict and skipped and _needs_engine(item):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be: {report.longreprtext}"
     return report

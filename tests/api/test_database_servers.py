@@ -29,7 +29,10 @@ from tests.support.server import running_roost, simulated
 CATALOG = Path(__file__).parents[2] / "src/roost/core/catalog/default.toml"
 REGION = "us-lake"
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs database servers")
+pytestmark = [
+    pytest.mark.mariadb,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root runs database servers"),
+]
 
 
 @asynccontextmanager
@@ -135,6 +138,7 @@ async def test_from_the_api_to_the_server_and_back(settings: Settings, tmp_path:
             await engine.shut_down()
 
 
+@pytest.mark.story
 async def test_a_cluster_fails_over_by_itself(settings: Settings, tmp_path: Path) -> None:
     """The port stays; the account is told, and that all is well again."""
     try:

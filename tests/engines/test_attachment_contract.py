@@ -31,7 +31,7 @@ async def objects(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Obj
         yield server
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.seaweedfs)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> AttachmentStore:
     if request.param == "folder":
         return AttachmentFolder(tmp_path / "attachments")
@@ -81,6 +81,7 @@ async def test_other_files_of_the_folder_are_left_alone(tmp_path: Path) -> None:
     assert await AttachmentFolder(tmp_path).list() == []
 
 
+@pytest.mark.seaweedfs
 async def test_other_objects_of_the_bucket_are_left_alone(objects: ObjectServer) -> None:
     """`roost fsck --repair` deletes what is listed and has no row."""
     whole = S3Store(
@@ -116,6 +117,7 @@ async def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         await folder.put(KEYS[0], b"x")
 
 
+@pytest.mark.seaweedfs
 async def test_servers_that_refuse(objects: ObjectServer) -> None:
     for refused in (
         bucket(objects.url, secret_key="not-the-Secret"),

@@ -21,6 +21,8 @@ from roost.resources.databases.engine import Access, DatabaseSpec, Hosts
 from tests.engines.conftest import ids
 from tests.engines.database_harness import MariadbHarness, kill, open_mariadb
 
+pytestmark = pytest.mark.mariadb
+
 _WRITERS = 4
 
 

@@ -26,8 +26,11 @@ from tests.support.databases import next_second
 
 @pytest_asyncio.fixture(
     scope="module",
-    params=[("simulated", 1), ("simulated", 3), ("mariadb", 1), ("mariadb", 3)],
-    ids=lambda param: f"{param[0]}, {param[1]} nodes",
+    params=[
+        pytest.param((kind, nodes), id=f"{kind}, {nodes} nodes", marks=marks)
+        for kind, marks in (("simulated", ()), ("mariadb", pytest.mark.mariadb))
+        for nodes in (1, 3)
+    ],
 )
 async def databases(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

@@ -26,6 +26,8 @@ from tests.engines.conftest import ids
 from tests.engines.database_harness import MariadbHarness, kill, open_mariadb
 from tests.support.databases import next_second
 
+pytestmark = pytest.mark.mariadb
+
 ROUNDS = int(os.environ.get("ROOST_TEST_ROUNDS", "1"))
 WRITERS = 4
 FIRST, SECOND = 1, 2

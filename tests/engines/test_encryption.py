@@ -13,6 +13,8 @@ from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec
 from tests.engines.database_harness import MariadbHarness, open_mariadb
 
+pytestmark = pytest.mark.mariadb
+
 CANARY = "canary-4711-of-encrypted-data"
 BACKUP = 1
 PAGE, CHECKSUM, FILLED = 8192, 4, 90

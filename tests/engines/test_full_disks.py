@@ -19,6 +19,8 @@ from roost.resources.databases.engine import Access, DatabaseSpec
 from tests.engines.conftest import ids
 from tests.engines.database_harness import MariadbHarness, open_mariadb
 
+pytestmark = pytest.mark.mariadb
+
 _MB = 1 << 20
 _SIZE = 900
 """MB of the file system."""

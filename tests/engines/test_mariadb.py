@@ -20,6 +20,8 @@ from roost.resources.databases.rules import is_full
 from tests.engines.conftest import ids
 from tests.engines.database_harness import FRIEND, STRANGER, ZONE, MariadbHarness, open_mariadb
 
+pytestmark = pytest.mark.mariadb
+
 Database = tuple[DatabaseSpec, Access]
 
 

@@ -18,6 +18,8 @@ from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySp
 from tests.support.client import until
 from tests.support.s3 import S3Client, client_of
 
+pytestmark = pytest.mark.seaweedfs
+
 BUCKET, OTHER = "photos", "others"
 OK, FORBIDDEN = 200, 403
 

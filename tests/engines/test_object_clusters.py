@@ -130,6 +130,7 @@ async def put(client: S3Client, path: str, content: bytes) -> None:
             await asyncio.sleep(0.1)
 
 
+@pytest.mark.seaweedfs
 async def test_a_lost_volume_server_loses_nothing(cluster: Running) -> None:
     """It does all that an engine does, too."""
     engine = cluster.engine

@@ -28,7 +28,7 @@ async def seaweed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sea
     await engine.shut_down()
 
 
-@pytest.fixture(params=["simulated", "seaweedfs"])
+@pytest.fixture(params=["simulated", pytest.param("seaweedfs", marks=pytest.mark.seaweedfs)])
 async def engine(
     request: pytest.FixtureRequest, tmp_path: Path, seaweed: SeaweedObjects
 ) -> AsyncIterator[ObjectEngine]:

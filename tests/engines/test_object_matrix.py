@@ -12,6 +12,8 @@ from roost.resources.object_storage.engine import Acl, BucketGrant, BucketSpec, 
 from tests.support.s3 import client_of
 from tests.support.s3_actions import ACTIONS, Attempt
 
+pytestmark = pytest.mark.seaweedfs
+
 PHOTOS, SECOND, OTHERS = "photos", "second", "others"
 
 

@@ -15,6 +15,8 @@ from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec, Usage, Wanted
 from tests.support.s3 import S3Client, client_of
 
+pytestmark = pytest.mark.seaweedfs
+
 MANY = int(os.environ.get("ROOST_TEST_OBJECTS", "2500"))
 PAGE, WRITERS = 500, 16
 KEY = KeySpec("key-1", "A" * 20, "s" * 40, (BucketGrant("photos", True),))
