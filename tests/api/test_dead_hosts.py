@@ -124,6 +124,43 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
     await die(cloud, "c")  # Nothing is placed on it any more.
 
 
+async def test_nothing_is_taken_over_whose_disks_are_elsewhere(cloud: Main, tmp_path: Path) -> None:
+    """What is missing is named, and nothing is changed."""
+    store, client = cloud.main.store, cloud.client
+    async with running_host(cloud.main, "i", tmp_path / "i"):
+        row = await cloud.made_on("i", booted=True, backups_enabled=True)
+        one = f"{INSTANCES}/{row['id']}"
+        backup = await client.post(f"{one}/backups", {"label": "before"})
+        see = partial(client.get, f"{one}/backups/{backup['id']}")
+        await until(see, lambda found: found["status"] == "successful")
+        async with cloud.placing_on("i"):
+            volume = await client.post(VOLUMES, {"label": "far", "region": REGION, "size": 10})
+        look = partial(client.get, f"{VOLUMES}/{volume['id']}")
+        await until(look, lambda found: found["status"] == "active")
+        disks = (await client.get(f"{one}/disks"))["data"]
+        await settled(client, row["id"])
+    await die(cloud, "i")
+    await takeovers.fence(store, "i", None)
+    async with running_host(cloud.main, "j", tmp_path / "j"):
+        with pytest.raises(hosts.HostError) as refused:
+            await takeovers.take_over(store, "i", "j")
+        named = [*(f"disk {disk['id']} of instance {row['id']}" for disk in disks)]
+        named += [f"backup {backup['id']}", f"volume {volume['id']}"]
+        for each in named:
+            assert each in str(refused.value)
+        assert "--without-disks" in str(refused.value)
+        assert await cloud.host_of(row["id"]) == "i"
+        assert await host_of_volume(cloud, volume["id"]) == "i"
+        assert (await queries.find(store, "i")).state == "fenced"  # type: ignore[union-attr]
+        given = await takeovers.take_over(store, "i", "j", without_disks=True)
+        assert (given["instance"], given["volume"]) == (1, 1)
+        await client.delete(one)
+        await client.delete(f"{VOLUMES}/{volume['id']}")
+        left = "select count(*) from compute_instance where id = $1"
+        await until(partial(store.fetchval, left, row["id"]), lambda count: count == 0)
+    await die(cloud, "j")
+
+
 async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Main, tmp_path: Path) -> None:
     settings = cloud.main.settings.model_copy(
         update={

@@ -16,6 +16,7 @@ from roost.clock import Clock
 from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.hosts.links import Content, Links, Parcel
+from roost.core.hosts.missing_jobs import MISSING, STEP, MissingArgs
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.jobs import Environment, Worker
@@ -282,7 +283,32 @@ async def begin_clear_volume(environment: Environment) -> ClearCase:
     return ClearCase(job.id, done, close)
 
 
+async def begin_missing(environment: Environment) -> ClearCase:
+    """This host has all but one disk of what another one had."""
+    stage, store = environment.services.get(Stage), environment.store
+    await _know(environment, _OTHER, None)
+    compute_id = await stage.instance("offline", "offline")
+    await queries.set_host(store, compute_id, _OTHER)
+    disks = "select id from compute_disk where compute_id = $1 order by id"
+    lost = await store.fetchval(disks, compute_id)
+    await stage.engine().disks.delete(compute_id, lost)
+    job = await environment.queue.enqueue(store, MISSING, MissingArgs(host=_OTHER), host=MAIN_HOST)
+
+    async def done() -> None:
+        found = await environment.queue.find(store, job.id)
+        assert found is not None
+        missing = found.results[STEP]
+        assert missing == {"missing": [f"disk {lost} of instance {compute_id}"]}
+
+    async def close() -> None:
+        await stage.engine().delete(compute_id)
+        await store.execute("delete from compute_instance where id = $1", compute_id)
+
+    return ClearCase(job.id, done, close)
+
+
 SCENARIOS = (
+    Scenario(MISSING, begin_missing, "what is not there of a host that is dead"),
     Scenario(MOVE, partial(begin_move, power="running"), "move what runs to another host"),
     Scenario(MOVE, partial(begin_move, power="offline"), "move what is off to another host"),
     Scenario(MOVE_LIVE, begin_live, "move what goes on running to another host"),

@@ -99,7 +99,7 @@ def test_every_manifest_is_listed() -> None:
 NAMES = frozenset(
     (
         *("bodies", "conditions", "endings", "endpoints", "engine", "fsck", "group", "jobs"),
-        *("limits", "locks"),
+        *("holdings", "limits", "locks"),
         *("neighbours", "notices", "queries", "records", "references", "rules"),
         *("service", "settings", "steps"),
     )

@@ -2,6 +2,7 @@
 
 from roost.core.entities import jobs as entities
 from roost.core.group import Group, Groups
+from roost.core.hosts import missing_jobs
 from roost.core.retention import Old, retention
 from roost.oauth.group import GROUP as OAUTH
 from roost.resources.account.group import GROUP as ACCOUNT
@@ -59,6 +60,9 @@ IDEMPOTENCY = Group(
 ENTITIES = Group(jobs=(entities.FOLD,), schedules=(entities.EVERY_TEN_MINUTES,))
 """How many of them accounts have."""
 
+HOSTS = Group(jobs=(missing_jobs.MISSING,))
+"""What hosts have of others."""
+
 GROUPS = Groups(
     ACCOUNT,
     APPS,
@@ -76,6 +80,7 @@ GROUPS = Groups(
     EVENTS,
     EXPLAIN,
     FIREWALLS,
+    HOSTS,
     IDEMPOTENCY,
     IMAGES,
     KERNELS,

@@ -117,12 +117,17 @@ def fence(state: Path | None, name: str, off: bool, program: Path | None) -> Non
 @state_option
 @click.argument("name")
 @click.option("--host", "other", metavar="NAME", required=True, help="Who takes over.")
-def take_over(state: Path | None, name: str, other: str) -> None:
+@click.option(
+    "--without-disks", is_flag=True, help="Also where disks are missing there: they are lost."
+)
+def take_over(state: Path | None, name: str, other: str, without_disks: bool) -> None:
     """Give all that a fenced host had to another one.
 
-    Its disks must be in the state folder of that host already.
+    Its disks, volumes and backups must be in the state folder of that host already; it looks, and
+    what is missing is named and nothing is given.
     """
-    given = run(_take_over(read_served_settings(state=state), name, other))
+    settings = read_served_settings(state=state)
+    given = run(_take_over(settings, name, other, without_disks=without_disks))
     click.echo(f"host {other} has {spelled(given)} of host {name}")
 
 
@@ -160,9 +165,11 @@ async def _fence(settings: Settings, name: str, program: Path | None) -> None:
         await takeovers.fence(store, name, program)
 
 
-async def _take_over(settings: Settings, name: str, other: str) -> dict[str, int]:
+async def _take_over(
+    settings: Settings, name: str, other: str, *, without_disks: bool
+) -> dict[str, int]:
     async with open_store(settings) as store:
-        return await takeovers.take_over(store, name, other)
+        return await takeovers.take_over(store, name, other, without_disks=without_disks)
 
 
 async def _forget(settings: Settings, name: str) -> None:

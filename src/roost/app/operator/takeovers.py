@@ -1,7 +1,10 @@
 """What becomes of a host that is dead: it is fenced, and another one takes over what it had."""
 
 import asyncio
+import time
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from roost.app.groups import GROUPS
 from roost.app.operator import hosts
@@ -10,8 +13,11 @@ from roost.clock import Clock
 from roost.core.events.log import EventListener
 from roost.core.hosts import queries
 from roost.core.hosts.holdings import Holdings
+from roost.core.hosts.missing_jobs import MISSING, STEP, MissingArgs
 from roost.core.neighbours import Neighbours
 from roost.jobs import host_queries as jobs
+from roost.jobs import queries as job_rows
+from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import host_queries
 from roost.resources.compute import queries as instances
@@ -21,6 +27,10 @@ from roost.services import Services
 from roost.store import Connection, Queries, Store
 
 _PROGRAM_SECONDS = 300.0
+_LOOK_SECONDS = 120.0
+_POLL_SECONDS = 0.2
+_NAMED = 10
+"""So many missing things are named."""
 _REASON = "The host {} is dead."
 
 _HOLDINGS = Holdings(*GROUPS.holdings)
@@ -45,10 +55,18 @@ async def fence(store: Store, name: str, program: Path | None) -> None:
     await store.commit(work)
 
 
-async def take_over(store: Store, name: str, other: str) -> dict[str, int]:
+async def take_over(
+    store: Store, name: str, other: str, *, without_disks: bool = False
+) -> dict[str, int]:
     """All that a fenced host had is another one's, in whose state folder the disks are already;
-    how many of what. Raises HostError."""
+    how many of what.
+
+    Raises HostError, also where disks, volumes or backups are missing there, unless `without_disks`
+    says that they are lost.
+    """
     services = _services()
+    if not without_disks:
+        await _see_disks(store, services, name, other)
 
     async def work(db: Connection) -> dict[str, int]:
         await _check(db, name, other)
@@ -77,6 +95,45 @@ async def _check(db: Queries, name: str, other: str) -> None:
     found = await _HOLDINGS.regions(db, name)
     if unserved := found.difference(await queries.serves(db, other)):
         raise HostError(f"host {other} does not serve {', '.join(sorted(unserved))}")
+
+
+async def _see_disks(store: Store, services: Services, name: str, other: str) -> None:
+    """The taker's own worker looks: nobody else sees its disks. Raises HostError."""
+
+    async def ask(db: Connection) -> int:
+        await _check(db, name, other)
+        args = MissingArgs(host=name)
+        return (await services.get(JobQueue).enqueue(db, MISSING, args, host=other)).id
+
+    job = await _ended(store, await store.commit(ask), other)
+    if job.status != "done":
+        raise HostError(f"host {other} could not look for the disks: {job.error or job.status}")
+    result = _Missing.model_validate(job.results[STEP])
+    if result.missing:
+        first, more = result.missing[:_NAMED], len(result.missing) - _NAMED
+        rest = f" and {more} more" if more > 0 else ""
+        raise HostError(
+            f"host {other} does not have {', '.join(first)}{rest} of host {name}: bring them to"
+            " its state folder first, or say --without-disks if they are lost"
+        )
+
+
+class _Missing(BaseModel):
+    """The result of the job that has looked."""
+
+    missing: list[str]
+
+
+async def _ended(store: Store, job_id: int, host: str) -> Job:
+    """Raises HostError when the host's worker does not come to it."""
+    deadline = time.monotonic() + _LOOK_SECONDS
+    while (job := await job_rows.find(store, job_id)) is not None and job.finished is None:
+        if time.monotonic() > deadline:
+            raise HostError(f"host {host} does not say whether it has the disks: try again")
+        await asyncio.sleep(_POLL_SECONDS)
+    if job is None:
+        raise HostError(f"job {job_id} of host {host} is gone: try again")
+    return job
 
 
 async def _power_off(program: Path, name: str) -> None:

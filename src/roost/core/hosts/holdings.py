@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+from roost.core.planes import Engines
 from roost.store import Queries
 
 
@@ -31,6 +32,9 @@ class Holding:
     """What each host has, of those that have any; None: those of other groups say so."""
     regions: Callable[[Queries, str], Awaitable[list[str]]] | None = None
     """Of what a host has; None: likewise."""
+    missing: Callable[[Queries, Engines, str], Awaitable[list[str]]] | None = None
+    """What the rows of a host have on disks, and these engines have not, such as `volume 100001`;
+    None: nothing is on disks. Raises EngineError."""
 
 
 class Holdings:
@@ -52,6 +56,11 @@ class Holdings:
         """Of all that a host has."""
         asked = [each.regions for each in self._holdings if each.regions is not None]
         return set(chain.from_iterable([await regions(db, host) for regions in asked]))
+
+    async def missing(self, db: Queries, engines: Engines, host: str) -> list[str]:
+        """What a host has by its rows, and these engines do not hold. Raises EngineError."""
+        asked = [each.missing for each in self._holdings if each.missing is not None]
+        return [*chain.from_iterable([await missing(db, engines, host) for missing in asked])]
 
     async def give(self, db: Queries, host: str, other: str) -> dict[str, int]:
         """All that a host has is another one's from now on; how many of what."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from roost.core.hosts.holdings import Held, Holding
+from roost.core.hosts.holdings import Held
 from roost.core.hosts.queries import SILENT, HostState
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
@@ -151,6 +151,3 @@ async def give(db: Queries, host: str, other: str) -> int:
         other,
     )
     return count
-
-
-INSTANCES = Holding("instance", give, by_host, regions_of)

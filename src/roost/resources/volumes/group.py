@@ -3,7 +3,7 @@
 from roost.core.group import Group
 from roost.resources.volumes import endings, endpoints, fsck, jobs, limits, queries
 from roost.resources.volumes.engine import VOLUME_PLANE
-from roost.resources.volumes.host_queries import VOLUMES
+from roost.resources.volumes.holdings import VOLUMES
 from roost.resources.volumes.neighbours import VolumeAttachments
 from roost.resources.volumes.queries import VOLUME
 

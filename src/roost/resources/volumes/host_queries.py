@@ -1,6 +1,6 @@
 """SQL of volumes on hosts."""
 
-from roost.core.hosts.holdings import Held, Holding
+from roost.core.hosts.holdings import Held
 from roost.store import Queries
 
 
@@ -29,6 +29,3 @@ async def give(db: Queries, host: str, other: str) -> int:
         other,
     )
     return count
-
-
-VOLUMES = Holding("volume", give, by_host, regions_of)
