@@ -10,7 +10,7 @@ SETUP := $(or $(PYTHON),python3) scripts/setup.py
 UV := $(shell command -v uv || echo .boot/bin/uv)
 BOOT := $(filter .boot/bin/uv,$(UV))
 
-.PHONY: run test check bench clients fmt clean
+.PHONY: run test test-real check bench clients fmt clean
 
 run: $(BOOT)
 	@$(SETUP)
@@ -19,6 +19,11 @@ run: $(BOOT)
 test: $(BOOT)
 	@$(SETUP) --tests
 	@$(UV) run --locked scripts/test
+
+# SUITES: names of some; --changed: those that the last day's changes reach.
+test-real: $(BOOT)
+	@$(SETUP) --tests
+	@$(UV) run --locked scripts/test-real $(SUITES)
 
 check: $(BOOT)
 	@$(UV) run --locked scripts/check

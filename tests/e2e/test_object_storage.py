@@ -123,6 +123,7 @@ def status_of(method: str, url: str, body: bytes | None = None, **headers: str) 
 
 
 @pytest.mark.spec("A object storage 6 content_type")
+@pytest.mark.story
 def test_from_the_first_bucket_to_the_end(server: Server, state: Path, tls_port: int) -> None:
     assert not (state / "seaweedfs" / "us-lake" / "data").exists()
     key = filled(server)

@@ -116,6 +116,7 @@ async def first(tmp_path: Path) -> AsyncIterator[First]:
         yield First(region, shell, await region.cloud.client(), row, printed)
 
 
+@pytest.mark.story
 @pytest.mark.qemu
 async def test_a_real_region_lets_the_newcomer_in(first: First) -> None:
     assert first.printed.endswith("logged in to first\n")

@@ -104,6 +104,7 @@ async def test_a_healthy_engine_says_how_and_where_it_serves(harness: DnsHarness
     assert all(port > 0 for _, port in harness.engine.listening)
 
 
+@pytest.mark.story
 async def test_a_zone_answers_as_soon_as_it_is_put(harness: DnsHarness) -> None:
     zone = new_zone(rrset("www.@", "A", "192.0.2.1"))
     assert await code(harness.engine, f"www.{zone.name}") == "REFUSED"

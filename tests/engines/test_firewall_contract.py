@@ -123,6 +123,7 @@ async def test_all_pass_without_a_firewall(harness: FirewallHarness) -> None:
         assert await all_pass(harness, packets(harness, protocol, 22))
 
 
+@pytest.mark.story
 async def test_policies(harness: FirewallHarness) -> None:
     firewall = before_all(harness, rule_set())
     await harness.engine.apply(firewall)
