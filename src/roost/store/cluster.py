@@ -10,7 +10,7 @@ import stat
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from roost.errors import OperatorError
 from roost.store import postmaster
-from roost.store.identity import Identity, choose
+from roost.store.identity import Identity, choose, give
 from roost.store.postmaster import Postmaster
 from roost.threads import DISK
 
@@ -49,6 +49,10 @@ _FAST_STOP_SECONDS = 5.0
 _KILL_SECONDS = 2.0
 
 
+Prepared = Callable[[], Awaitable[Path | None]]
+"""Finds a data directory to begin with; None when there is none."""
+
+
 class ClusterError(OperatorError):
     """The server could not be made or started; the text ends with its last words."""
 
@@ -72,12 +76,14 @@ class Cluster:
         directory: Path,
         programs: Path | None = None,
         settings: Mapping[str, str] = SETTINGS,
+        prepared: Prepared | None = None,
     ) -> None:
         self.directory = directory.resolve()
         self.data = self.directory / "data"
         self.log = self.directory / "server.log"
         self._programs = programs or bundled_programs()
         self._settings = settings
+        self._prepared = prepared
         self._process: subprocess.Popen[bytes] | None = None
         self.sockets = _socket_directory(self.directory)
 
@@ -126,15 +132,23 @@ class Cluster:
     async def _initialise(self, identity: Identity) -> None:
         fresh = self.directory / "fresh"
         shutil.rmtree(fresh, ignore_errors=True)
+        template = None if self._prepared is None else await self._prepared()
+        if template is None:
+            await self._run_initdb(identity, fresh)
+        else:
+            await DISK.run(shutil.copytree, template, fresh)
+            await DISK.run(give, fresh, identity)
+        fresh.rename(self.data)
+        # What is unsynced becomes durable without delaying the first start.
+        threading.Thread(target=os.sync, daemon=True).start()
+
+    async def _run_initdb(self, identity: Identity, fresh: Path) -> None:
         command = [str(self._programs / "initdb"), "-D", str(fresh), "-U", "postgres"]
         command += ["--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-instructions"]
         with self._open_log() as output:
             process = identity.spawn([*command, "--no-sync"], output)
         if await DISK.run(process.wait) != 0:
             raise ClusterError(f"initdb failed: {self._last_words()}")
-        fresh.rename(self.data)
-        # What initdb left unsynced becomes durable without delaying the first start.
-        threading.Thread(target=os.sync, daemon=True).start()
 
     async def _clear_remains(self, identity: Identity) -> None:
         """After a crash: wait for orphaned processes, then remove lock files, sockets."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from roost.store.cluster import SETTINGS, Cluster, ClusterError
+from roost.store.cluster import SETTINGS, Cluster, ClusterError, Prepared
 from roost.store.owner import OWNER, make_owner
 
 _log = structlog.get_logger(__name__)
@@ -33,8 +33,10 @@ class EmbeddedServer:
         state_dir: Path,
         programs: Path | None = None,
         settings: Mapping[str, str] = SETTINGS,
+        prepared: Prepared | None = None,
     ) -> None:
-        self.cluster = Cluster(state_dir / "postgres", programs, settings)
+        """Without data it begins with those that are `prepared`, or else with nothing."""
+        self.cluster = Cluster(state_dir / "postgres", programs, settings, prepared)
         self._lock: int | None = None
         self._watch: asyncio.Task[None] | None = None
 

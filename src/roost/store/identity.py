@@ -71,7 +71,7 @@ def choose(directory: Path, program: Path) -> Identity:
     for identity in _candidates(directory):
         if owner in (0, identity.uid) and _reaches(identity, directory, program):
             if owner != identity.uid:
-                _give(directory, identity)
+                give(directory, identity)
             return identity
     raise PermissionError(
         "PostgreSQL does not run as root, user namespaces are not allowed here, and no other user "
@@ -96,6 +96,7 @@ def _reaches(identity: Identity, directory: Path, program: Path) -> bool:
     return identity.can(str(program), "--version") and identity.can("test", "-e", str(directory))
 
 
-def _give(directory: Path, identity: Identity) -> None:
+def give(directory: Path, identity: Identity) -> None:
+    """Let who runs the server own all that is there."""
     for path in (directory, *directory.rglob("*")):
         os.chown(path, identity.uid, identity.gid, follow_symlinks=False)

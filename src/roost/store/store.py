@@ -18,6 +18,7 @@ from roost.store.embedded import EmbeddedServer
 from roost.store.listener import Callback, Listener
 from roost.store.pool import Connection, Pool, Share
 from roost.store.queries import notify
+from roost.store.template import prepared
 
 _CLOSE_SECONDS = 1.0
 _PAUSE = (0.01, 0.05)
@@ -56,8 +57,9 @@ class Store:
 
         Raises ClusterError, OSError or an error of asyncpg when there is no database.
         """
-        server = None if settings.database_url else EmbeddedServer(settings.state)
-        if server is not None:
+        server = None
+        if not settings.database_url:
+            server = EmbeddedServer(settings.state, prepared=prepared)
             await server.start()
         dsn = settings.database_url if server is None else server.dsn
         assert dsn is not None
