@@ -3,7 +3,7 @@
 asyncio's own pool is shared by everything that uses it, so that one kind of slow work there delays
 all others, and a process that ends waits for it. These threads die with the process, whatever they
 do. Nothing that waits for the network runs in a thread, as a thread cannot be cancelled: it would
-keep its place.
+keep its place. No account has all threads of a pool, and those who wait are served in turn.
 """
 
 import asyncio
@@ -15,6 +15,8 @@ from contextvars import copy_context
 from queue import SimpleQueue
 from typing import ParamSpec, TypeVar
 
+from roost.shares import Waiting, current_account
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -24,10 +26,11 @@ class Threads:
 
     def __init__(self, name: str, size: int) -> None:
         self._name = name
-        self._size = size
         self._started = 0
-        self._idle = threading.Semaphore(0)
-        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._waiting: Waiting[Callable[[], None]] = Waiting(size)
+        self._work: SimpleQueue[tuple[int | None, Callable[[], None]]] = SimpleQueue()
+        """Whose turn it is, each with a thread that is free or about to start."""
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `work` returns. When this is cancelled, work that has begun goes on to its end."""
@@ -41,9 +44,9 @@ class Threads:
                 except BaseException as error:
                     future.set_exception(error)
 
-        self._work.put(do)
-        if not self._idle.acquire(blocking=False) and self._started < self._size:
-            self._start()
+        with self._lock:
+            self._waiting.add(current_account(), do)
+            self._hand_out()
         return await asyncio.wrap_future(future)
 
     async def finish(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -56,6 +59,12 @@ class Threads:
             await asyncio.wait({task})
             raise
 
+    def _hand_out(self) -> None:
+        while (given := self._waiting.next()) is not None:
+            self._work.put(given)
+            if self._waiting.taken > self._started:
+                self._start()
+
     def _start(self) -> None:
         self._started += 1
         name = f"{self._name}-{self._started}"
@@ -63,8 +72,11 @@ class Threads:
 
     def _serve(self) -> None:
         while True:
-            self._work.get()()
-            self._idle.release()
+            account, work = self._work.get()
+            work()
+            with self._lock:
+                self._waiting.release(account)
+                self._hand_out()
 
 
 DISK = Threads("disk", 8)
@@ -76,8 +88,8 @@ STATE = Threads("state", 2)
 UPLOADS = Threads("uploads", 4)
 """Unpacking what callers upload, and writing it to disk."""
 
-COMPUTING = Threads("computing", os.cpu_count() or 1)
+COMPUTING = Threads("computing", max(2, os.cpu_count() or 1))
 """What takes a processor for a while: hashing, parsing, decoding what callers sent."""
 
-PAPERS = Threads("papers", 1)
-"""Files for people: long pages that are laid out, one at a time."""
+PAPERS = Threads("papers", 2)
+"""Files for people: long pages that are laid out, one of an account at a time."""

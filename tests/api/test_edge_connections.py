@@ -128,6 +128,20 @@ async def test_trailers_and_chunk_sizes_are_part_of_the_bound(running: RunningRo
             assert await each.ended()
 
 
+async def test_a_body_does_not_come_in_crumbs(running: RunningRoost) -> None:
+    head = b"POST /v4/volumes HTTP/1.1\r\n" + HOST
+    head += f"Authorization: Bearer {running.token}\r\n".encode()
+    head += b"Transfer-Encoding: chunked\r\n\r\n"
+    crumbs = b"1\r\n \r\n" * (protocol.MAX_SMALL_PIECES + 100)
+    async with wire(running.url, head + crumbs) as each:
+        status, _, reason = await each.answer()
+        assert (status, reason) == (400, protocol._TOO_MANY_PIECES)
+        assert await each.ended()
+    few = b"1\r\n \r\n" * protocol.MAX_SMALL_PIECES + b"0\r\n\r\n"
+    async with wire(running.url, head + few) as each:
+        assert (await each.answer())[::2] == (400, "Invalid JSON")
+
+
 async def test_bodies_are_no_heads(running: RunningRoost) -> None:
     head = b"POST /v4/volumes HTTP/1.1\r\n" + HOST
     head += f"Authorization: Bearer {running.token}\r\n".encode()

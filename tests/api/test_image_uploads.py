@@ -266,3 +266,13 @@ async def test_an_upload_that_takes_too_long_may_start_again(
 
 def number_of(answer: Json) -> int:
     return int(answer["image"]["id"].partition("/")[2])
+
+
+async def test_the_least_image_of_clients_test_suites_is_taken(client: Client) -> None:
+    """A gzip file with a name and nothing in it."""
+    answer = await pending(client)
+    least = bytes.fromhex("1f8b0808bd5c91600003746573742e696d670003000000000000000000")
+    assert await send(answer["upload_to"], least) == (200, {})
+    path = f"{IMAGES}/{answer['image']['id']}"
+    row = await until(lambda: client.get(path), lambda row: row["status"] == "available")
+    assert row["size"] == 1

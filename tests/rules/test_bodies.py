@@ -42,6 +42,15 @@ def test_reads_what_was_sent() -> None:
     }
 
 
+def test_objects_of_very_many_fields_are_refused_before_they_are_looked_at() -> None:
+    many = b", ".join(b'"k%d": null' % n for n in range(1000))
+    assert problems(b"{" + many + b', "label": 5}') == [(None, "Must have at most 1000 fields")]
+    part = b'{"label": "abc", "parts": [{"name": "x", ' + many + b"}]}"
+    assert problems(part) == [("parts[0]", "Must have at most 1000 fields")]
+    just = many.removesuffix(b', "k999": null')
+    assert parse_body(Whole, b'{"label": "abc", ' + just + b"}", Services()).label == "abc"
+
+
 def test_null_means_omitted_unless_the_field_is_nullable() -> None:
     body = parse_body(Whole, b'{"label": "abc", "size": null, "kind": null}', Services())
     assert (body.size, body.kind) == (10, "a")

@@ -22,6 +22,7 @@ from roost.jobs.queue import JobQueue
 from roost.resources.images import upload_service as service
 from roost.resources.images.upload_queries import Pending
 from roost.resources.images.upload_rules import MAX_COMPRESSED, RefusedError, Unpacker
+from roost.shares import on_behalf_of
 from roost.store import Store
 from roost.threads import UPLOADS
 
@@ -55,7 +56,7 @@ class ImageUploads:
         pending = await service.begin(self.store, self.clock, secret)
         if pending is None:
             raise not_found()
-        with self._place(pending.account_id):
+        with self._place(pending.account_id), on_behalf_of(pending.account_id):
             await self._receive(request, pending)
         return JSONResponse({})
 

@@ -15,6 +15,7 @@ from roost.jobs.kinds import AnyKind, AnyStep
 from roost.jobs.model import Job
 from roost.jobs.run import Tools
 from roost.jobs.verdicts import Again, Done, Fail, Fatal, Next, Verdict, Write, next_step
+from roost.shares import on_behalf_of
 from roost.store import Queries
 from roost.tracing import Attributes, Span
 from roost.waiting import NotYetError, may_leave
@@ -55,6 +56,7 @@ class Execution:
         with (
             self._env.tracer.span("job", f"job {job.kind}", _told(job), job.trace) as span,
             structlog.contextvars.bound_contextvars(**context),
+            on_behalf_of(job.account_id),
         ):
             if job.fence == 1 and job.account_id is not None:
                 _log.info("job_started")

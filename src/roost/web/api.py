@@ -20,6 +20,7 @@ from roost.core.identity import Identity
 from roost.errors import ApiError, Problem, forbidden, not_found, out_of_scope, unauthenticated
 from roost.secrets import Box
 from roost.services import Services
+from roost.shares import on_behalf_of
 from roost.store import Connection, Store
 from roost.web import exchange as http
 from roost.web.access_log import AccessLog
@@ -58,6 +59,11 @@ a transaction for the sake of others, twice."""
 
 ANONYMOUS_RATE = Rate(100, 60)
 """Requests with a bad token or without one, where one is needed; for each address."""
+
+LARGE = 64 * 1024
+"""Bytes of a body that take a processor for a while, as JSON."""
+LARGE_RATE = Rate(240, 120)
+"""Requests with a large body, beside the limit of the operation; for each user."""
 
 _REFUSED = frozenset((401, 403, 429))
 """Calls that the token or the user were not allowed, and those that were not looked at."""
@@ -143,11 +149,12 @@ class Api:
             client=exchange.client,
             base=exchange.base,
         )
-        if endpoint.writes:
-            return await self._write(exchange, endpoint, call, receive)
-        self._select(exchange, endpoint, call)
-        async with self._turn(exchange):
-            return await _handle(endpoint, call, None)
+        with on_behalf_of(None if call.caller is None else call.account_id):
+            if endpoint.writes:
+                return await self._write(exchange, endpoint, call, receive)
+            self._select(exchange, endpoint, call)
+            async with self._turn(exchange):
+                return await _handle(endpoint, call, None)
 
     async def _authorize(self, exchange: Exchange, endpoint: Endpoint, params: Params) -> None:
         identity = await self._identify(exchange)
@@ -219,6 +226,8 @@ class Api:
         if key is not None:
             check_key(key)
         raw = await http.read(exchange, receive, endpoint.max_body or self._edge.max_body)
+        if len(raw) > LARGE:
+            self._count(exchange, _caller(exchange), "large bodies", LARGE_RATE)
         async with self._turn(exchange), AsyncExitStack() as stack:
             await self._admit_again(exchange, endpoint, call)
             try:

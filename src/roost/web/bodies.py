@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, ErrorDetails
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from roost.core.context import Context
 from roost.errors import ApiError, Problem, invalid, invalid_fields
@@ -32,6 +32,8 @@ _OF_FIELDS = ("default", "deprecated", "description")
 """What the schema of a field says beside what its value is."""
 MAX_DEPTH = 64
 """Objects and arrays within each other; Python's own limit would end in an error of ours."""
+MAX_FIELDS = 1000
+"""Of an object, with those that are ignored."""
 
 
 def or_null(schema: JsonSchemaValue) -> JsonSchemaValue:
@@ -57,7 +59,12 @@ class Body(BaseModel):
     def _drop_omitted(cls, data: object) -> object:
         if not isinstance(data, dict):
             return data
-        return {k: v for k, v in data.items() if v is not None or k in cls._nullable()}
+        if len(data) > MAX_FIELDS:
+            raise PydanticCustomError(
+                "too_many_fields", "Must have at most {most} fields", {"most": MAX_FIELDS}
+            )
+        nullable = cls._nullable()
+        return {k: v for k, v in data.items() if v is not None or k in nullable}
 
     @classmethod
     def __get_pydantic_json_schema__(

@@ -21,6 +21,10 @@ MAX_HEAD = 32 * 1024
 """Bytes of a request's line and headers together; of a chunked body's framing and trailers."""
 MAX_LINES = 100
 MAX_URL = 8 * 1024
+MAX_SMALL_PIECES = 2000
+"""Of a body: each costs as much as a large one."""
+_SMALL = 128
+"""Bytes."""
 UPGRADED = b"/consoles/"
 """Below which requests may become WebSockets."""
 HEAD_SECONDS = 20.0
@@ -32,6 +36,7 @@ _MAX_LINGERING = 64
 _METHODS: Header = (b"allow", b"DELETE, GET, HEAD, OPTIONS, POST, PUT")
 _RETRY: Header = (b"retry-after", b"1")
 _TOO_LARGE = f"The headers must have at most {MAX_HEAD} bytes and {MAX_LINES} lines"
+_TOO_MANY_PIECES = f"The body comes in too many pieces of less than {_SMALL} bytes"
 _TOO_LONG = f"The URL must have at most {MAX_URL} bytes"
 
 
@@ -53,6 +58,9 @@ class BoundedProtocol(HttpToolsProtocol):
     _bounds: ClassVar[Connections]
     _unread = 0
     """Bytes since the last that came to something: a whole head, a piece of a body, its end."""
+    _pieces = 0
+    _body = 0
+    """Pieces and bytes of the body that comes."""
     _deadline: TimerHandle | None = None
     _refused = False
 
@@ -117,13 +125,17 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if len(self.headers) > MAX_LINES or (self._unread > MAX_HEAD and self._is_too_large()):
             raise _RefusalError(431, _TOO_LARGE)
-        self._unread = 0
+        self._unread = self._pieces = self._body = 0
         self._meet_deadline()
         self._bounds.begin(self)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._unread = 0
+        self._pieces += 1
+        self._body += len(body)
+        if self._pieces > MAX_SMALL_PIECES + self._body // _SMALL:
+            raise _RefusalError(400, _TOO_MANY_PIECES)
         super().on_body(body)
 
     def on_message_complete(self) -> None:

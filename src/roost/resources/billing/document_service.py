@@ -21,7 +21,7 @@ async def pdf_of(db: Queries, papers: Papers, account_id: int, invoice_id: int) 
         raise invalid(
             f"The invoice has {invoice.items} items, and a PDF has up to {MOST_IN_PDF}; see its CSV"
         )
-    async with papers.room:
+    async with papers.room.hold():
         items = await document_queries.items_after(db, invoice, 0, MOST_IN_PDF)
         return await PAPERS.run(_render, papers, invoice, items)
 
@@ -41,7 +41,7 @@ async def csv_of(db: Queries, papers: Papers, account_id: int, invoice_id: int) 
             f"The invoice has {invoice.items} items, and a CSV has up to {MOST_IN_CSV};"
             " list its items"
         )
-    async with papers.room:
+    async with papers.room.hold():
         chunks, after = [invoice_csv.header()], 0
         while items := await document_queries.items_after(db, invoice, after, _CHUNK):
             chunks.append(await PAPERS.run(invoice_csv.lines, items))

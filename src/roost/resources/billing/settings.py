@@ -1,11 +1,11 @@
 """What the operator has set for invoices as files."""
 
-import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from roost.errors import OperatorError
 from roost.settings import Settings
+from roost.shares import Places
 
 _AT_ONCE = 2
 """Invoices that are in memory at the same time; others wait."""
@@ -23,7 +23,7 @@ class Papers:
     """Lines that say who charges."""
     font: Path | None
     """For what the own font lacks."""
-    room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE), repr=False)
+    room: Places = field(default_factory=lambda: Places(_AT_ONCE), repr=False)
 
     @classmethod
     def of(cls, settings: Settings) -> "Papers":

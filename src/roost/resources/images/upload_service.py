@@ -78,5 +78,5 @@ def take(file: SparseFile, unpacker: Unpacker, data: bytes) -> None:
 
 def finish(file: SparseFile, unpacker: Unpacker) -> None:
     """The same at the end of the data."""
-    unpacker.end()
+    file.write(unpacker.end())
     file.finish()
