@@ -212,6 +212,15 @@ async def test_a_disk_starts_as_what_was_uploaded(
     assert await harness.read_disk(target) == "what is uploaded"
 
 
+async def test_an_upload_of_one_sector_is_a_disk(
+    harness: Harness, number: int, tmp_path: Path
+) -> None:
+    source = tmp_path / "sent"
+    source.write_bytes(bytes(512))
+    assert await _keep(harness, number, source) == 1
+    assert number in await harness.engine.images.list()
+
+
 async def test_a_file_that_names_another_one_is_only_bytes(
     harness: Harness, disk: DiskSpec, number: int, tmp_path: Path
 ) -> None:
