@@ -49,18 +49,13 @@ from roost.jobs.metrics import Metrics
 from roost.jobs.queue import JobQueue
 from roost.jobs.schedules import of_host
 from roost.jobs.worker import Worker
-from roost.resources.billing.settings import Papers
-from roost.resources.cancellation.settings import Cancellation
 from roost.resources.compute import queries as compute
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.power_service import ComputeMetrics
-from roost.resources.databases.settings import DatabaseZone, Verification
 from roost.resources.domains import holder_queries
 from roost.resources.domains.name_rules import public_suffixes
 from roost.resources.images.imported_service import ImportedImages
-from roost.resources.oauth_clients.queries import PublicUrl
 from roost.resources.regions.rules import served
-from roost.resources.suspension.settings import Grace
 from roost.resources.tokens.service import StoredTokens, TokenUsage
 from roost.secrets import Box
 from roost.services import Services
@@ -245,7 +240,6 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 engines,
                 dns,
                 reverse_dns,
-                DatabaseZone(settings.databases_domain),
                 Neighbours(GROUPS.neighbours),
                 *GROUPS.neighbours,
                 ComputeMetrics(metrics, [region.id for region in catalog.regions]),
@@ -258,18 +252,14 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 letters_of(settings),
                 Endings(*GROUPS.endings),
                 Suspensions(*GROUPS.suspensions),
-                Grace.of(settings),
-                Cancellation.of(settings),
-                await DISK.run(Papers.of, settings),
-                Verification.of(settings),
                 Promises(*GROUPS.promises),
                 Holdings(*GROUPS.holdings),
                 Entities(GROUPS.entities),
                 support_rules(settings),
                 open_messages(settings),
                 open_gateway(settings),
-                PublicUrl(settings.public_url),
                 registry,
+                *await DISK.run(GROUPS.services, settings),
                 Links(await DISK.run(Identity, settings.sealing_key)),
                 Spool((settings.images or settings.state / "images") / ".uploads"),
             ),

@@ -22,6 +22,7 @@ from roost.core.retention import Retention
 from roost.core.suspensions import Suspension
 from roost.jobs.kinds import AnyKind
 from roost.jobs.schedules import AnySchedule
+from roost.settings import Settings
 from roost.store import Queries
 
 T = TypeVar("T")
@@ -29,6 +30,10 @@ T = TypeVar("T")
 Holders: TypeAlias = tuple[Plane[Engine], Callable[[Queries], Awaitable[list[tuple[str, str]]]]]
 """A data plane, and the query for regions and the names of the engines that hold something there.
 """
+
+
+def _no_services(settings: Settings) -> Iterable[object]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +75,9 @@ class Group:
     """What takes memory and storage of the hosts of regions."""
     holdings: tuple[Holding, ...] = ()
     """What hosts have, and another one takes over when one is dead."""
+    services: Callable[[Settings], Iterable[object]] = _no_services
+    """What the group keeps for the life of a process: above all what the operator has set. It may
+    read files. OperatorError for settings that do not fit."""
 
 
 class Groups:
@@ -103,6 +111,10 @@ class Groups:
         self.suspensions = _all(group.suspensions for group in groups)
         self.promises = _all(group.promises for group in groups)
         self.holdings = _all(group.holdings for group in groups)
+
+    def services(self, settings: Settings) -> list[object]:
+        """Those of all groups. Raises OperatorError."""
+        return [service for group in self.groups for service in group.services(settings)]
 
 
 def _all(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:

@@ -2,6 +2,7 @@
 
 from roost.core.group import Group
 from roost.resources.billing import endpoints, fsck, jobs, mail_jobs
+from roost.resources.billing.settings import Papers
 
 GROUP = Group(
     endpoints=(endpoints,),
@@ -9,4 +10,5 @@ GROUP = Group(
     schedules=(jobs.EVERY_HOUR,),
     at_start=(jobs.EVERY_HOUR,),
     checks=(fsck.check_invoices,),
+    services=lambda settings: (Papers.of(settings),),
 )

@@ -19,6 +19,7 @@ from roost.resources.databases import (
 )
 from roost.resources.databases.engine import DATABASE_PLANE
 from roost.resources.databases.queries import DATABASE
+from roost.resources.databases.settings import DatabaseZone, Verification
 
 GROUP = Group(
     endpoints=(endpoints, backup_endpoints),
@@ -40,4 +41,5 @@ GROUP = Group(
     endings=(endings.DATABASES,),
     suspensions=(suspension_service.DATABASES,),
     holders=((DATABASE_PLANE, queries.engines_in_use),),
+    services=lambda settings: (DatabaseZone.of(settings), Verification.of(settings)),
 )

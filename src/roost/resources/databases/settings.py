@@ -15,6 +15,10 @@ class DatabaseZone:
     name: str
     """Without the final period."""
 
+    @classmethod
+    def of(cls, settings: Settings) -> "DatabaseZone":
+        return cls(settings.databases_domain)
+
 
 @dataclass(frozen=True, slots=True)
 class Verification:
