@@ -34,6 +34,7 @@ def build_schemas(endpoints: Iterable[Endpoint]) -> dict[str, dict[str, object]]
     bodies = {e.body for e in endpoints if e.body is not None}
     rows = {row for e in endpoints if (row := row_of(e.returns)) is not None}
     rows |= {ErrorBody, DryRunRow, Warned}
+    _check_unique((*bodies, *rows))
     schemas: dict[str, dict[str, object]] = {}
     for definitions in (_body_schemas(bodies), _row_schemas(rows)):
         clash = schemas.keys() & definitions.keys()
@@ -43,6 +44,16 @@ def build_schemas(endpoints: Iterable[Endpoint]) -> dict[str, dict[str, object]]
     for endpoint in endpoints:
         _mark_filterable(endpoint, schemas)
     return schemas
+
+
+def _check_unique(records: Iterable[type]) -> None:
+    """The document has one list of records for all groups."""
+    by_name: dict[str, type] = {}
+    for record in records:
+        other = by_name.setdefault(record.__name__, record)
+        if other is not record:
+            places = sorted((record.__module__, other.__module__))
+            raise ValueError(f"{' and '.join(places)} both have a record {record.__name__}")
 
 
 def _mark_filterable(endpoint: Endpoint, schemas: Mapping[str, Mapping[str, object]]) -> None:
