@@ -2,11 +2,9 @@
 
 import time
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 
-import grpc
-import grpc.aio
-
-from roost.core.engine import EngineError
+from roost.engines.seaweedfs.calls import connected
 from roost.engines.seaweedfs.wire import field, fields, first, integer
 from roost.resources.object_storage.engine import MadeBucket
 
@@ -20,13 +18,10 @@ _PURGE_SECONDS = 600.0
 async def purge(address: str, bucket: str) -> None:
     """Delete a bucket with all that it holds."""
     deletion = field(1, _BUCKETS) + field(2, bucket) + integer(5, 1) + integer(6, 1)
-    async with grpc.aio.insecure_channel(address) as channel:
-        for method, message in (("DeleteEntry", deletion), ("DeleteCollection", field(1, bucket))):
-            call = channel.unary_unary(_SERVICE + method, _same, _same)
-            try:
-                await call(message, timeout=_PURGE_SECONDS)
-            except grpc.aio.AioRpcError as error:
-                raise EngineError("The object storage does not delete the bucket") from error
+    doing = "The object storage does not delete the bucket"
+    async with connected(address) as calls:
+        await calls.ask(doing, f"{_SERVICE}DeleteEntry", deletion, _PURGE_SECONDS)
+        await calls.ask(doing, f"{_SERVICE}DeleteCollection", field(1, bucket), _PURGE_SECONDS)
 
 
 async def made(address: str) -> AsyncGenerator[MadeBucket, None]:
@@ -34,14 +29,13 @@ async def made(address: str) -> AsyncGenerator[MadeBucket, None]:
     # No path begins with the prefix: what is in the folder of buckets alone is told.
     wanted = field(1, "roost") + field(2, "/roost/none") + integer(3, time.time_ns())
     wanted += integer(7, time.time_ns() & 0x7FFFFFFF) + integer(9, 1) + field(10, _BUCKETS)
-    async with grpc.aio.insecure_channel(address) as channel:
-        call = channel.unary_stream(_SERVICE + "SubscribeMetadata", _same, _same)
-        try:
-            async for message in call(wanted):
+    doing = "The object storage tells no more of new buckets"
+    async with connected(address) as calls:
+        answers = calls.listen(doing, f"{_SERVICE}SubscribeMetadata", wanted)
+        async with aclosing(answers) as messages:
+            async for message in messages:
                 for each in read_made(message):
                     yield each
-        except grpc.aio.AioRpcError as error:
-            raise EngineError("The object storage tells no more of new buckets") from error
 
 
 def read_made(message: bytes) -> Iterator[MadeBucket]:
@@ -64,7 +58,3 @@ def read_made(message: bytes) -> Iterator[MadeBucket]:
 def _owner(entry: bytes) -> bytes | None:
     extended = (value for number, value in fields(entry) if number == 5)
     return next((first(each, 2) for each in extended if first(each, 1) == _OWNER), None)
-
-
-def _same(message: bytes) -> bytes:
-    return message

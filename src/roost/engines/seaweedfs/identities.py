@@ -9,14 +9,12 @@ import hmac
 import json
 import time
 
-import grpc
-import grpc.aio
-
-from roost.core.engine import EngineError
+from roost.engines.seaweedfs.calls import CallError, Calls, Status, connected
 from roost.engines.seaweedfs.wire import field, fields
 from roost.resources.object_storage.engine import KeySpec
 
 _KEYS = "/iam_pb.SeaweedIdentityAccessManagement/"
+_DOING = "The object storage does not take the key"
 _SECONDS = 10.0
 _TOKEN_SECONDS = 60
 
@@ -30,44 +28,38 @@ class Identities:
 
     async def put(self, key: KeySpec, policy: str) -> None:
         """The policy acts at once, also on a user who is there."""
-        async with grpc.aio.insecure_channel(self._address) as channel:
-            await self._call(channel, "PutPolicy", field(1, key.name) + field(2, policy))
+        async with connected(self._address) as calls:
+            await self._call(calls, "PutPolicy", field(1, key.name) + field(2, policy))
             credential = field(1, key.access_key) + field(2, key.secret_key) + field(3, "Active")
             identity = field(1, key.name) + field(2, credential) + field(7, key.name)
-            already = grpc.StatusCode.ALREADY_EXISTS
-            await self._call(channel, "CreateUser", field(1, identity), already)
+            already = Status.ALREADY_EXISTS
+            await self._call(calls, "CreateUser", field(1, identity), already)
 
     async def delete(self, name: str) -> None:
-        missing = grpc.StatusCode.NOT_FOUND
-        async with grpc.aio.insecure_channel(self._address) as channel:
-            await self._call(channel, "DeleteUser", field(1, name), missing)
-            await self._call(channel, "DeletePolicy", field(1, name), missing)
+        missing = Status.NOT_FOUND
+        async with connected(self._address) as calls:
+            await self._call(calls, "DeleteUser", field(1, name), missing)
+            await self._call(calls, "DeletePolicy", field(1, name), missing)
 
     async def names(self) -> list[str]:
-        async with grpc.aio.insecure_channel(self._address) as channel:
-            answer = await self._call(channel, "ListUsers", b"")
+        async with connected(self._address) as calls:
+            answer = await self._call(calls, "ListUsers", b"")
         return sorted(value.decode() for number, value in fields(answer) if number == 1)
 
     async def _call(
         self,
-        channel: grpc.aio.Channel,
+        calls: Calls,
         method: str,
         message: bytes,
-        harmless: grpc.StatusCode | None = None,
+        harmless: Status | None = None,
     ) -> bytes:
-        call = channel.unary_unary(_KEYS + method, _same, _same)
-        header = ("authorization", f"Bearer {_token(self._signing_key)}")
+        header = {"authorization": f"Bearer {_token(self._signing_key)}"}
         try:
-            answer: bytes = await call(message, timeout=_SECONDS, metadata=(header,))
-        except grpc.aio.AioRpcError as error:
-            if error.code() == harmless:
-                return b""
-            raise EngineError("The object storage does not take the key") from error
-        return answer
-
-
-def _same(message: bytes) -> bytes:
-    return message
+            return await calls.ask(_DOING, _KEYS + method, message, _SECONDS, header)
+        except CallError as error:
+            if harmless is None or error.status is not harmless:
+                raise
+            return b""
 
 
 def _token(key: str) -> str:

@@ -1,0 +1,17 @@
+"""Programs that the server starts while libraries with threads and connections of their own are
+busy: none of them dies before it has begun, and nothing is said but by the server itself."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support import program_starts
+
+
+def test_no_program_dies_while_buckets_are_busy(tmp_path: Path) -> None:
+    command = (sys.executable, program_starts.__file__, str(tmp_path / "objects"))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == {"grpc": True, "transfers": True}
+    assert done.stderr == ""
