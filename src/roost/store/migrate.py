@@ -1,20 +1,30 @@
 """Bring a database to the newest revision.
 
-A revision is a file `NNNN_title.py` in `migrations/versions`; its number is its name, and its
-`UPGRADE` all that it does. A start on a database that is up to date costs one query, and a new
-database no more than its tables: Alembic is imported only to change one that is in use.
+A revision is a file `NNNN_title.py` in `migrations/versions`; its number is its name, `UPGRADE` is
+all that it does, and `DOWNGRADE` takes that back. A start on a database that is up to date costs
+one query. A revision that has landed is never edited.
 """
 
+import runpy
+from collections.abc import Iterable
 from pathlib import Path
 
 from roost.errors import OperatorError
-from roost.store.migrations import fresh
 from roost.store.pool import Connection, connect
 
 VERSIONS = Path(__file__).parent / "migrations" / "versions"
+BASE = "base"
+"""Before the first revision: an empty database."""
 
 _LOCK = 0x726F6F7374
 """The advisory lock of a migrating process ("roost")."""
+
+# The table has the name of the tool that the first revisions were run by.
+_MARK = """
+create table if not exists alembic_version (
+    version_num varchar(32) not null constraint alembic_version_pkc primary key
+);
+"""
 
 
 class RevisionError(OperatorError):
@@ -28,7 +38,7 @@ def revisions() -> list[Path]:
 
 def head() -> str:
     """The newest revision that this program has."""
-    return revisions()[-1].name[:4]
+    return _number(revisions()[-1])
 
 
 async def current(connection: Connection) -> str | None:
@@ -42,7 +52,7 @@ async def current(connection: Connection) -> str | None:
 async def upgrade(dsn: str, revision: str | None = None) -> None:
     """To `revision`, or to the newest one. Any number of processes may do this at once.
 
-    Raises RevisionError when the database belongs to a newer program.
+    All or nothing. Raises RevisionError when the database belongs to a newer program.
     """
     wanted = revision or head()
     connection = await connect(dsn)
@@ -56,23 +66,35 @@ async def upgrade(dsn: str, revision: str | None = None) -> None:
                 f"the database is at revision {found}, newer than this program, which knows"
                 f" {head()}: install the version that made it"
             )
-        if found is None:
-            await fresh.build(connection, (p for p in revisions() if p.name[:4] <= wanted))
-        elif found != wanted:
-            from roost.store.migrations import runner
-
-            await runner.upgrade(dsn, wanted)
+        missing = [each for each in revisions() if (found or "") < _number(each) <= wanted]
+        if missing:
+            await _run(connection, "UPGRADE", missing, wanted)
     finally:
         await connection.close()
 
 
 async def downgrade(dsn: str, revision: str) -> None:
-    """Back to `revision`, or to nothing with `base`; what the tables since then held is lost."""
-    from roost.store.migrations import runner
-
+    """Back to `revision`, or to nothing with BASE; what the tables since then held is lost."""
+    wanted = "" if revision == BASE else revision
     connection = await connect(dsn)
     try:
         await connection.execute("select pg_advisory_lock($1)", _LOCK)
-        await runner.downgrade(dsn, revision)
+        found = await current(connection) or ""
+        later = [each for each in revisions() if wanted < _number(each) <= found]
+        await _run(connection, "DOWNGRADE", reversed(later), wanted)
     finally:
         await connection.close()
+
+
+async def _run(connection: Connection, which: str, files: Iterable[Path], wanted: str) -> None:
+    async with connection.transaction():
+        await connection.execute(_MARK)
+        for path in files:
+            await connection.execute(runpy.run_path(str(path))[which])
+        await connection.execute("delete from alembic_version")
+        if wanted:
+            await connection.execute("insert into alembic_version values ($1)", wanted)
+
+
+def _number(path: Path) -> str:
+    return path.name[:4]

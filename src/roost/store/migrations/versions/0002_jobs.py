@@ -1,10 +1,5 @@
 """Jobs and the schedules that make them."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0002"
-down_revision = "0001"
-
 UPGRADE = """
 create table job (
     id bigint generated always as identity (start with 100000) primary key,
@@ -57,11 +52,3 @@ DOWNGRADE = """
 drop table job_schedule;
 drop table job;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

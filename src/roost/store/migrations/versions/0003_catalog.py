@@ -1,10 +1,5 @@
 """The catalogue: regions, plans, kernels, images and address pools."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0003"
-down_revision = "0002"
-
 UPGRADE = """
 create table region (
     id text primary key,
@@ -95,11 +90,3 @@ drop table region_availability;
 drop table compute_type;
 drop table region;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Accounts, their users and tokens, and answers kept for Idempotency-Key."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0004"
-down_revision = "0003"
-
 UPGRADE = """
 create table account (
     id bigint generated always as identity (start with 100000) primary key,
@@ -53,11 +48,3 @@ drop table token;
 drop table api_user;
 drop table account;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

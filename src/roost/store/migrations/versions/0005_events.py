@@ -1,10 +1,5 @@
 """Events, as users see them (spec B events; reference: Event)."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0005"
-down_revision = "0004"
-
 UPGRADE = """
 create table event (
     id bigint generated always as identity (start with 100000) primary key,
@@ -37,11 +32,3 @@ create index on event (account_id, read, id) where not read;
 DOWNGRADE = """
 drop table event;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """IP addresses and compute instances."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0006"
-down_revision = "0005"
-
 UPGRADE = """
 create table ip_address (
     address inet primary key,
@@ -77,11 +72,3 @@ drop table compute_instance;
 drop table ip_address_fill;
 drop table ip_address;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Whether an instance's guest has been made."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0008"
-down_revision = "0007"
-
 UPGRADE = """
 alter table compute_instance add column provisioned boolean not null default false;
 comment on column compute_instance.provisioned is
@@ -16,11 +11,3 @@ update compute_instance set provisioned = true
 DOWNGRADE = """
 alter table compute_instance drop column provisioned;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

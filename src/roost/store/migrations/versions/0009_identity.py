@@ -1,10 +1,5 @@
 """Who may do what: account data, users, grants, tokens of all kinds, keys, logins, OAuth."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0009"
-down_revision = "0008"
-
 UPGRADE = """
 alter table account
     add first_name text not null default '',
@@ -219,11 +214,3 @@ alter table account
     drop state, drop zip, drop country, drop phone, drop tax_id, drop network_helper,
     drop backups_enabled, drop parent_id;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Support tickets, their replies and attachments."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0013"
-down_revision = "0012"
-
 UPGRADE = """
 create table ticket (
     id bigint generated always as identity (start with 100000) primary key,
@@ -69,11 +64,3 @@ drop table ticket_attachment;
 drop table ticket_reply;
 drop table ticket;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

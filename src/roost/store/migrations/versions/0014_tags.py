@@ -1,10 +1,5 @@
 """The tags of an account, also those that nothing has."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0014"
-down_revision = "0013"
-
 UPGRADE = """
 create table tag (
     account_id bigint not null references account,
@@ -24,11 +19,3 @@ insert into tag (account_id, label)
 DOWNGRADE = """
 drop table tag;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Jobs are claimed by account and kind, and their deadlines are real time."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0016"
-down_revision = "0014"
-
 UPGRADE = """
 alter table job add column behind boolean not null default false;
 comment on column job.behind is
@@ -33,11 +28,3 @@ alter table job drop column behind;
 alter table job alter column deadline type timestamp using deadline at time zone 'UTC';
 create index job_due on job (run_at, id) where status in ('queued', 'waiting');
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Sizes of domains, names of addresses that changed, and events that wait for one job together."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0017"
-down_revision = "0016"
-
 UPGRADE = """
 alter table domain add column size bigint not null default 0;
 comment on column domain.size is 'Bytes of the targets of its records';
@@ -33,11 +28,3 @@ drop table reverse_change;
 drop table job_event;
 alter table domain drop column size;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Revocation at once, whose event it was, and usernames that differ by more than case."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0018"
-down_revision = "0017"
-
 UPGRADE = """
 create table identity_epoch (epoch bigint not null);
 comment on table identity_epoch is 'One row: the number of the last change of tokens and users';
@@ -67,11 +62,3 @@ alter table event drop user_id;
 drop table identity_reader;
 drop table identity_epoch;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

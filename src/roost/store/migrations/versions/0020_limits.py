@@ -3,11 +3,6 @@
 Also the order of types, the kind of regions' sites, and the prefix of private addresses.
 """
 
-from roost.store.migrations.sql import execute
-
-revision = "0020"
-down_revision = "0018"
-
 UPGRADE = """
 alter table account add limits jsonb not null default '{}';
 comment on column account.limits is 'Where they are not the catalogue''s: amounts by name';
@@ -105,11 +100,3 @@ drop table region_capacity;
 alter table compute_instance drop resize_type;
 alter table account drop limits;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """How many rows an account has of instances, volumes and domains, and a user of grants on them."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0022"
-down_revision = "0020"
-
 _TABLES = """
 create table row_count (
     owner bigint not null,
@@ -109,11 +104,3 @@ drop function count_tags cascade;
 drop function count_row cascade;
 drop table row_count;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

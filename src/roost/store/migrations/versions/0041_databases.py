@@ -1,10 +1,5 @@
 """Managed databases, their backups, and what the catalogue says of both."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0041"
-down_revision = "0023"
-
 UPGRADE = """
 create table database_engine (
     id text primary key,
@@ -94,11 +89,3 @@ drop table managed_database;
 drop table database_type;
 drop table database_engine;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

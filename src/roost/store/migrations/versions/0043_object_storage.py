@@ -1,10 +1,5 @@
 """Object storage: clusters, buckets, keys, and what both sent and hold."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0043"
-down_revision = "0042"
-
 UPGRADE = """
 create table object_cluster (
     id text primary key,
@@ -100,11 +95,3 @@ drop table object_acl;
 drop table object_bucket;
 drop table object_cluster;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Addresses that instances get, give away and share."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0044"
-down_revision = "0043"
-
 UPGRADE = """
 create table ip_share (
     address inet not null references ip_address on delete cascade,
@@ -29,11 +24,3 @@ DOWNGRADE = """
 drop table ip_leaving;
 drop table ip_share;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

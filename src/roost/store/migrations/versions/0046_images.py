@@ -1,10 +1,5 @@
 """Private images: their numbers, and which engine holds them."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0046"
-down_revision = "0045"
-
 UPGRADE = """
 create sequence image_number start with 100000;
 
@@ -41,11 +36,3 @@ alter table image
     drop column compute_id, drop column deleting;
 drop sequence image_number;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """The ledger, invoices, payments and how they are made."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0047"
-down_revision = "0046"
-
 UPGRADE = """
 create table unit_price (
     service text primary key,
@@ -94,11 +89,3 @@ drop function refuse_change();
 alter table account drop column invoiced_until;
 drop table unit_price;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """What instances use: the last readings, amounts by time, and traffic by month."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0048"
-down_revision = "0047"
-
 UPGRADE = """
 create table usage_reading (
     compute_id bigint primary key references compute_instance on delete cascade,
@@ -63,11 +58,3 @@ drop table usage_month;
 drop table usage_amount;
 drop table usage_reading;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Payments, how they are made, and what the balance of an account consists of."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0049"
-down_revision = "0048"
-
 UPGRADE = """
 create table posting (
     id bigint generated always as identity primary key,
@@ -60,11 +55,3 @@ drop table payment;
 drop table payment_method;
 drop table posting;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

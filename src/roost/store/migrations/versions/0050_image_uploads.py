@@ -1,10 +1,5 @@
 """Uploads of images: who may send the data, and until when."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0050"
-down_revision = "0049"
-
 UPGRADE = """
 alter table image
     add column upload_hash bytea unique,
@@ -20,11 +15,3 @@ DOWNGRADE = """
 delete from image where status = 'pending_upload';
 alter table image drop column upload_hash, drop column upload_until;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

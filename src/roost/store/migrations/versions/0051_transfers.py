@@ -1,10 +1,5 @@
 """Transfers of instances between accounts; rows that change their owner are counted."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0051"
-down_revision = "0050"
-
 UPGRADE = """
 create table entity_transfer (
     token text primary key,
@@ -37,11 +32,3 @@ drop trigger count_owner on compute_instance;
 drop function count_owner();
 drop table entity_transfer;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Ranges of IPv6 addresses that are routed to instances."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0052"
-down_revision = "0051"
-
 UPGRADE = """
 create table ipv6_range (
     network cidr primary key,
@@ -37,11 +32,3 @@ alter table ip_leaving
 drop table ipv6_range_share;
 drop table ipv6_range;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

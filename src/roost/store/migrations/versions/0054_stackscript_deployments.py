@@ -1,10 +1,5 @@
 """Which instances were made with which StackScript."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0054"
-down_revision = "0053"
-
 UPGRADE = """
 create table stackscript_deployment (
     stackscript_id bigint references stackscript on delete cascade,
@@ -15,11 +10,3 @@ create index on stackscript_deployment (compute_id);
 """
 
 DOWNGRADE = "drop table stackscript_deployment"
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """The record of an account shows its default card."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0055"
-down_revision = "0054"
-
 UPGRADE = """
 alter table account add card_last_four text, add card_expiry text;
 update account a set card_last_four = m.last_four, card_expiry = to_char(m.expiry, 'MM/YYYY')
@@ -13,11 +8,3 @@ where m.account_id = a.id and m.is_default and m.removed is null;
 """
 
 DOWNGRADE = "alter table account drop card_last_four, drop card_expiry"
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Accounts that were canceled."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0056"
-down_revision = "0055"
-
 UPGRADE = """
 alter table account
     add column canceled timestamp(0),
@@ -32,11 +27,3 @@ alter table account
     drop column canceled_by,
     drop column canceled;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

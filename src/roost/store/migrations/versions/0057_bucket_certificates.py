@@ -1,10 +1,5 @@
 """Certificates of buckets."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0057"
-down_revision = "0056"
-
 UPGRADE = """
 create table object_certificate (
     id bigint generated always as identity primary key,
@@ -17,11 +12,3 @@ comment on column object_certificate.private_key is 'Sealed';
 """
 
 DOWNGRADE = "drop table object_certificate"
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

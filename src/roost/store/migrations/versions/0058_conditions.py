@@ -1,10 +1,5 @@
 """What operators are told of."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0058"
-down_revision = "0057"
-
 UPGRADE = """
 create table operator_condition (
     id bigint generated always as identity primary key,
@@ -36,11 +31,3 @@ drop index account_owing;
 alter table object_certificate drop column expires;
 drop table operator_condition;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

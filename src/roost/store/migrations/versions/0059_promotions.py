@@ -1,10 +1,5 @@
 """Promotions of accounts, the codes that begin them, and credits that operators give."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0059"
-down_revision = "0058"
-
 UPGRADE = """
 create table promo_code (
     code text primary key,
@@ -62,11 +57,3 @@ drop index invoice_item_resource_id_idx;
 drop table promotion;
 drop table promo_code;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """When cards are charged again that were declined."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0060"
-down_revision = "0059"
-
 UPGRADE = """
 alter table account
     add column charge_tries smallint not null default 0,
@@ -19,11 +14,3 @@ create index on account (charge_again) where charge_again is not null;
 DOWNGRADE = """
 alter table account drop column charge_tries, drop column charge_again, drop column charge_told;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

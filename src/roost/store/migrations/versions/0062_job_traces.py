@@ -1,10 +1,5 @@
 """Where jobs were enqueued, for traces."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0062"
-down_revision = "0061"
-
 UPGRADE = """
 alter table job add column trace text;
 comment on column job.trace is
@@ -14,11 +9,3 @@ comment on column job.trace is
 DOWNGRADE = """
 alter table job drop column trace;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Where instances are on their way to."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0063"
-down_revision = "0062"
-
 UPGRADE = """
 alter table compute_instance add column target_region text;
 comment on column compute_instance.target_region is
@@ -17,11 +12,3 @@ DOWNGRADE = """
 drop index compute_instance_target;
 alter table compute_instance drop column target_region;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Accounts whose services rest."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0064"
-down_revision = "0063"
-
 UPGRADE = """
 alter table account
     add column suspended timestamp(0),
@@ -27,11 +22,3 @@ alter table account
     drop column suspension_reason,
     drop column suspension_warned;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Tickets to the serial consoles of guests."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0065"
-down_revision = "0064"
-
 UPGRADE = """
 create table console_ticket (
     hash bytea primary key,
@@ -19,11 +14,3 @@ create index console_ticket_expires on console_ticket (expires);
 """
 
 DOWNGRADE = "drop table console_ticket"
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """The zone in which managed databases have their names."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0066"
-down_revision = "0065"
-
 UPGRADE = """
 create table database_zone (
     zone text primary key,
@@ -16,11 +11,3 @@ comment on table database_zone is
 """
 
 DOWNGRADE = "drop table database_zone"
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Moments of databases that forks can have, and verified backups."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0069"
-down_revision = "0068"
-
 UPGRADE = """
 alter table managed_database
     add column oldest_moment timestamp,
@@ -27,11 +22,3 @@ alter table database_backup drop column restorable, drop column verified;
 alter table managed_database drop column fork_moment, drop column fork_source,
     drop column oldest_moment;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

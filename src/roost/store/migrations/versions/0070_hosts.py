@@ -1,10 +1,5 @@
 """Several hosts of one cloud: what is on which, and jobs that only its workers may run."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0070"
-down_revision = "0069"
-
 UPGRADE = """
 create table host (
     name text primary key,
@@ -76,11 +71,3 @@ alter table compute_instance drop column host;
 alter table worker drop column host;
 drop table host;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

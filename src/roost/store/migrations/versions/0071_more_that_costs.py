@@ -1,10 +1,5 @@
 """What is free of a service, invoices that keep their customer, and parents who pay."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0071"
-down_revision = "0070"
-
 UPGRADE = """
 alter table unit_price add column free integer not null default 0;
 comment on column unit_price.free is 'Units of an account that cost nothing';
@@ -30,11 +25,3 @@ alter table account drop column parent_pays;
 comment on column ledger.monthly is null;
 alter table unit_price drop column free;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

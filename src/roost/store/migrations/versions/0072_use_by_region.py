@@ -1,10 +1,5 @@
 """From which region instances sent, for the pools of regions."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0072"
-down_revision = "0071"
-
 UPGRADE = """
 alter table usage_month add column region text not null default '';
 comment on column usage_month.region is 'Where the instance was; empty: not known';
@@ -29,11 +24,3 @@ insert into usage_month (account_id, month, compute_id, bytes_in, bytes_out)
 select account_id, month, compute_id, bytes_in, bytes_out from summed;
 drop table summed;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

@@ -1,10 +1,5 @@
 """Live migrations as maintenance: where the instance was."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0073"
-down_revision = "0072"
-
 UPGRADE = """
 alter table maintenance add column host text;
 comment on column maintenance.host is
@@ -14,11 +9,3 @@ comment on column maintenance.host is
 DOWNGRADE = """
 alter table maintenance drop column host;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)

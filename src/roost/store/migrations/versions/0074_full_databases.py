@@ -1,10 +1,5 @@
 """Managed databases whose disk is full."""
 
-from roost.store.migrations.sql import execute
-
-revision = "0074"
-down_revision = "0073"
-
 UPGRADE = """
 alter table managed_database add column disk_full boolean not null default false;
 comment on column managed_database.disk_full is
@@ -14,11 +9,3 @@ comment on column managed_database.disk_full is
 DOWNGRADE = """
 alter table managed_database drop column disk_full;
 """
-
-
-def upgrade() -> None:
-    execute(UPGRADE)
-
-
-def downgrade() -> None:
-    execute(DOWNGRADE)
