@@ -184,3 +184,21 @@ def test_down_knows_the_catalogue_that_was_served(state: Path, tmp_path: Path) -
     lines = ran("down", "--state", state).splitlines()
     assert server.process.wait() == 0
     assert set(lines[1:]) == {f"region {region}: all guests are off" for region in regions}
+
+
+def test_guests_are_ended_where_the_database_does_not_answer(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that is cut off: what runs is known from its folder."""
+    server = Server.start(state)
+    server.instance()
+    assert any(map(runs, guests(state)))
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:secret@127.0.0.1:1/roost")
+    done = roost("down", "--state", state)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "the database does not answer" in done.stdout.splitlines()[0]
+    assert "region us-lake: all guests are off" in done.stdout
+    assert "secret" not in done.stdout
+    assert guests(state)
+    assert not any(map(runs, guests(state)))
+    monkeypatch.delenv("DATABASE_URL")

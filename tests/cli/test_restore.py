@@ -132,7 +132,7 @@ def test_members_that_are_none(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": 3}, "the backup has a format that this Roost does not know"),
+        ({"format": 4}, "the backup has a format that this Roost does not know"),
         ({"members": []}, "the backup has other members than its manifest"),
         ({"engines": "other"}, "the backup's manifest is refused: Input should be 'auto', "),
         ({"roost": "\x1b[2J"}, "the backup's manifest is refused: String should match pattern"),
@@ -176,15 +176,18 @@ def test_another_key_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert key.read_bytes() == b"other"
 
 
-def test_a_database_of_the_operators_own(
+def test_a_database_of_the_operators_own_that_does_not_answer(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """One line, and nothing is made."""
     backup = write(tmp_path / "backup")
-    monkeypatch.setenv("DATABASE_URL", "postgresql://nowhere.invalid/roost")
-    assert "the database is one of your own" in refused_at_once(backup, tmp_path / "new")
-    done = roost("backup", "--state", server.state, tmp_path / "other")
-    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
-    assert "the database is one of your own (DATABASE_URL)" in done.stderr
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:secret@127.0.0.1:1/roost")
+    assert "the database does not answer" in refused_at_once(backup, tmp_path / "new")
+    for words in (("backup", tmp_path / "other"), ("instance", "list"), ("host", "list")):
+        done = roost(*words, "--state", server.state)
+        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+        assert "the database does not answer" in done.stderr
+        assert "secret" not in done.stderr
     assert not (tmp_path / "other").exists()
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from roost.app.engines import bind_engines, keep_to_engines
 from roost.app.name_server import stop_dns
 from roost.app.served import stopped
-from roost.app.state import open_store, refuse_unfinished
+from roost.app.state import UnreachableError, open_store, refuse_unfinished
 from roost.clock import Clock
 from roost.core.catalog import load
 from roost.core.engine import EngineError
@@ -25,13 +25,14 @@ from roost.threads import DISK
 async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     """Stop the server, guests, managed databases, object storage, name server and database.
 
-    False if one stays. Raises CatalogError, EngineUnavailableError or UnfinishedRestoreError before
-    anything is stopped, and ServedError.
+    False if one stays. What runs is known from the state, so that guests are ended also where a
+    database of the operator's own does not answer. Raises CatalogError, EngineUnavailableError or
+    UnfinishedRestoreError before anything is stopped, and ServedError.
     """
     refuse_unfinished(settings.state)
     database = None if settings.database_url else Cluster(settings.state / "postgres")
     database_ran = database is not None and database.postmaster() is not None
-    engines = await _bind(settings)
+    engines = await _bind(settings, say)
     async with stopped(settings.state) as ran:
         say("stopped the server" if ran else "no server was running")
         ended = await asyncio.gather(
@@ -56,12 +57,15 @@ async def take_down(settings: Settings, say: Callable[[str], None]) -> bool:
     return all(ended)
 
 
-async def _bind(settings: Settings) -> Engines:
+async def _bind(settings: Settings, say: Callable[[str], None]) -> Engines:
     """The engines that hold guests and databases, and no others."""
     catalog = await DISK.run(load, settings.catalog)
     engines = Engines(await bind_engines(settings, catalog, Clock()), settings.host)
-    async with open_store(settings) as store:
-        await keep_to_engines(store, engines)
+    try:
+        async with open_store(settings) as store:
+            await keep_to_engines(store, engines)
+    except UnreachableError as error:
+        say(f"{error}; what the state folder knows of is ended all the same")
     return engines
 
 

@@ -17,7 +17,7 @@ from roost.store import Store
 from roost.threads import DISK
 
 _LOOK_SECONDS = 2.0
-_HOME = "host.id"
+HOME = "host.id"
 """Tells apart two machines, or state folders, that have the same name by mistake."""
 
 _log = structlog.get_logger(__name__)
@@ -68,7 +68,7 @@ async def end_guests(engines: Engines) -> list[str]:
 
 
 def _home(state: Path) -> str:
-    path = state / _HOME
+    path = state / HOME
     if not path.exists():
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_text(new_uuid())

@@ -9,7 +9,8 @@ import structlog
 
 from roost.errors import OperatorError
 from roost.settings import Settings
-from roost.store import Store, migrate
+from roost.store import FAULTS, Connection, Store, migrate
+from roost.store.pool import connect
 
 _log = structlog.get_logger(__name__)
 
@@ -22,6 +23,28 @@ _OTHERS = 0o066
 
 class UnfinishedRestoreError(OperatorError):
     """The state is not whole: a restore of it runs, or was killed."""
+
+
+class UnreachableError(OperatorError):
+    """The database does not answer, or does not let us in."""
+
+
+@asynccontextmanager
+async def reachable(dsn: str) -> AsyncIterator[Connection]:
+    """One connection, closed at the end. Raises UnreachableError."""
+    try:
+        connection = await connect(dsn)
+    except FAULTS as error:
+        raise _unreachable(error) from error
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+def _unreachable(error: Exception) -> UnreachableError:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return UnreachableError(f"the database does not answer: {reason}")
 
 
 def refuse_unfinished(state: Path) -> None:
@@ -37,12 +60,16 @@ def refuse_unfinished(state: Path) -> None:
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The database with all tables; closed again at the end.
 
-    Raises UnfinishedRestoreError, or RevisionError for a database of a newer Roost.
+    Raises UnfinishedRestoreError, UnreachableError, or RevisionError for a database of a newer
+    Roost.
     """
     refuse_unfinished(settings.state)
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     _keep_private(settings.state)
-    store = await Store.open(settings)
+    try:
+        store = await Store.open(settings)
+    except FAULTS as error:
+        raise _unreachable(error) from error
     try:
         await migrate.upgrade(store.dsn)
         yield store

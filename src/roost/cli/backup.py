@@ -29,7 +29,8 @@ def backup(file: Path, disks: Path | None, state: Path | None) -> None:
     """Save the state in a new FILE, whether the server runs or not.
 
     It has the database, the key and token files, the catalogue, the zones with their DNSSEC keys,
-    the attachments and what simulated engines remember. Keep it as secret as the state.
+    the attachments and what simulated engines remember. Keep it as secret as the state. Of several
+    hosts each saves what is on its own disks: run it on all of them.
     """
     if file.exists():
         raise click.BadParameter(f"{file} is there already.", param_hint="'FILE'")
@@ -42,7 +43,7 @@ def backup(file: Path, disks: Path | None, state: Path | None) -> None:
         made = run(back_up(settings, file.absolute(), disks, partial(click.echo, err=True)))
     except OSError as error:
         raise click.ClickException(str(error)) from error
-    for sentence in left_out(settings, disks=disks is not None):
+    for sentence in left_out(settings, made, disks=disks is not None):
         click.echo(sentence, err=True)
     if made.lost:
         click.echo(f"{made.lost} attachments were not there", err=True)

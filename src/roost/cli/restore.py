@@ -12,7 +12,7 @@ from roost.app.backup.restore import restore as restore_state
 from roost.app.fsck import check_state
 from roost.app.logs import configure_logs
 from roost.cli.options import read_settings, roost_options, run
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 
 
 @click.command()
@@ -22,10 +22,16 @@ from roost.settings import Settings
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="The folder of disks and images that the backup was made with.",
 )
+@click.option(
+    "--keep-database",
+    is_flag=True,
+    help="Load no rows: a database of your own (DATABASE_URL) has them still.",
+)
 @roost_options
 def restore(
     file: Path,
     disks: Path | None,
+    keep_database: bool,
     state: Path | None,
     engines: Literal["auto", "simulated", "local"] | None,
     catalog: Path | None,
@@ -38,7 +44,7 @@ def restore(
     settings = read_settings(state=state)
     configure_logs()
     say = partial(click.echo, err=True)
-    choice = Choice(engines, catalog and catalog.absolute(), disks)
+    choice = Choice(engines, catalog and catalog.absolute(), disks, not keep_database)
     try:
         settings = run(restore_state(settings, choice, file, say))
     except OSError as error:
@@ -51,7 +57,9 @@ def restore(
 
 
 def _command(settings: Settings) -> str:
-    words = ["roost", "serve", "--state", str(settings.state), "--engines", settings.engines]
+    is_main = settings.host == MAIN_HOST
+    words = ["roost", *(("serve",) if is_main else ("worker", "--host", settings.host))]
+    words += ["--state", str(settings.state), "--engines", settings.engines]
     if settings.catalog is not None:
         words += ["--catalog", str(settings.catalog)]
     return shlex.join(words)

@@ -1,17 +1,28 @@
 """Dumps of a database, by the programs of PostgreSQL that are installed with Roost."""
 
+import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from roost.errors import OperatorError
 from roost.store.cluster import bundled_programs
 
 _OTHERS_NOT = ("--no-owner", "--no-privileges")
 """What is loaded belongs to the one who loads it, whatever roles there were."""
+
+_SCRIPTED = (
+    *("--no-psqlrc", "--quiet", "--output=/dev/null"),
+    *("--single-transaction", "--set=ON_ERROR_STOP=1"),
+)
+_PREAMBLE = 40
+"""Lines at most in which a script sets what holds for it."""
+_NEWER = (b"SET transaction_timeout = 0;\n",)
+"""That servers before PostgreSQL 17 do not know."""
 
 
 class DumpError(OperatorError):
@@ -25,8 +36,9 @@ def dumping(dsn: str, snapshot: str) -> Iterator[IO[bytes]]:
     Of the exported snapshot, whose transaction lasts at least as long. Raises DumpError at the
     end of the block when the dump is not whole.
     """
-    command = ("pg_dump", "--format=custom", f"--snapshot={snapshot}", f"--dbname={dsn}")
-    with _running(command) as process:
+    shown, secret = without_password(dsn)
+    command = ("pg_dump", "--format=custom", f"--snapshot={snapshot}", f"--dbname={shown}")
+    with _running((*command, *_OTHERS_NOT), secret) as process:
         assert process.stdout is not None
         yield process.stdout
 
@@ -37,22 +49,65 @@ def load(dsn: str, dump: IO[bytes]) -> None:
     Raises DumpError.
     """
     command = ("pg_restore", "--single-transaction", "--exit-on-error", f"--dbname={dsn}")
-    with _running(command) as process:
-        assert process.stdin is not None
-        # Of a program that has ended its exit code tells.
-        with suppress(BrokenPipeError):
-            shutil.copyfileobj(dump, process.stdin)
-        with suppress(BrokenPipeError):
-            process.stdin.close()
+    with _running((*command, *_OTHERS_NOT)) as process:
+        _feed(process, b"", dump)
+
+
+def load_own(dsn: str, dump: IO[bytes]) -> None:
+    """The same for a server of the operator's own, which may be an older one: `pg_restore` begins
+    with settings that those refuse, so that its statements go by `psql`, without these.
+    """
+    shown, secret = without_password(dsn)
+    with tempfile.TemporaryFile() as archive:
+        shutil.copyfileobj(dump, archive)
+        archive.seek(0)
+        with (
+            _running(("psql", *_SCRIPTED, f"--dbname={shown}"), secret) as writer,
+            _running(("pg_restore", "--file=-", *_OTHERS_NOT), reads=archive) as reader,
+        ):
+            assert reader.stdout is not None
+            lines = (reader.stdout.readline() for _ in range(_PREAMBLE))
+            begin = b"".join(each for each in lines if each not in _NEWER)
+            _feed(writer, begin, reader.stdout)
+
+
+def without_password(dsn: str) -> tuple[str, dict[str, str]]:
+    """What all users of the machine may see of a URL, and environment that they may not."""
+    parts = urlsplit(dsn)
+    who, at, where = parts.netloc.rpartition("@")
+    user, _, password = who.partition(":")
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    password = unquote(password) or dict(pairs).get("password", "")
+    if not password:
+        return dsn, {}
+    query = urlencode([pair for pair in pairs if pair[0] != "password"])
+    shown = f"{parts.scheme}://{user}{at}{where}{parts.path}{'?' if query else ''}{query}"
+    return shown, {"PGPASSWORD": password}
+
+
+def _feed(process: subprocess.Popen[bytes], begin: bytes, source: IO[bytes]) -> None:
+    """Of a program that has ended its exit code tells."""
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        process.stdin.write(begin)
+        shutil.copyfileobj(source, process.stdin)
+    with suppress(BrokenPipeError):
+        process.stdin.close()
 
 
 @contextmanager
-def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+def _running(
+    command: Sequence[str],
+    secret: Mapping[str, str] | None = None,
+    reads: IO[bytes] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """`secret`: environment more than ours. `reads`: a file, in place of a pipe."""
     program = str(bundled_programs() / command[0])
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - one of ours
-            [program, *_OTHERS_NOT, *command[1:]],
-            stdin=subprocess.PIPE,
+            [program, *command[1:]],
+            env={**os.environ, **(secret or {})},
+            stdin=subprocess.PIPE if reads is None else reads,
             stdout=subprocess.PIPE,
             stderr=errors,
         )

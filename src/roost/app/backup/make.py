@@ -16,11 +16,14 @@ from roost.app.backup.disks import write_disks
 from roost.app.backup.manifest import ATTACHMENTS, CATALOG, DATABASE, KEY, TLS, TOKEN, Origin
 from roost.app.backup.moment import Moment, held
 from roost.app.backup.pieces import Pieces
+from roost.app.groups import GROUPS
+from roost.app.host import HOME
 from roost.core.engine import EngineError
+from roost.core.hosts.holdings import Holdings
 from roost.core.reconcile import PAGE
 from roost.engines.locks import try_lock
 from roost.resources.support import queries as support
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 from roost.store import Connection, migrate
 from roost.store.dumps import dumping
 from roost.store.embedded import EmbeddedServer
@@ -43,6 +46,8 @@ class Made:
     """Files of guests and images."""
     added: int = 0
     """Bytes of theirs that no earlier backup had."""
+    others: tuple[str, ...] = ()
+    """Other hosts, which have guests or volumes of their own."""
 
 
 async def back_up(
@@ -50,15 +55,18 @@ async def back_up(
 ) -> Made:
     """Write the file; it appears when it is whole, mode 0600. `disks`: a folder for pieces.
 
-    Raises BackupError, ClusterError, DumpError or OSError, and then there is no file.
+    What is no host's is saved on the main host alone. Raises BackupError, ClusterError, DumpError
+    or OSError, and then there is no file.
     """
-    refuse_foreign_database(settings)
+    is_main = settings.host == MAIN_HOST
     with _drafts(settings.state) as drafts, _appearing(target) as file, Writer(file) as writer:
-        async with _database(settings.state) as dsn, held(dsn, settings.state) as moment:
+        async with _database(settings) as dsn, held(dsn, settings.state) as moment:
             origin = await _describe(settings, moment.db)
-            say(f"database at revision {origin.revision}")
-            await DISK.run(_write_moment, writer, moment, drafts)
-            say("key, token, certificates, catalogue and attachments")
+            others = await _other_hosts(settings, origin, moment.db)
+            what = "database at" if is_main else f"host {settings.host}, at"
+            say(f"{what} revision {origin.revision}")
+            await DISK.run(_write_moment, writer, moment, drafts, is_main)
+            say("key, token, certificates, catalogue and attachments" if is_main else "key")
             await DISK.run(_write_small, writer, settings)
             keys = [key async for key in _attachment_keys(settings, moment.db)]
             # Files are there before their rows, so each one that this moment knows is; and they
@@ -69,7 +77,7 @@ async def back_up(
             say("disks, volumes and backups of guests, and images")
             listed, added = await _save_disks(writer, settings, disks, drafts)
         size = await DISK.run(writer.finish, origin)
-    return Made(size, origin.revision, saved, len(keys) - saved, listed, added)
+    return Made(size, origin.revision, saved, len(keys) - saved, listed, added, others)
 
 
 async def _save_disks(
@@ -83,9 +91,15 @@ async def _save_disks(
             raise BackupError(str(error)) from error
 
 
-def left_out(settings: Settings, *, disks: bool) -> list[str]:
+def left_out(settings: Settings, made: Made, *, disks: bool) -> list[str]:
     """What somebody else has to save, a sentence each."""
-    said = ["Not in it: objects in buckets, managed databases."]
+    said = list[str]()
+    if made.others:
+        hosts = ", ".join(made.others)
+        said.append(f"Not in it: what other hosts have; run this there, too: {hosts}.")
+    if settings.host != MAIN_HOST:
+        said.append("Not in it: the database and what else is no host's; back up main, too.")
+    said.append("Not in it: objects in buckets, managed databases.")
     if not disks:
         said.append("Not in it, without --disks: disks, volumes, backups and images of guests.")
     if settings.attachments_bucket is not None:
@@ -95,19 +109,13 @@ def left_out(settings: Settings, *, disks: bool) -> list[str]:
     return said
 
 
-def refuse_foreign_database(settings: Settings) -> None:
-    """Raises BackupError."""
-    if settings.database_url:
-        raise BackupError(
-            "the database is one of your own (DATABASE_URL), which Roost neither saves nor"
-            " replaces: docs/backup-restore.md says what to do instead"
-        )
-
-
 @asynccontextmanager
-async def _database(state: Path) -> AsyncIterator[str]:
+async def _database(settings: Settings) -> AsyncIterator[str]:
     """As it is: tables of an earlier revision are saved as such."""
-    server = EmbeddedServer(state)
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    server = EmbeddedServer(settings.state)
     await server.start()
     try:
         yield server.dsn
@@ -173,12 +181,23 @@ async def _describe(settings: Settings, db: Connection) -> Origin:
         revision=revision,
         made=datetime.now(UTC).replace(microsecond=0),
         engines=settings.engines,
+        host=settings.host,
     )
 
 
-def _write_moment(writer: Writer, moment: Moment, drafts: Path) -> None:
-    with dumping(moment.dsn, moment.snapshot) as dump:
-        writer.add(DATABASE, dump, packed=True)
+async def _other_hosts(settings: Settings, origin: Origin, db: Connection) -> tuple[str, ...]:
+    """That have something on disks of their own; of tables of an earlier release nothing is
+    known."""
+    if settings.database_url is None or origin.revision != migrate.head():
+        return ()
+    counts = await Holdings(*GROUPS.holdings).counts(db)
+    return tuple(sorted(counts.keys() - {settings.host}))
+
+
+def _write_moment(writer: Writer, moment: Moment, drafts: Path, database: bool) -> None:
+    if database:
+        with dumping(moment.dsn, moment.snapshot) as dump:
+            writer.add(DATABASE, dump, packed=True)
     for name, connection in moment.files.items():
         copy = drafts / "copy.sqlite3"
         with closing(sqlite3.connect(copy)) as target:
@@ -194,18 +213,18 @@ def _write_small(writer: Writer, settings: Settings) -> None:
         KEY: settings.sealing_key,
         TOKEN: settings.state / TOKEN,
         CATALOG: settings.catalog,
-        **{name: settings.state / name for name in TLS},
+        **{name: settings.state / name for name in (HOME, *TLS)},
     }
     for name, path in paths.items():
-        if path is None or (name in (TOKEN, *TLS) and not path.exists()):
+        if path is None or (name in (TOKEN, HOME, *TLS) and not path.exists()):
             continue
         with path.open("rb") as file:
             writer.add(name, file)
 
 
 async def _attachment_keys(settings: Settings, db: Connection) -> AsyncIterator[str]:
-    """Of the rows of the moment; none where the files are in a bucket."""
-    if settings.attachments_bucket is not None:
+    """Of the rows of the moment; none where the files are in a bucket, or another host's."""
+    if settings.attachments_bucket is not None or settings.host != MAIN_HOST:
         return
     after, last = 0, await support.last_attachment(db)
     while rows := await support.all_attachments(db, after, last, PAGE):

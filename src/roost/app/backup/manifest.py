@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from roost.app.first_start import TOKEN_FILE
+from roost.app.host import HOME
+from roost.settings import MAIN_HOST
 
-FORMAT = 2
-KNOWN_FORMATS = (1, 2)
-"""Those of format 1 list no disks."""
+FORMAT = 3
+KNOWN_FORMATS = (1, 2, 3)
+"""Those of format 1 list no disks, those of format 2 know of one host only."""
 
 MANIFEST = "manifest.json"
 DATABASE = "database.dump"
@@ -38,7 +40,7 @@ _LISTED = (
 _NAME = re.compile(
     "|".join(
         (
-            *map(re.escape, (DATABASE, KEY, CATALOG, ZONES, TOKEN, *TLS)),
+            *map(re.escape, (DATABASE, KEY, CATALOG, ZONES, TOKEN, HOME, *TLS)),
             rf"{ATTACHMENTS}/[0-9a-f]{{32}}",
             _SIMULATED,
             *(f"{listed}{re.escape(LIST_SUFFIX)}" for listed in _LISTED),
@@ -75,6 +77,8 @@ class Origin(BaseModel):
     made: datetime
     engines: Literal["auto", "simulated", "local"]
     """How the state was served last."""
+    host: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,30}$")] = MAIN_HOST
+    """Whose state it was. What is no host's, such as the database, is in a backup of `main`."""
 
 
 class Manifest(Origin):

@@ -19,8 +19,8 @@ import asyncpg
 from roost.app.backup import queries
 from roost.app.backup.archive import BackupError
 from roost.app.backup.manifest import ZONES
+from roost.app.state import reachable
 from roost.store import Connection
-from roost.store.pool import connect
 from roost.threads import DISK
 
 _TRIES = 5
@@ -46,17 +46,16 @@ async def held(dsn: str, state: Path) -> AsyncIterator[Moment]:
     """Raises BackupError when jobs are so busy that there is no such moment."""
     names = await DISK.run(_engine_files, state)
     with ExitStack() as stack:
-        quiet, reader = await connect(dsn), await connect(dsn)
-        try:
-            async with reader.transaction(isolation="repeatable_read", readonly=True):
-                async with _quiet(quiet):
-                    # A transaction sees what is there at its first query: that is here.
-                    files = await DISK.run(_begin, stack, state, names)
-                    snapshot = await queries.export_snapshot(reader)
-                yield Moment(dsn, snapshot, reader, files)
-        finally:
-            await quiet.close()
-            await reader.close()
+        async with (
+            reachable(dsn) as quiet,
+            reachable(dsn) as reader,
+            reader.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            async with _quiet(quiet):
+                # A transaction sees what is there at its first query: that is here.
+                files = await DISK.run(_begin, stack, state, names)
+                snapshot = await queries.export_snapshot(reader)
+            yield Moment(dsn, snapshot, reader, files)
 
 
 @asynccontextmanager

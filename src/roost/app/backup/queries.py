@@ -21,6 +21,18 @@ async def export_snapshot(db: Connection) -> str:
     return name
 
 
+async def is_empty(db: Connection) -> bool:
+    """Whether the database has no tables of anybody."""
+    empty: bool = await db.fetchval(
+        """
+        select not exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+            where c.relkind in ('r', 'p', 'v', 'm', 'S') and n.nspname !~ '^pg_'
+                and n.nspname <> 'information_schema')
+        """
+    )
+    return empty
+
+
 async def analyze(db: Connection) -> None:
     """What has been loaded is planned for as what has grown."""
     await db.execute("analyze")

@@ -15,17 +15,17 @@ from typing import IO, Literal
 from roost.app.backup import queries
 from roost.app.backup.archive import BackupError, Reader
 from roost.app.backup.disks import put_disks, read_contents
-from roost.app.backup.make import refuse_foreign_database, sync_folder
+from roost.app.backup.make import sync_folder
 from roost.app.backup.manifest import CATALOG, DATABASE, IMAGES, KEY, ZONES, Manifest
 from roost.app.backup.pieces import Pieces
 from roost.app.served import serving
-from roost.app.state import RESTORING
+from roost.app.state import RESTORING, reachable
 from roost.engines.powerdns.accounts import owner_of_data
 from roost.engines.qemu.images.store import ImageStore
-from roost.settings import Settings
+from roost.settings import MAIN_HOST, Settings
 from roost.store import migrate
 from roost.store.cluster import Cluster
-from roost.store.dumps import load
+from roost.store.dumps import load, load_own
 from roost.store.embedded import EmbeddedServer
 from roost.store.pool import connect
 from roost.threads import DISK
@@ -43,6 +43,8 @@ class Choice:
     catalog: Path | None
     disks: Path | None = None
     """The folder with the pieces of disks and images; None leaves them out."""
+    database: bool = True
+    """Whether the rows are loaded; else a database of the operator's own keeps those it has."""
 
 
 async def restore(
@@ -53,7 +55,6 @@ async def restore(
     Raises BackupError, ServedError, ClusterError, DumpError or OSError, and then the state is as
     empty as before.
     """
-    refuse_foreign_database(settings)
     with file.open("rb") as opened:
         reader = await DISK.run(Reader.open, opened)
         manifest = reader.manifest
@@ -62,13 +63,15 @@ async def restore(
         settings = _as_served(settings, choice, manifest)
         existed = settings.state.exists()
         _refuse_unfit(settings, reader)
+        loads = manifest.host == MAIN_HOST and choice.database
+        await _refuse_rows(settings, manifest, loads=loads)
         with ExitStack() as stack:
             disks = await _open_disks(stack, reader, choice.disks)
             opened_state = stack.enter_context(serving(settings))
             # Somebody may have served or restored it before we had the lock.
             _refuse_used(settings.state)
             try:
-                await _fill(settings, reader, disks, say)
+                await _fill(settings, reader, disks, say, loads=loads)
                 opened_state(None)
             except BaseException:
                 await DISK.run(_clear, settings.state)
@@ -94,7 +97,8 @@ def _refuse_unfit(settings: Settings, reader: Reader) -> None:
             f"the backup is at revision {manifest.revision}, newer than this program, which knows"
             f" {migrate.head()}: install Roost {manifest.roost} or newer"
         )
-    if missing := {DATABASE, KEY}.difference(manifest.names):
+    needed = {DATABASE, KEY} if manifest.host == MAIN_HOST else {KEY}
+    if missing := needed.difference(manifest.names):
         raise BackupError(f"the backup has no {min(missing)}")
     if state.exists():
         _refuse_used(state)
@@ -106,6 +110,35 @@ def _refuse_unfit(settings: Settings, reader: Reader) -> None:
             owner_of_data()
         except KeyError:
             raise BackupError("the backup has zones of PowerDNS: install it first") from None
+
+
+async def _refuse_rows(settings: Settings, manifest: Manifest, *, loads: bool) -> None:
+    """Raises BackupError where rows would be loaded over others, or there are none to compare
+    with."""
+    own = settings.database_url
+    if manifest.host != MAIN_HOST and (own is None or settings.host == MAIN_HOST):
+        raise BackupError(
+            f"the backup is of host {manifest.host}, without the database: name the host with"
+            " ROOST_HOST, and the database with DATABASE_URL"
+        )
+    if manifest.host == MAIN_HOST and settings.host != MAIN_HOST:
+        raise BackupError(f"the backup is of host {MAIN_HOST}, not of {settings.host}")
+    if own is None and not loads:
+        raise BackupError("only a database of your own (DATABASE_URL) can be kept")
+    if own is not None:
+        empty = await _is_empty(own)
+        if loads and not empty:
+            raise BackupError(
+                "the database of DATABASE_URL is not empty: empty it first, or keep it as it is"
+                " with --keep-database"
+            )
+        if empty and not loads:
+            raise BackupError("the database of DATABASE_URL is empty: restore host main first")
+
+
+async def _is_empty(dsn: str) -> bool:
+    async with reachable(dsn) as connection:
+        return await queries.is_empty(connection)
 
 
 def _refuse_used(state: Path) -> None:
@@ -129,7 +162,12 @@ async def _open_disks(stack: ExitStack, reader: Reader, folder: Path | None) -> 
 
 
 async def _fill(
-    settings: Settings, reader: Reader, disks: Pieces | None, say: Callable[[str], None]
+    settings: Settings,
+    reader: Reader,
+    disks: Pieces | None,
+    say: Callable[[str], None],
+    *,
+    loads: bool,
 ) -> None:
     draft = settings.state / RESTORING
     # Of a restore that was killed the database may still run.
@@ -141,8 +179,9 @@ async def _fill(
         images = settings.images or draft / IMAGES
         await put_disks(read_contents(reader), disks, draft, ImageStore(images))
         say("disks and images are there")
-    await _load(draft, reader)
-    say("the database is loaded")
+    if loads:
+        await _load(settings.database_url, draft, reader)
+        say("the database is loaded")
     await DISK.run(_move, settings, draft)
 
 
@@ -174,20 +213,27 @@ def _write(path: Path, source: IO[bytes]) -> None:
         os.fsync(target.fileno())
 
 
-async def _load(draft: Path, reader: Reader) -> None:
+async def _load(own: str | None, draft: Path, reader: Reader) -> None:
+    if own is not None:
+        await _load_into(own, reader, load_own)
+        return
     server = EmbeddedServer(draft)
     await server.start()
     try:
-        with reader.stream(DATABASE) as dump:
-            await DISK.run(load, server.dsn, dump)
-        await migrate.upgrade(server.dsn)
-        connection = await connect(server.dsn)
-        try:
-            await queries.analyze(connection)
-        finally:
-            await connection.close()
+        await _load_into(server.dsn, reader, load)
     finally:
         await server.stop()
+
+
+async def _load_into(dsn: str, reader: Reader, load_all: Callable[[str, IO[bytes]], None]) -> None:
+    with reader.stream(DATABASE) as dump:
+        await DISK.run(load_all, dsn, dump)
+    await migrate.upgrade(dsn)
+    connection = await connect(dsn)
+    try:
+        await queries.analyze(connection)
+    finally:
+        await connection.close()
 
 
 def _move(settings: Settings, draft: Path) -> None:
