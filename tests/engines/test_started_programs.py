@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support import program_starts
 
 
+@pytest.mark.seaweedfs
 def test_no_program_dies_while_buckets_are_busy(tmp_path: Path) -> None:
     command = (sys.executable, program_starts.__file__, str(tmp_path / "objects"))
     done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)

@@ -3,7 +3,7 @@
 import errno
 import random
 import socket
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 from itertools import chain
@@ -55,10 +55,13 @@ def tcp_port_is_free(port: int) -> bool:
     return _can_bind(socket.SOCK_STREAM, Listener(LOOPBACK, port))
 
 
-def free_tcp_port() -> int:
-    """For a server that is going to be started. Raises ListenerError when none is free."""
+def free_tcp_port(taken: Container[int] = ()) -> int:
+    """For a server that is going to be started; none of those that are `taken` by others that are.
+
+    Raises ListenerError when none is free.
+    """
     for port in random.sample(_QUIET, len(_QUIET)):
-        if tcp_port_is_free(port):
+        if port not in taken and tcp_port_is_free(port):
             return port
     raise ListenerError(f"no port is free on {LOOPBACK}")
 

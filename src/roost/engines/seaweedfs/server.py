@@ -13,10 +13,11 @@ from pathlib import Path
 import structlog
 
 from roost.core.engine import EngineError
-from roost.engines.listeners import LOOPBACK, free_tcp_port, tcp_port_is_free
+from roost.engines.listeners import LOOPBACK
 from roost.engines.locks import locked
 from roost.engines.processes import Process, end_process, find_process, search_process
 from roost.engines.seaweedfs.http import send
+from roost.engines.seaweedfs.ports import Ports
 from roost.threads import DISK
 
 _log = structlog.get_logger(__name__)
@@ -25,10 +26,6 @@ PROGRAM = Path(sys.executable).with_name("weed")
 ROOT = "root"
 """The operator's own identity, and its access key."""
 
-_PORTS = (
-    *(f"{each}{kind}" for each in ("master", "volume", "filer", "s3") for kind in ("", ".grpc")),
-    "metrics",
-)
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _START_SECONDS = 60.0
 _WORDS = 4000
@@ -65,6 +62,7 @@ class Server:
         """`domain`: below which requests may name buckets as hosts."""
         self._folder = folder.resolve()
         self._domain = domain
+        self._ports = Ports(self._folder)
         self._pid_file = self._folder / "pid"
         self._marker = f"-dir={self._folder / 'data'}"
 
@@ -89,12 +87,16 @@ class Server:
 
     async def reserve(self) -> str:
         """The URL at which clients are going to find it, also before it is started."""
-        if not (self._folder / "ports.json").exists():
-            await DISK.run(self._make)
+        await DISK.run(self._make)
+        if not await self._has_ports():
             async with locked(self._folder):
-                if not (self._folder / "ports.json").exists():
-                    await DISK.run(self._settle_ports)
+                if not await self._has_ports():
+                    await DISK.run(self._ports.settle)
         return (await DISK.run(self._place)).url
+
+    async def _has_ports(self) -> bool:
+        """For good: a server that runs listens at them."""
+        return await DISK.run(self._ports.are_settled) or await self._search() is not None
 
     async def stop(self) -> None:
         """Raises EngineError when it does not end."""
@@ -123,27 +125,13 @@ class Server:
             _write(self._folder / "secret", secrets.token_hex(32), os.O_EXCL)
 
     def _place(self) -> Place:
-        ports, secret = self._ports(), (self._folder / "secret").read_text()
+        ports, secret = self._ports.read(), (self._folder / "secret").read_text()
         return Place(
             f"http://{LOOPBACK}:{ports['s3']}",
             f"{LOOPBACK}:{ports['filer.grpc']}",
             (f"http://{LOOPBACK}:{ports['metrics']}/metrics",),
             secret,
         )
-
-    def _ports(self) -> dict[str, int]:
-        found: dict[str, int] = json.loads((self._folder / "ports.json").read_text())
-        return found
-
-    def _settle_ports(self) -> None:
-        """As they were last, but for those that somebody has taken."""
-        ports = dict[str, int]()
-        with contextlib.suppress(FileNotFoundError):
-            ports = self._ports()
-        for name in _PORTS:
-            if name not in ports or not tcp_port_is_free(ports[name]):
-                ports[name] = free_tcp_port()
-        _write(self._folder / "ports.json", json.dumps(ports))
 
     def _configure(self) -> None:
         secret = (self._folder / "secret").read_text()
@@ -158,7 +146,7 @@ class Server:
         _write(self._folder / "security.toml", text)
 
     def _arguments(self) -> list[str]:
-        ports = self._ports()
+        ports = self._ports.read()
         return [
             *("-logtostderr=true", "server", self._marker),
             *(f"-ip={LOOPBACK}", f"-ip.bind={LOOPBACK}"),
@@ -174,7 +162,7 @@ class Server:
 
     async def _start(self) -> None:
         (self._folder / "data").mkdir(mode=0o700, exist_ok=True)
-        await DISK.run(self._settle_ports)
+        await DISK.run(self._ports.settle)
         await DISK.run(self._configure)
         self._pid_file.unlink(missing_ok=True)
         environment = {
