@@ -10,7 +10,7 @@ SETUP := $(or $(PYTHON),python3) scripts/setup.py
 UV := $(shell command -v uv || echo .boot/bin/uv)
 BOOT := $(filter .boot/bin/uv,$(UV))
 
-.PHONY: run test test-real check bench clients fmt clean
+.PHONY: run test test-real coverage check bench clients fmt clean
 
 run: $(BOOT)
 	@$(SETUP)
@@ -24,6 +24,10 @@ test: $(BOOT)
 test-real: $(BOOT)
 	@$(SETUP) --tests
 	@$(UV) run --locked scripts/test-real $(SUITES)
+
+coverage: $(BOOT)
+	@$(SETUP) --tests
+	@$(UV) run --locked scripts/coverage
 
 check: $(BOOT)
 	@$(UV) run --locked scripts/check

@@ -17,6 +17,10 @@ STATIC = (
     ("ruff", "check", "."),
     ("lint-imports", "--no-logo"),
 )
+EVERY_CHANGE = "not real or story"
+"""The marks of tests that every change runs."""
+REPORT = ROOT / ".pytest_cache/report.xml"
+"""Of the last run, for `scripts/minutes`."""
 TYPES = ("mypy", "src", "tests", "scripts")
 
 
@@ -128,7 +132,7 @@ def pytest(*arguments: str) -> tuple[str, ...]:
     seed = os.environ.get("ROOST_TEST_ORDER") or str(int(git("rev-parse", "HEAD")[0][:7], 16))
     order = ("-p", "randomly", f"--randomly-seed={seed}", "--randomly-dont-reset-seed")
     workers = ("-n", str(len(os.sched_getaffinity(0))), "--dist", "worksteal")
-    return ("python", "-m", "pytest", *workers, *order, "--durations=30", *arguments)
+    return ("python", "-m", "pytest", *workers, *order, f"--junitxml={REPORT}", *arguments)
 
 
 def passes(*command: str, environment: dict[str, str] | None = None) -> bool:
