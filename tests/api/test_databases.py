@@ -470,13 +470,13 @@ async def test_snapshots(client: Client, roost: Roost) -> None:
         ({"label": "x" * 31}, "label"),
         ({"label": "a b"}, "label"),
         ({"label": "one"}, "label"),
-        ({"label": "two", "target": "secondary"}, "target"),
         ({"label": "two", "target": "third"}, "target"),
     ):
         answer = await client.send("POST", path, body)
         assert [named for named, _ in answer.problems] == [field]
-    for label in ("two", "three"):
-        await made_backup(client, row["id"], label)
+    assert await client.post(path, {"label": "two", "target": "secondary"}) == {}
+    await at_rest(client, row["id"])
+    await made_backup(client, row["id"], "three")
     answer = await client.send("POST", path, {"label": "four"})
     assert answer.problems == [(None, "Database cannot have more than 3 snapshots.")]
     await engine.write(row["id"], "second")

@@ -49,6 +49,13 @@ def test_what_is_no_network_is_refused(sent: str) -> None:
         rules.check_network(sent)
 
 
+@pytest.mark.parametrize("sent", ["::ffff:192.0.2.1", "::FFFF:c000:201/128", "::ffff:0:0/96"])
+def test_addresses_that_no_packet_has_are_refused(sent: str) -> None:
+    with pytest.raises(PydanticCustomError, match="Must be an IPv4 address itself"):
+        rules.check_network(sent)
+    assert rules.check_network("::/0") == "::/0"
+
+
 def test_networks_are_sorted_and_named_once() -> None:
     sent = ["::1/128", "192.0.2.9/32", "10.0.0.0/8", "192.0.2.9/32", "10.0.0.0/16", "9.0.0.0/8"]
     assert rules.sort_networks(sent) == [

@@ -62,9 +62,15 @@ def test_ipv4(network: str) -> None:
     assert check_ipv4(network) == network
 
 
-@pytest.mark.parametrize("network", ["::/0", "2001:db8::1/64", "::ffff:1.2.3.4/128", "FE80::/10"])
+@pytest.mark.parametrize("network", ["::/0", "2001:db8::1/64", "FE80::/10"])
 def test_ipv6(network: str) -> None:
     assert check_ipv6(network) == network
+
+
+@pytest.mark.parametrize("network", ["::ffff:1.2.3.4/128", "::FFFF:102:304/120", "::ffff:0:0/96"])
+def test_addresses_that_no_packet_has(network: str) -> None:
+    with pytest.raises(PydanticCustomError, match="Must be an IPv4 address itself"):
+        check_ipv6(network)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -25,6 +25,18 @@ def refuse(reason: str, within: str | None = None) -> PydanticCustomError:
     """
     return PydanticCustomError("refused", "{reason}", {"reason": reason, "within": within})
 
+
+def _check_integer(value: object) -> object:
+    if isinstance(value, bool | float):
+        raise refuse("Must be an integer")
+    return value
+
+
+INTEGER = BeforeValidator(_check_integer)
+"""Before a Literal of numbers, of which true and 1.0 are equal to one."""
+
+MAPPED = "Must be an IPv4 address itself, not an IPv6 address that stands for it"
+"""Packets never have `::ffff:192.0.2.1`: whoever means that address is not meant by it."""
 
 _UNITS = {str: "characters", list: "items", dict: "members"}
 

@@ -23,8 +23,6 @@ async def check_backups(context: Context, database_id: int) -> DatabaseFacts:
 
 async def take_snapshot(context: Context, database_id: int, body: TakeDatabaseSnapshot) -> None:
     database = await lock(context, database_id, "active")
-    if body.target == "secondary" and database.cluster_size == 1:
-        raise invalid("A single node has no secondary", "target")
     if await backup_queries.count_snapshots(context.db, database.id) >= rules.MOST_SNAPSHOTS:
         raise invalid(f"Database cannot have more than {rules.MOST_SNAPSHOTS} snapshots.")
     now = context.clock.now()

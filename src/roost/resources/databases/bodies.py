@@ -11,7 +11,7 @@ from roost.resources.databases.queries import DATABASE
 from roost.resources.databases.records import ReplicationType
 from roost.web.bodies import Body
 from roost.web.checks import Refers, RegionId, catalog_of
-from roost.web.fields import Between, Length, Pattern, ShortText, refuse
+from roost.web.fields import INTEGER, Between, Length, Pattern, ShortText, refuse
 from roost.web.times import Time
 
 Label = Annotated[str, Length(3, 32)]
@@ -76,7 +76,7 @@ class CreateDatabase(Body):
     """The plan of its nodes."""
     engine: ShortText
     """`<engine>/<version>`, one of the list of engines."""
-    cluster_size: Literal[1, 3] = 1
+    cluster_size: Annotated[Literal[1, 3], INTEGER] = 1
     """The number of nodes; 3 are a primary and two replicas."""
     encrypted: bool = False
     """Whether its data shall be encrypted on disk."""
@@ -186,4 +186,5 @@ class TakeDatabaseSnapshot(Body):
     label: Annotated[str, Length(1, 30), _BACKUP_LABEL]
     """1 to 30 letters, digits and `_`; unique among the backups of the database."""
     target: Literal["primary", "secondary"] = "primary"
-    """The node that is copied; `secondary` is a replica of a cluster."""
+    """The node that is copied; `secondary` is a replica of a cluster, and of a single node the
+    primary."""

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import ip_network
+from ipaddress import IPv6Network, ip_network
 from typing import Protocol
 
 from roost.errors import Problem
 from roost.resources.databases.engine import DatabaseShape
-from roost.web.fields import refuse
+from roost.web.fields import MAPPED, refuse
 
 ADMIN = "roostadmin"
 """The user that an account gets."""
@@ -33,6 +33,8 @@ def check_network(text: str) -> str:
         network = ip_network(text)
     except ValueError:
         raise refuse("Must be an IPv4 or IPv6 address, or a network such as 192.0.2.0/24") from None
+    if isinstance(network, IPv6Network) and network.network_address.ipv4_mapped is not None:
+        raise refuse(MAPPED)
     return str(network)
 
 

@@ -3,9 +3,9 @@
 from bisect import bisect_left
 from datetime import UTC, datetime
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 
-from roost.web.fields import refuse
+from roost.web.fields import MAPPED, refuse
 
 MAX_RECORDS = 12_000
 MAX_ZONE_FILE = 1024 * 1024
@@ -80,9 +80,11 @@ def check_addresses(addresses: list[str]) -> list[str]:
     """Of other name servers: IP addresses with at most MAX_ADDRESSES characters together."""
     for address in addresses:
         try:
-            ip_address(address)
+            parsed = ip_address(address)
         except ValueError:
             raise refuse("Each must be an IP address") from None
+        if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
+            raise refuse(MAPPED)
         if "%" in address:
             raise refuse("Each must be an IP address without a zone")
     if sum(map(len, addresses)) > MAX_ADDRESSES:

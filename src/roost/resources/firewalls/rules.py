@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ipaddress import IPv6Network, ip_address
 from socket import AF_INET, AF_INET6, inet_pton
 
-from roost.web.fields import refuse
+from roost.web.fields import MAPPED, refuse
 
 MAX_RULES = 25
 MAX_ADDRESSES = 255
@@ -24,6 +24,8 @@ MANY_ADDRESSES = f"A rule has at most {MAX_ADDRESSES} addresses, IPv4 and IPv6 t
 _PIECE = re.compile(r"([1-9][0-9]{0,4})(?:-([1-9][0-9]{0,4}))?", re.ASCII)
 _MASK = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
 _MAX_PORT = 65535
+_MAPPED = bytes(10) + b"\xff\xff"
+"""How IPv6 addresses begin that stand for IPv4 ones (RFC 4291, 2.5.5.2)."""
 
 
 def parse_ports(text: str) -> list[tuple[int, int]]:
@@ -71,9 +73,11 @@ def _check_network(network: str, family: int, widest: int, reason: str) -> str:
     """Not by `ipaddress`, which takes a tenth of a second for all that one firewall may have."""
     address, _, mask = network.partition("/")
     try:
-        inet_pton(family, address)
+        packed = inet_pton(family, address)
     except (OSError, ValueError):
         raise refuse(reason) from None
+    if packed.startswith(_MAPPED):
+        raise refuse(MAPPED)
     if _MASK.fullmatch(mask) is None or int(mask) > widest:
         raise refuse(reason)
     return network

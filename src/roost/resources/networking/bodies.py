@@ -8,7 +8,7 @@ from roost.resources.compute.references import ComputeId
 from roost.resources.networking import rules
 from roost.web.bodies import Body
 from roost.web.checks import RegionId
-from roost.web.fields import Length, ShortText, refuse
+from roost.web.fields import INTEGER, Length, ShortText, refuse
 
 
 class NewAddress(Body):
@@ -85,7 +85,7 @@ class CreateRange(Body):
         json_schema_extra={"examples": [{"prefix_length": 64, "compute_id": 100001}]}
     )
 
-    prefix_length: Literal[56, 64]
+    prefix_length: Annotated[Literal[56, 64], INTEGER]
     """How large it is."""
     compute_id: ComputeId | None = None
     """The instance to which it is routed; either this or `route_target`."""
