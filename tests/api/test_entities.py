@@ -7,6 +7,7 @@ import pytest
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
 from roost.core.entities.kind import EntityKind, ResourceKind
+from roost.core.entities.locks import lock_all
 from roost.core.entities.queries import entity_sql, labels, records
 from roost.core.entities.registry import Entities
 from roost.resources.tags import queries as tags
@@ -116,8 +117,8 @@ async def test_tags(
         return [(row["type"], row["id"]) for row in rows]
 
     async with roost.store.transaction() as db:
-        assert await tags.lock(db, kind, other.id, ids) == set()
-        held = await tags.lock(db, kind, account.id, ids)
+        assert await lock_all(db, kind, other.id, ids) == set()
+        held = await lock_all(db, kind, account.id, ids)
         assert held == {entity_id}
         for _ in range(2):
             await tags.add(db, kind, held, "gold")

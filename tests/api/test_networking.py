@@ -7,6 +7,7 @@ import pytest
 
 from roost.app.roost import Roost
 from roost.core.planes import Engines
+from roost.resources.compute.address_service import NATTED, SHARED
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.network_engine import GuestAddresses
 from roost.resources.networking import rules
@@ -15,6 +16,7 @@ from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, Json, until
 from tests.support.instances import INSTANCES, made
 from tests.support.volumes import failing, running_instance
+from tests.support.vpcs import inside, made_vpc
 
 IPS = "/networking/ips"
 OPEN = ("scheduled", "started")
@@ -198,14 +200,18 @@ async def test_all_or_nothing(client: Client, account: Account) -> None:
     to = two["id"]
     assert await refused("us-lake", (public, to), (keep, to)) == ("assignments", rules.NO_PUBLIC)
     assert await refused("us-lake", (own, to)) == ("assignments", rules.MANY_PRIVATE)
-    assert await refused("us-lake", (public, to), ("192.0.2.254", to)) == (
-        "assignments[1].address",
-        wrong,
-    )
+    unknown = (None, "IP Address not found.")
+    assert await refused("us-lake", (public, to), ("192.0.2.254", to)) == unknown
+    assert await refused("us-lake", (public, 999_999_999)) == (None, "Invalid Compute ID 999999999")
     assert await refused("us-lake", (public, to), (public, to)) == ("assignments[1].address", wrong)
     assert await refused("br-south", (public, to)) == ("assignments[0].address", wrong)
+    row = {"address": public, "compute_id": to}
+    body = {"region": "us-lake", "assignments": [{**row, "region": "br-south"}]}
+    answer = await client.send("POST", f"{IPS}/assign", body)
+    elsewhere = ("assignments[0].region", "Must be the region of the request")
+    assert answer.problems == [elsewhere]
     await client.post(f"{IPS}/share", {"compute_id": to, "ips": [public]})
-    assert await refused("us-lake", (public, to)) == ("assignments", rules.SHARED)
+    assert await refused("us-lake", (public, to)) == ("assignments", SHARED["moves"])
     assert [await ipv4_of(client, each) for each in (one, two)] == before
 
 
@@ -227,7 +233,7 @@ async def test_sharing(client: Client, roost: Roost, path: str) -> None:
     for each in (one, two):
         assert (await guest_of(roost, each)).shared == {IPv4Address(address)}
     answer = await client.send("DELETE", f"{path_of(one)}/{address}")
-    assert answer.problems == [(None, rules.SHARED)]
+    assert answer.problems == [(None, SHARED["moves"])]
     await client.post(path, {"compute_id": two["id"], "ips": []})
     await over(client)
     for each in (one, two):
@@ -259,7 +265,7 @@ async def test_bad_input(client: Client) -> None:
         answer = await client.send("POST", f"{IPS}/share", body)
         assert [field for field, _ in answer.problems] == ["ips[0]"]
     wrong: tuple[tuple[Json, str], ...] = (
-        ({"type": "ipv6", "public": True}, "type"),
+        ({"type": ["ipv4"], "public": True}, "type"),
         ({"type": "ipv4"}, "public"),
         ({"type": "ipv4", "public": "yes"}, "public"),
     )
@@ -269,6 +275,8 @@ async def test_bad_input(client: Client) -> None:
         body = {**body, "compute_id": instance["id"]}
         answer = await client.send("POST", IPS, body)
         assert [problem[0] for problem in answer.problems] == [field]
+    answer = await client.send("POST", path_of(instance), {"type": "ipv6", "public": True})
+    assert answer.problems == [(None, "Only addresses of type ipv4 are currently supported.")]
     answer = await client.send("POST", IPS, {**PUBLIC, "compute_id": 999_999_999})
     assert answer.problems == [("compute_id", "compute_id is not valid")]
     answer = await client.send("POST", f"{INSTANCES}/999999999/ips", PUBLIC)
@@ -300,7 +308,7 @@ async def test_strangers(client: Client, nobody: Client, stranger: Client) -> No
     address = other["ipv4"][0]
     move = {"region": "us-lake", "assignments": [{"address": address, "compute_id": mine["id"]}]}
     answer = await client.send("POST", f"{IPS}/assign", move)
-    assert answer.problems == [("assignments[0].address", "address is not valid")]
+    assert answer.problems == [(None, "IP Address not found.")]
     share = {"compute_id": mine["id"], "ips": [address]}
     answer = await client.send("POST", f"{IPS}/share", share)
     assert answer.problems == [("ips[0]", "ips is not valid")]
@@ -335,3 +343,51 @@ async def test_requests_at_once(client: Client) -> None:
         assert len(found) <= rules.max_public(each["specs"]["vcpus"])
     ends = [answer.status for answer in answers]
     assert set(ends) <= {200, 400}
+
+
+@pytest.mark.spec("B networking 2", "B networking 3", "B interface ipv4 nat")
+async def test_an_address_with_a_nat_stays_what_it_is(client: Client) -> None:
+    """It is neither assigned, deleted nor shared, in whatever order these are asked for."""
+    one, two = await made(client), await made(client)
+    vpc, second = await made_vpc(client), (await client.post(path_of(one), PUBLIC))["address"]
+    interface = inside(vpc, ipv4={"nat_1_1": second})
+    configs = f"{INSTANCES}/{one['id']}/configs"
+    config = {"label": "natted", "devices": {"sda": None}, "interfaces": [interface]}
+    config_id = (await client.post(configs, config))["id"]
+    move = {"region": "us-lake", "assignments": [{"address": second, "compute_id": two["id"]}]}
+    answer = await client.send("POST", f"{IPS}/assign", move)
+    assert answer.problems == [("assignments", NATTED["moves"])]
+    answer = await client.send("DELETE", f"{path_of(one)}/{second}")
+    assert answer.problems == [(None, NATTED["moves"])]
+    share = {"compute_id": two["id"], "ips": [second]}
+    answer = await client.send("POST", f"{IPS}/share", share)
+    assert answer.problems == [("ips[0]", NATTED["shared"])]
+    still = {"region": "us-lake", "assignments": [{"address": second, "compute_id": one["id"]}]}
+    await client.post(f"{IPS}/assign", still)
+    await client.delete(f"{configs}/{config_id}")
+
+    await client.post(f"{IPS}/share", share)
+    answer = await client.send("POST", configs, config)
+    assert answer.problems == [("interfaces[0].ipv4.nat_1_1", SHARED["natted"])]
+    any_of = {**config, "interfaces": [inside(vpc, ipv4={"nat_1_1": "any"})]}
+    row = await client.post(configs, any_of)
+    assert row["interfaces"][0]["ipv4"]["nat_1_1"] == one["ipv4"][0]
+    await client.post(f"{IPS}/share", {"compute_id": two["id"], "ips": []})
+    await client.post(f"{IPS}/assign", move)
+
+
+async def test_a_nat_and_a_share_at_once(client: Client) -> None:
+    one, two = await made(client), await made(client)
+    vpc, address = await made_vpc(client), one["ipv4"][0]
+    configs = f"{INSTANCES}/{one['id']}/configs"
+    config = {"label": "natted", "devices": {"sda": None}}
+    natted = {**config, "interfaces": [inside(vpc, ipv4={"nat_1_1": address})]}
+    for _ in range(6):
+        made_so, shared = await asyncio.gather(
+            client.send("POST", configs, natted),
+            client.send("POST", f"{IPS}/share", {"compute_id": two["id"], "ips": [address]}),
+        )
+        assert sorted((made_so.status, shared.status)) == [200, 400]
+        if made_so.status == 200:
+            await client.delete(f"{configs}/{made_so.body['id']}")
+        await client.post(f"{IPS}/share", {"compute_id": two["id"], "ips": []})

@@ -7,20 +7,26 @@ from decimal import Decimal
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.suspensions import SUSPENDED
 from roost.jobs.kinds import JobArgs
 from roost.jobs.queue import JobQueue
+from roost.resources.payments.rules import DUE as DUE_AFTER
 from roost.resources.payments.service import credit
+from roost.resources.suspension.service import suspend
 from roost.resources.transfers.jobs import DUE
 from tests.api.conftest import Account, NewAccount, NewToken, NewUser
+from tests.support.blocking import blocks
 from tests.support.client import Client, Json, until
 from tests.support.drift import drift
 from tests.support.firewalls import guarded
 from tests.support.instances import INSTANCES, made, settled
+from tests.support.invoices import owed
 from tests.support.payments import added
 from tests.support.transfers import TRANSFERS, offered
 from tests.support.volumes import made_volume
 
 BOTH = ("/account/entity-transfers", TRANSFERS)
+LATE = [(None, "An account whose payment is past due cannot transfer anything")]
 NOT_PENDING = [(None, "The transfer is not pending")]
 
 
@@ -227,7 +233,7 @@ async def test_who_cannot_accept(
     async with roost.store.transaction() as db:
         await credit(db, account.id, Decimal("-3.00"), "test", None, roost.clock.seconds())
     refused = await stranger.send("POST", path)
-    assert refused.problems == [(None, "An account that owes something cannot transfer anything")]
+    assert refused.problems == LATE
 
 
 async def test_labels_and_grants(
@@ -244,3 +250,38 @@ async def test_labels_and_grants(
     sql = "select count(*) from entity_grant where kind = 'compute' and entity_id = $1"
     assert await roost.store.fetchval(sql, compute_id) == 0
     assert await settled(receiver, compute_id)
+
+
+async def test_a_token_is_the_same_in_lower_case(client: Client, receiver: Client) -> None:
+    token = (await offered(client)).lower()
+    assert (await receiver.get(f"{TRANSFERS}/{token}"))["token"] == token.upper()
+    await receiver.post(f"{TRANSFERS}/{token}/accept")
+    other = (await offered(receiver)).lower()
+    await receiver.delete(f"{TRANSFERS}/{other}")
+
+
+async def test_what_is_owed_but_not_due_is_no_obstacle(
+    client: Client, receiver: Client, roost: Roost, account: Account
+) -> None:
+    now = roost.clock.seconds()
+    await owed(roost.store, account.id, Decimal("3.00"), now - DUE_AFTER + timedelta(hours=1))
+    await receiver.post(f"{TRANSFERS}/{await offered(client)}/accept")
+    token = await offered(client)
+    await owed(roost.store, account.id, Decimal("2.00"), now - DUE_AFTER - timedelta(hours=1))
+    assert (await receiver.send("POST", f"{TRANSFERS}/{token}/accept")).problems == LATE
+    body = {"entities": {"computes": [(await made(client))["id"]]}}
+    assert (await client.send("POST", TRANSFERS, body)).problems == LATE
+
+
+async def test_a_suspended_account_gives_nothing_away(
+    client: Client, receiver: Client, roost: Roost, account: Account
+) -> None:
+    token, kept = await offered(client), await made(client)
+    async with roost.store.transaction() as db:
+        await suspend(db, account.id, "operator", "a breach", roost.clock.seconds())
+        accepted = asyncio.create_task(receiver.send("POST", f"{TRANSFERS}/{token}/accept"))
+        await until(lambda: blocks(roost, db), bool)
+    assert ((await accepted).status, (await accepted).problems) == (403, [(None, SUSPENDED)])
+    body = {"entities": {"computes": [kept["id"]]}}
+    assert (await client.send("POST", TRANSFERS, body)).status == 403
+    assert (await receiver.get(INSTANCES))["results"] == 0

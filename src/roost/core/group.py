@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from roost.core.billing.ledger import Billable
 from roost.core.billing.metered import Metered
+from roost.core.bindings import Binding, check_bindings
 from roost.core.conditions import Watch
 from roost.core.endings import Ending
 from roost.core.entities.kind import EntityKind
@@ -51,6 +52,8 @@ class Group:
     retention: tuple[Retention, ...] = ()
     checks: tuple[Check, ...] = ()
     """Of `roost fsck`."""
+    bindings: tuple[Binding, ...] = ()
+    """What it binds to each other, which is of one account."""
     on_each_host: bool = False
     """Whether each host has something of the group, and not the main one alone."""
     causes: tuple[Cause, ...] = ()
@@ -97,7 +100,8 @@ class Groups:
             *(each.nightly for each in retention),
         )
         self.at_start = _all(group.at_start for group in groups)
-        self.checks = _all(group.checks for group in groups)
+        self.bindings = _all(group.bindings for group in groups)
+        self.checks = (*_all(g.checks for g in groups), check_bindings(self.bindings))
         self.checks_on_each_host = _all(g.checks for g in groups if g.on_each_host)
         self.causes = _all(group.causes for group in groups)
         self.watches = _all(group.watches for group in groups)

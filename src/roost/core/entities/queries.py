@@ -36,15 +36,11 @@ def label_sql(kind: ResourceKind, entity_id: str) -> str:
 
 
 async def labels(
-    db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int], *, hold: bool = False
+    db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int]
 ) -> dict[int, str]:
-    """The labels of those of the ids that are entities of the account.
-
-    With `hold` none of them is deleted until the transaction ends.
-    """
+    """The labels of those of the ids that are entities of the account."""
     sql = f"{entities_sql(kind)} and {kind.listing.key} = any($2)"
-    held = f" order by {kind.listing.key} for key share" if hold else ""
-    rows = await db.fetch(sql + held, account_id, list(ids))
+    rows = await db.fetch(sql, account_id, list(ids))
     return {row["id"]: row["label"] for row in rows}
 
 

@@ -47,6 +47,12 @@ async def lock(db: Queries, account_id: int) -> SuspensionFacts | None:
     return None if row is None else SuspensionFacts(**row)
 
 
+async def hold(db: Queries, account_id: int) -> SuspensionFacts | None:
+    """The same, which stays so until the transaction ends; others may hold it too."""
+    row = await db.fetchrow(f"{_FACTS} where id = $1 for share", account_id)
+    return None if row is None else SuspensionFacts(**row)
+
+
 async def suspend(db: Queries, account_id: int, cause: Cause, reason: str, now: datetime) -> None:
     await db.execute(
         """

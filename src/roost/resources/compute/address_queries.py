@@ -1,5 +1,7 @@
 """SQL of the addresses that instances show."""
 
+from collections.abc import Collection
+
 from roost.store import Queries
 
 
@@ -28,3 +30,17 @@ async def set_addresses(db: Queries, compute_id: int, ipv4: list[str], ipv6: str
     await db.execute(
         "update compute_instance set ipv4 = $2, ipv6 = $3 where id = $1", compute_id, ipv4, ipv6
     )
+
+
+async def natted(db: Queries, addresses: Collection[str]) -> set[str]:
+    """Those of the addresses that stand for one in a VPC, in any config of their instances."""
+    rows = await db.fetch(
+        """
+        select distinct host(a.address) as address
+        from ip_address a join compute_interface f on f.nat_1_1 = a.address
+        join compute_config c on c.id = f.config_id and c.compute_id = a.compute_id
+        where a.address = any($1::text[]::inet[])
+        """,
+        list(addresses),
+    )
+    return {row["address"] for row in rows}

@@ -15,6 +15,7 @@ from roost.resources.compute import (
     overlay_fsck,
     suspension_jobs,
     totals_queries,
+    transfer_queries,
     watch_jobs,
 )
 from roost.resources.compute.backups import endpoints as backups
@@ -56,6 +57,7 @@ GROUP = Group(
         filter_watch_jobs.EVERY_MINUTE,
     ),
     at_start=(jobs.EVERY_MINUTE, watch_jobs.EVERY_MINUTE, filter_watch_jobs.EVERY_MINUTE),
+    bindings=(transfer_queries.GRANTS,),
     on_each_host=True,
     checks=(
         fsck.check_instances,

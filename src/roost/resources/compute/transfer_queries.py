@@ -2,7 +2,18 @@
 
 from datetime import datetime
 
+from roost.core.bindings import Binding, between
 from roost.store import Queries
+
+GRANTS = Binding(
+    across=between(
+        "user",
+        "has a grant on",
+        "instance",
+        "entity_grant g join api_user a on a.id = g.user_id"
+        " join compute_instance b on b.id = g.entity_id and g.kind = 'compute'",
+    )
+)
 
 
 async def move(db: Queries, compute_id: int, account_id: int, label: str, now: datetime) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from roost.core.bindings import between
 from roost.core.entities.queries import entity_sql
 from roost.resources.compute.queries import COMPUTE
 from roost.store import Queries
@@ -45,6 +46,15 @@ class GuestFacts:
     region: str
     ipv4: list[str]
     ipv6: str | None
+
+
+ACROSS = between(
+    "firewall",
+    "filters",
+    "instance",
+    "firewall_device d join firewall a on a.id = d.firewall_id"
+    " join compute_instance b on b.id = d.compute_id",
+)
 
 
 async def insert(
@@ -139,6 +149,18 @@ async def guests(db: Queries, firewall_id: int, host: str) -> list[GuestFacts]:
         host,
     )
     return [GuestFacts(**row) for row in rows]
+
+
+async def release_strangers(db: Queries, firewall_id: int) -> None:
+    """Let go of the instances that are not of the firewall's account."""
+    await db.execute(
+        """
+        delete from firewall_device d using firewall f, compute_instance i
+        where f.id = d.firewall_id and i.id = d.compute_id and d.firewall_id = $1
+            and i.account_id <> f.account_id
+        """,
+        firewall_id,
+    )
 
 
 async def delete(db: Queries, device_ids: Collection[int]) -> None:

@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from roost.core.bindings import Binding
 from roost.core.fsck import Finding, Installation
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.firewalls import apply_service, queries
+from roost.resources.firewalls import apply_service, device_queries, queries
 from roost.resources.firewalls.engine import (
     FIREWALL_PLANE,
     FirewallEngine,
@@ -34,6 +35,16 @@ async def check_firewalls(installation: Installation) -> AsyncIterator[Finding]:
     """Those of all regions."""
     async for finding in check_regions(reconcilers(installation), "firewalls", ()):
         yield finding
+
+
+async def release_strangers(installation: Installation, firewall_id: int) -> str:
+    """A firewall filters what its own account has."""
+    await device_queries.release_strangers(installation.store, firewall_id)
+    await apply_service.put_in_force(installation.store, installation.services, firewall_id)
+    return "took the instances of others out of it"
+
+
+STRANGERS = Binding(across=device_queries.ACROSS, part=release_strangers)
 
 
 def reconcilers(installation: Installation) -> "dict[str, Firewalls]":

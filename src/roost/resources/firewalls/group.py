@@ -12,6 +12,7 @@ GROUP = Group(
     schedules=(watch_jobs.EVERY_MINUTE,),
     at_start=(watch_jobs.EVERY_MINUTE,),
     on_each_host=True,
+    bindings=(fsck.STRANGERS,),
     checks=(fsck.check_firewalls,),
     limits=(queries.LIMIT,),
     endings=(endings.FIREWALLS,),

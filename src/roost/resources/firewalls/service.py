@@ -8,6 +8,7 @@ from asyncpg import UniqueViolationError
 from roost.core.access import give_to_creator
 from roost.core.catalog import Catalog
 from roost.core.context import Context
+from roost.core.entities.locks import lock_all
 from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.core.limits.check import check_limits
@@ -30,6 +31,7 @@ from roost.resources.tags.service import change_tags, use_tags
 
 LABEL_TAKEN = "Label must be unique among your Cloud Firewalls"
 SECOND = "Compute {} has another enabled firewall"
+GONE = "Compute {} is gone"
 MIGRATING = "Compute {} is being migrated"
 NOT_OFFERED = "The region of Compute {} does not offer Cloud Firewall"
 
@@ -155,12 +157,14 @@ async def _check_behind(
 ) -> list[InstanceFacts]:
     """The instances, which may be behind a firewall; raises 400 with all reasons why not.
 
-    `fields` says which field of the body names each. The caller holds the account's devices.
+    `fields` says which field of the body names each. The caller holds the account's devices; the
+    instances are locked, as they may be given away meanwhile.
     """
+    own = await lock_all(context.db, COMPUTE, context.account_id, fields)
     filtered = (
         await device_queries.enabled_before(context.db, fields, firewall_id) if enabled else set()
     )
-    found = await computes.find_many(context.db, fields)
+    found = await computes.find_many(context.db, own)
     reasons = (
         (_reason(context, found.get(compute_id), compute_id, filtered), field)
         for compute_id, field in fields.items()
@@ -175,7 +179,9 @@ def _reason(
     context: Context, instance: InstanceFacts | None, compute_id: int, filtered: Collection[int]
 ) -> str | None:
     """Why an instance cannot be behind one more firewall."""
-    if instance is None or instance.status == "deleting":
+    if instance is None:
+        return GONE.format(compute_id)
+    if instance.status == "deleting":
         return f"Compute {compute_id} is being deleted"
     if instance.status == "migrating":
         return MIGRATING.format(compute_id)

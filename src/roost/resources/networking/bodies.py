@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, StrictBool, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, StrictBool, model_validator
 
-from roost.resources.compute.references import ComputeId
+from roost.resources.compute.references import ComputeId, Id
 from roost.resources.networking import rules
 from roost.web.bodies import Body
 from roost.web.checks import RegionId
@@ -16,7 +16,7 @@ class NewAddress(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"type": "ipv4", "public": True}]})
 
-    type: Literal["ipv4"]
+    type: Annotated[Literal["ipv4"], BeforeValidator(rules.check_type)]
     """Addresses of IPv6 come as ranges."""
     public: StrictBool
     """Whether the Internet is to reach it; an instance has one private address at most."""
@@ -38,8 +38,10 @@ class Assignment(Body):
 
     address: Annotated[ShortText, AfterValidator(rules.check_assigned)]
     """An IPv4 address of an instance of yours, or an IPv6 range with its prefix length."""
-    compute_id: ComputeId
+    compute_id: Id
     """The instance that has it from now on."""
+    region: RegionId | None = None
+    """Where both are: that of the request, or omitted."""
 
 
 class AssignAddresses(Body):

@@ -168,7 +168,7 @@ async def update_address_of_instance(call: Call, named: Named) -> AddressRow:
 
     The same as `PUT /networking/ips/{address}`.
     """
-    await address_service.set_name(call, await _find(call), named)
+    await address_service.set_name(call, named)
     return await _find(call)
 
 

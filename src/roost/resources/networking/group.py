@@ -7,6 +7,7 @@ from roost.resources.networking.neighbours import SharedAddresses
 GROUP = Group(
     endpoints=(endpoints, range_endpoints),
     jobs=(jobs.APPLY,),
+    bindings=queries.BINDINGS,
     limits=(queries.LIMIT,),
     neighbours=(SharedAddresses(),),
 )

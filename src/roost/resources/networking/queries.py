@@ -8,6 +8,7 @@ import orjson
 from asyncpg import Record
 from pydantic import TypeAdapter
 
+from roost.core.bindings import Binding
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.resources.compute.configs.queries import nats_of
 from roost.resources.reverse_dns.records import AddressRow
@@ -68,6 +69,36 @@ ADDRESSES = _listing("f.rdns")
 
 WITHOUT_NAMES = _listing("case when f.type = 'ipv4' then f.rdns end")
 """The same without the names of IPv6 addresses (spec B networking)."""
+
+_HELD = """
+    select a.address::text as address, a.account_id, a.compute_id from ip_address a
+    where a.compute_id is not null
+    union all select r.network::text, r.account_id, r.compute_id from ipv6_range r
+    """
+_SHARED = """
+    select s.address::text as address, s.compute_id from ip_share s
+    union all select s.network::text, s.compute_id from ipv6_range_share s
+    """
+
+
+def _across(source: str, verb: str) -> str:
+    return f"""
+        select b.id, format('address %s of account %s {verb} instance %s of account %s',
+            h.address, h.account_id, b.id, b.account_id) as text
+        from {source} where h.account_id <> b.account_id order by h.address, b.id
+        """
+
+
+BINDINGS = (
+    Binding(across=_across(f"({_HELD}) h join compute_instance b on b.id = h.compute_id", "is of")),
+    Binding(
+        across=_across(
+            f"({_HELD}) h join ({_SHARED}) s on s.address = h.address"
+            " join compute_instance b on b.id = s.compute_id",
+            "is shared with",
+        )
+    ),
+)
 
 LIMIT = LimitGroup.of(
     "ip_address where account_id = $1 and public",

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import TypeVar
 
 from roost.resources.addresses.queries import AddressRow
-from roost.web.fields import refuse
+from roost.web.fields import WHOLE, refuse
 
 T = TypeVar("T")
 
@@ -21,8 +21,6 @@ MAX_PRIVATE = 1
 
 NO_PUBLIC = "An instance must keep at least one public IPv4 address"
 MANY_PRIVATE = "An instance can have one private IPv4 address at most"
-NATTED = "An address with a 1:1 NAT to an interface of a VPC is not shared"
-SHARED = "A shared address cannot be assigned or deleted; end its sharing first"
 
 
 def max_public(vcpus: int) -> int:
@@ -33,6 +31,13 @@ def max_public(vcpus: int) -> int:
 def is_ipv4(address: str) -> bool:
     """Of what was checked."""
     return ":" not in address
+
+
+def check_type(value: object) -> object:
+    """Of a new address; other types exist, but are not allocated."""
+    if isinstance(value, str) and value != "ipv4":
+        raise refuse("Only addresses of type ipv4 are currently supported.", WHOLE)
+    return value
 
 
 def check_assigned(text: str) -> str:

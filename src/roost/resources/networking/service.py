@@ -5,15 +5,17 @@ from ipaddress import IPv6Address
 
 from roost.core.access import require_all
 from roost.core.context import Context
+from roost.core.entities.queries import labels
 from roost.core.limits.check import check_limits
 from roost.core.limits.queries import hold
-from roost.errors import invalid, not_found
+from roost.errors import Problem, invalid, invalid_fields, not_found
 from roost.resources.addresses import queries as addresses
 from roost.resources.addresses import share_queries
 from roost.resources.addresses.queries import AddressRow, HeldAddress
 from roost.resources.addresses.range_queries import RangeFacts
 from roost.resources.addresses.service import PoolExhaustedError, allocate
 from roost.resources.compute import address_queries
+from roost.resources.compute.address_service import objections
 from roost.resources.compute.billing_queries import charge_addresses
 from roost.resources.compute.locks import check_open, lock_turn
 from roost.resources.compute.neighbours import InstanceVpcs
@@ -26,6 +28,7 @@ from roost.resources.networking.rules import Holding
 from roost.resources.reverse_dns import address_service as names
 from roost.resources.reverse_dns.settings import ReverseDns
 
+UNKNOWN = "IP Address not found."
 EXHAUSTED = "The region has no free IPv4 address"
 _LINK_LOCAL = 0xFE80 << 112
 
@@ -50,8 +53,8 @@ async def take_away(context: Context, compute_id: int, address: str) -> None:
     found = await addresses.find_held(context.db, context.account_id, address)
     if found is None or found.compute_id != facts.id:
         raise not_found()
-    if await share_queries.sharers(context.db, [address]):
-        raise invalid(rules.SHARED)
+    for reason in (await objections(context.db, "moves", [address])).values():
+        raise invalid(reason)
     await share_queries.leave(context.db, facts.id, address)
     await addresses.release_one(context.db, address, context.clock.now())
     await names.drop_name(context.db, context.services, address)
@@ -62,7 +65,9 @@ async def take_away(context: Context, compute_id: int, address: str) -> None:
 async def assign(context: Context, region: str, assignments: Sequence[Assignment]) -> None:
     """Addresses go to other instances, all of them or none (spec B networking 2)."""
     await hold(context.db, range_service.ORDER, context.account_id)
+    _check_regions(region, assignments)
     targets = {each.address: each.compute_id for each in assignments}
+    await _check_targets(context, targets.values())
     found = await addresses.find_all_held(
         context.db, context.account_id, filter(rules.is_ipv4, targets)
     )
@@ -72,18 +77,21 @@ async def assign(context: Context, region: str, assignments: Sequence[Assignment
     taken = {name: ranges[name] for name in targets if name in ranges}
     for index, each in enumerate(assignments):
         row = found.get(each.address) or taken.get(each.address)
-        if row is None or row.region != region or each.address in _names(assignments[:index]):
+        if row is None:
+            raise invalid(UNKNOWN)
+        if row.region != region or each.address in _names(assignments[:index]):
             raise invalid("address is not valid", f"assignments[{index}].address")
     if any(each.shared for each in taken.values()):
         raise invalid(range_service.SHARED, "assignments")
-    if await share_queries.sharers(context.db, targets):
-        raise invalid(rules.SHARED, "assignments")
     owners = {row.compute_id for row in found.values()} | {r.compute_id for r in taken.values()}
     await require_all(context, COMPUTE.name, owners, "read_write")
     involved = await _lock_all(context, owners | set(targets.values()))
     for index, each in enumerate(assignments):
         if involved[each.compute_id].region != region:
             raise invalid("compute_id is not valid", f"assignments[{index}].compute_id")
+    moving = [name for name, row in found.items() if row.compute_id != targets[name]]
+    for reason in (await objections(context.db, "moves", moving)).values():
+        raise invalid(reason, "assignments")
     held = {key: await addresses.held_by(context.db, key) for key in involved}
     for compute_id, rows in rules.moved(held, targets).items():
         await _check(context, involved[compute_id], rows, "assignments")
@@ -130,8 +138,6 @@ async def share(context: Context, compute_id: int, ips: Collection[str]) -> None
             continue
         if not row.public:
             raise invalid("ips is not valid", f"ips[{index}]")
-        if await context.get(InstanceVpcs).nat_of(context.db, row.compute_id, address):
-            raise invalid(rules.NATTED, f"ips[{index}]")
     before = await share_queries.shared_to(context.db, compute_id)
     changed = set(before) ^ found.keys()
     owners = await addresses.find_all_held(context.db, context.account_id, changed)
@@ -139,10 +145,13 @@ async def share(context: Context, compute_id: int, ips: Collection[str]) -> None
     ids |= {row.compute_id for row in shared.values()}
     await require_all(context, COMPUTE.name, ids, "read_write")
     involved = await _lock_all(context, ids | {compute_id})
+    refused = await objections(context.db, "shared", list(found))
     for index, address in enumerate(ips):
         row = shared.get(address) or found[address]
         if row.region != involved[compute_id].region:
             raise invalid("ips is not valid", f"ips[{index}]")
+        if address in refused:
+            raise invalid(refused[address], f"ips[{index}]")
     await share_queries.share(context.db, compute_id, list(found))
     told = {compute_id} | {row.compute_id for row in owners.values()} if changed else set()
     if await range_service.share(context, compute_id, shared.values()):
@@ -183,6 +192,26 @@ async def _show(context: Context, compute_id: int, rows: Sequence[AddressRow]) -
     """What it has from now on, and is charged for."""
     await charge_addresses(context.db, compute_id, context.clock.now())
     await address_queries.set_ipv4(context.db, compute_id, [row.address for row in rows])
+
+
+def _check_regions(region: str, assignments: Sequence[Assignment]) -> None:
+    """400 for a region of one assignment that is not that of all."""
+    problems = [
+        Problem("Must be the region of the request", f"assignments[{index}].region")
+        for index, each in enumerate(assignments)
+        if each.region not in (None, region)
+    ]
+    if problems:
+        raise invalid_fields(problems)
+
+
+async def _check_targets(context: Context, ids: Collection[int]) -> None:
+    """403 without a grant on an instance that gets something, 400 when there is no such one."""
+    await require_all(context, COMPUTE.name, ids, "read_write")
+    known = await labels(context.db, COMPUTE, context.account_id, ids)
+    for compute_id in ids:
+        if compute_id not in known:
+            raise invalid(f"Invalid Compute ID {compute_id}")
 
 
 def _names(assignments: Sequence[Assignment]) -> set[str]:

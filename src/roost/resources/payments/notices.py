@@ -4,7 +4,7 @@ from roost.core.context import Context
 from roost.core.notices import NotificationRow
 from roost.resources.account import queries as accounts
 from roost.resources.account.queries import ACCOUNT_KIND
-from roost.resources.payments import queries, rules
+from roost.resources.payments.service import is_past_due
 
 
 async def payment_due(context: Context) -> list[NotificationRow]:
@@ -12,7 +12,7 @@ async def payment_due(context: Context) -> list[NotificationRow]:
     owed = await accounts.balance(context.db, context.account_id)
     if owed <= 0:
         return []
-    late = await queries.owes_since(context.db, context.account_id, context.clock.now() - rules.DUE)
+    late = await is_past_due(context.db, context.account_id, context.clock.now())
     return [
         {
             "entity": {"id": None, "label": None, "type": "account", "url": ACCOUNT_KIND.url()},

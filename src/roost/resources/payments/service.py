@@ -150,6 +150,11 @@ async def check_can_pay(context: Context) -> None:
         raise invalid("The account needs a payment method")
 
 
+async def is_past_due(db: Queries, account_id: int, now: datetime) -> bool:
+    """Whether an account owes something beside the invoices that are not due yet (UTC)."""
+    return await queries.owes_since(db, account_id, now - rules.DUE)
+
+
 async def pay(context: Context, usd: Decimal, method_id: int | None) -> int:
     """A payment by a card on file, which a job carries out (spec B account 7).
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_address
 
 from roost.core.context import Context
+from roost.core.entities.locks import lock_all
 from roost.core.entities.queries import labels
 from roost.core.events import log
 from roost.core.grant_queries import Permission, permission
@@ -73,9 +74,11 @@ async def check_name(context: Context, row: AddressRow, name: str | None) -> Nam
     return Named(address, row["compute_id"], name)
 
 
-async def set_name(context: Context, row: AddressRow, named: Named) -> None:
-    """Null restores the default. 404 when another instance has the address by now."""
-    if row["compute_id"] != named.compute_id:
+async def set_name(context: Context, named: Named) -> None:
+    """Null restores the default. 404 when another instance or account has the address by now."""
+    own = await lock_all(context.db, COMPUTE, context.account_id, [named.compute_id])
+    row = await find(context, named.address, ("read_write",))
+    if not own or row["compute_id"] != named.compute_id:
         raise not_found()
     await queries.begin_change(context.db)
     await queries.set_name(context.db, named.address, named.compute_id, named.name)

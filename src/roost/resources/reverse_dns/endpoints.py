@@ -42,6 +42,5 @@ async def update_address(call: Call, named: Named) -> AddressRow:
     The name must already lead to the address (A or AAAA), else it is refused. Null restores
     the default of a public IPv4 address.
     """
-    row = await address_service.find(call, call.text("address"), ("read_write",))
-    await address_service.set_name(call, row, named)
+    await address_service.set_name(call, named)
     return await address_service.find(call, call.text("address"), ("read_write",))

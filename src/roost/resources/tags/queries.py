@@ -127,22 +127,6 @@ async def delete(db: Queries, account_id: int, label: str) -> bool:
     return deleted is not None
 
 
-async def lock(db: Queries, kind: ResourceKind, account_id: int, ids: Collection[int]) -> set[int]:
-    """Those of the ids that are the account's; they stay as they are until the transaction ends.
-
-    Only unrestricted users have to do with tags, and they may write whatever the account has.
-    """
-    rows = await db.fetch(
-        f"""
-        select id from {kind.tags_table} where account_id = $1 and id = any($2)
-        order by id for update
-        """,
-        account_id,
-        list(ids),
-    )
-    return {row["id"] for row in rows}
-
-
 async def find_held(
     db: Queries, kind: ResourceKind, account_id: int, entity_id: int
 ) -> list[str] | None:
@@ -192,6 +176,32 @@ async def remove(db: Queries, kind: ResourceKind, account_id: int, label: str) -
             where account_id = $1 and tags @> array[$2::text] order by id for update)
         """,
         account_id,
+        label,
+    )
+
+
+async def dangling(db: Queries, kind: ResourceKind) -> list[tuple[int, str]]:
+    """Ids of a kind's entities, with tags on them that their accounts do not have."""
+    rows = await db.fetch(
+        f"""
+        select e.id, had.label from {kind.tags_table} e cross join unnest(e.tags) as had (label)
+        where not exists (
+            select from tag t where t.account_id = e.account_id and t.label = had.label)
+        order by e.id, had.label
+        """
+    )
+    return [(row["id"], row["label"]) for row in rows]
+
+
+async def take_off(db: Queries, kind: ResourceKind, entity_id: int, label: str) -> None:
+    """Unless the account has the tag by now."""
+    await db.execute(
+        f"""
+        update {kind.tags_table} e set tags = array_remove(tags, $2)
+        where id = $1 and not exists (
+            select from tag t where t.account_id = e.account_id and t.label = $2)
+        """,
+        entity_id,
         label,
     )
 

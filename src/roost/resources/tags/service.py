@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from roost.core.context import Context
 from roost.core.entities.kind import ResourceKind
+from roost.core.entities.locks import lock_all
 from roost.core.entities.registry import Entities
 from roost.core.limits.check import check_limits
 from roost.errors import Problem, forbidden, invalid_fields
@@ -57,7 +58,7 @@ async def put_on(context: Context, label: str, wanted: Mapping[str, list[int]]) 
     for kind in context.get(Entities).taggable():
         field = f"{kind.name}s"
         if ids := wanted.get(field):
-            held = await queries.lock(context.db, kind, context.account_id, ids)
+            held = await lock_all(context.db, kind, context.account_id, ids)
             full = await queries.find_full(context.db, kind, held, label, MAX_TAGS)
             await queries.add(context.db, kind, held, label)
             problems += _refusals(field, ids, held, full)

@@ -56,7 +56,7 @@ async def view_service_transfer(call: Call) -> bytes:
 
     One that is pending is shown to unrestricted users of all accounts who know its token.
     """
-    return await call.record(call.text("token"), KNOWN, call.account_id)
+    return await call.record(_token(call), KNOWN, call.account_id)
 
 
 @endpoint(
@@ -71,7 +71,7 @@ async def cancel_service_transfer(call: Call) -> None:
 
     As long as it is pending.
     """
-    await service.cancel(call, call.text("token"))
+    await service.cancel(call, _token(call))
 
 
 @endpoint(
@@ -88,7 +88,7 @@ async def accept_service_transfer(call: Call) -> None:
     The instances are the account's from now on, with disks, configs, backups and addresses; tags
     and grants are gone. They run on. It needs a payment method, and no debts on either side.
     """
-    await service.accept(call, call.text("token"))
+    await service.accept(call, _token(call))
 
 
 def _before(of: Endpoint, name: str, summary: str) -> Endpoint:
@@ -110,3 +110,8 @@ cancel_entity_transfer = _before(
 accept_entity_transfer = _before(
     accept_service_transfer, "accept_entity_transfer", "Accept an entity transfer."
 )
+
+
+def _token(call: Call) -> str:
+    """A UUID, which is the same in lower case."""
+    return call.text("token").upper()

@@ -9,31 +9,34 @@ from roost.core.events.log import Starter
 from roost.core.limits.check import check_limits
 from roost.core.limits.queries import hold
 from roost.core.neighbours import Neighbours
-from roost.errors import Problem, invalid, invalid_fields, not_found
+from roost.core.suspensions import SUSPENDED
+from roost.errors import ApiError, Problem, invalid, invalid_fields, not_found
 from roost.ids import new_uuid
 from roost.jobs.queue import JobQueue
-from roost.resources.account import queries as accounts
+from roost.resources.account import suspension_queries as accounts
 from roost.resources.compute import queries as compute
 from roost.resources.compute import transfer_service
 from roost.resources.compute.limits import COMPUTES
 from roost.resources.compute.locks import check_idle
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.payments.service import check_can_pay
+from roost.resources.payments.service import check_can_pay, is_past_due
 from roost.resources.transfers import queries
 from roost.resources.transfers.queries import TRANSFER, TransferFacts
 
 LIFE = timedelta(hours=24)
 FIELD = "entities.computes"
-_IN_DEBT = "An account that owes something cannot transfer anything"
+_NOT_PENDING = "The transfer is not pending"
+_LATE = "An account whose payment is past due cannot transfer anything"
 
 
 async def create(context: Context, computes: Collection[int]) -> str:
     """Offer instances of the account; the token of the transfer.
 
-    Raises 400 for an account in debt, and with all instances that cannot go.
+    Raises 403 for an account that is suspended, 400 for one whose payment is past due, and with
+    all instances that cannot go.
     """
     await hold(context.db, "transfers", context.account_id)
-    await _check_debt(context, context.account_id)
+    await _check_accounts(context, context.account_id)
     problems = [
         Problem(f"Compute {each} is in another pending transfer", FIELD)
         for each in await queries.offered(context.db, context.account_id, computes)
@@ -61,8 +64,9 @@ async def cancel(context: Context, token: str) -> None:
 async def accept(context: Context, token: str) -> None:
     """Take what another account offers. All of it goes, or nothing.
 
-    Raises 404 for an unknown one, and 400 when something has changed since it was offered, the
-    account would have too much, owes something or cannot pay.
+    Raises 404 for an unknown one, 403 when one of the accounts is suspended, and 400 when something
+    has changed since it was offered, the payment of one of them is past due, or the receiver would
+    have too much or cannot pay.
     """
     found = await queries.lock(context.db, token)
     if found is None or not _may_know(context, found):
@@ -70,8 +74,7 @@ async def accept(context: Context, token: str) -> None:
     _check_pending(context, found)
     if found.account_id == context.account_id:
         raise invalid("A transfer is accepted by another account")
-    await _check_debt(context, context.account_id)
-    await _check_debt(context, found.account_id)
+    await _check_accounts(context, found.account_id, context.account_id)
     await check_can_pay(context)
     taken = await _lock_all(context, found.account_id, found.computes)
     for facts in taken:
@@ -115,9 +118,17 @@ def _may_know(context: Context, found: TransferFacts) -> bool:
 
 def _check_pending(context: Context, found: TransferFacts) -> None:
     if found.status != "pending" or found.expiry <= context.clock.now():
-        raise invalid("The transfer is not pending")
+        raise invalid(_NOT_PENDING)
 
 
-async def _check_debt(context: Context, account_id: int) -> None:
-    if await accounts.balance(context.db, account_id) > 0:
-        raise invalid(_IN_DEBT)
+async def _check_accounts(context: Context, *account_ids: int) -> None:
+    """403 when one is suspended, 400 when one is late with a payment, or is being closed; they stay
+    as they are until the transaction ends."""
+    for account_id in sorted(account_ids):
+        facts = await accounts.hold(context.db, account_id)
+        if facts is None or facts.canceled:
+            raise invalid(_NOT_PENDING)
+        if facts.suspended:
+            raise ApiError(403, [Problem(SUSPENDED)])
+        if await is_past_due(context.db, account_id, context.clock.now()):
+            raise invalid(_LATE)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from roost.core.context import Context
-from roost.core.entities.queries import labels
+from roost.core.entities.locks import lock_all
 from roost.core.entities.registry import Entities
 from roost.core.grant_queries import forget_user, give_all
 from roost.errors import Problem, forbidden, invalid, invalid_fields, unauthenticated
@@ -70,19 +70,12 @@ async def change_grants(context: Context, user: UserFacts, body: UpdateGrants) -
 
 async def _unknown(context: Context, name: str, changes: list[ChangeGrant]) -> list[Problem]:
     """The ids that are no entities of the account."""
-    kind, ids = (
-        context.get(Entities).grantable(name),
-        {change_grants.id for change_grants in changes},
-    )
-    known = (
-        set()
-        if kind is None
-        else set(await labels(context.db, kind, context.account_id, ids, hold=True))
-    )
+    kind, ids = context.get(Entities).grantable(name), {change.id for change in changes}
+    known = set() if kind is None else await lock_all(context.db, kind, context.account_id, ids)
     return [
         Problem("id is not valid", f"{name}[{index}].id")
-        for index, change_grants in enumerate(changes)
-        if change_grants.id not in known
+        for index, change in enumerate(changes)
+        if change.id not in known
     ]
 
 

@@ -12,6 +12,7 @@ GROUP = Group(
     entities=(VOLUME,),
     jobs=jobs.KINDS,
     on_each_host=True,
+    bindings=queries.BINDINGS,
     checks=(fsck.check_slots, fsck.check_volumes),
     billables=(queries.CHARGED,),
     limits=(limits.VOLUMES,),

@@ -9,6 +9,7 @@ from asyncpg import Record
 
 from roost.core.billing.ledger import Billable
 from roost.core.billing.ledger_queries import price_sql
+from roost.core.bindings import Binding, between
 from roost.core.entities.kind import ResourceKind
 from roost.core.entities.queries import label_sql
 from roost.resources.compute import totals_queries as computes
@@ -203,6 +204,23 @@ async def clones(db: Queries, *volume_ids: int) -> list[int]:
 def _facts(row: Record | None) -> VolumeFacts | None:
     return None if row is None else VolumeFacts(**row)
 
+
+_SLOTS = """
+    compute_config_device d join volume a on a.id = d.volume_id
+        join compute_config c on c.id = d.config_id join compute_instance b on b.id = c.compute_id
+    """
+
+BINDINGS = (
+    Binding(
+        across=between(
+            "volume",
+            "is attached to",
+            "instance",
+            "volume a join compute_instance b on b.id = a.compute_id",
+        )
+    ),
+    Binding(across=between("volume", "is in a config of", "instance", _SLOTS)),
+)
 
 VOLUME = ResourceKind(
     name="volume",

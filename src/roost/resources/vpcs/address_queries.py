@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
+from roost.core.bindings import Binding, between
 from roost.resources.compute.configs.queries import ACTIVE, nats_of
 from roost.resources.compute.neighbours import Nat
 from roost.resources.compute.records import VpcAddressRow
@@ -50,6 +51,24 @@ ADDRESSES = Listing(
 
 ADDRESSES_OF_VPC = ADDRESSES.narrowed("v.id = $2")
 
+
+_INTERFACES = """
+    compute_interface f join vpc a on a.id = f.vpc_id
+        join compute_config c on c.id = f.config_id join compute_instance b on b.id = c.compute_id
+    """
+_ANOTHERS = """
+    select f.id, format('interface %s of instance %s has a 1:1 NAT with %s, which is not its own',
+        f.id, c.compute_id, host(f.nat_1_1)) as text
+    from compute_interface f join compute_config c on c.id = f.config_id
+    where f.nat_1_1 is not null and not exists (
+        select from ip_address p where p.address = f.nat_1_1 and p.compute_id = c.compute_id)
+    order by f.id
+    """
+
+BINDINGS = (
+    Binding(across=between("VPC", "has an interface of", "instance", _INTERFACES)),
+    Binding(across=_ANOTHERS),
+)
 
 _ROWS = TypeAdapter(list[VpcAddressRow])
 _OF_INSTANCE = f"""

@@ -1,7 +1,7 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.vpcs import endings, endpoints, queries
+from roost.resources.vpcs import address_queries, endings, endpoints, queries
 from roost.resources.vpcs.neighbours import VpcInterfaces
 
 GROUP = Group(
@@ -9,5 +9,6 @@ GROUP = Group(
     entities=(queries.VPC,),
     limits=(queries.LIMIT,),
     endings=(endings.VPCS,),
+    bindings=address_queries.BINDINGS,
     neighbours=(VpcInterfaces(),),
 )

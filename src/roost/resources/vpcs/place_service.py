@@ -1,6 +1,6 @@
 """Giving interfaces their addresses in VPCs (spec B interface ipv4 vpc, B interface ipv4 nat)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 
@@ -10,6 +10,7 @@ from roost.core.access import require_all
 from roost.core.context import Context
 from roost.errors import Problem, invalid_fields
 from roost.resources.addresses.service import held_by
+from roost.resources.compute.address_service import objections
 from roost.resources.compute.neighbours import Host, Place, WantedPlace
 from roost.resources.vpcs import address_queries, queries, rules
 from roost.resources.vpcs.queries import VPC, SubnetFacts, VpcFacts
@@ -50,13 +51,14 @@ async def place(
     }
     vpcs = {vpc.id: await _read(context, vpc, list(subnets.values()), without) for vpc in locked}
     public = [str(a.interface.ip) for a in await held_by(context.db, host.id) if a.public]
+    refused = await objections(context.db, "natted", public)
     problems, places = list[Problem](), list[Place]()
     for each in wanted:
         try:
             subnet = subnets.get(each.subnet_id)
             if subnet is None:
                 raise _RefusedError("subnet_id", "subnet_id is not valid")
-            places.append(_place(host, each, vpcs[subnet.vpc_id], subnet, public))
+            places.append(_place(host, each, vpcs[subnet.vpc_id], subnet, public, refused))
         except _RefusedError as error:
             problems.append(Problem(error.reason, each.field + error.name))
     if problems:
@@ -76,7 +78,12 @@ async def _read(
 
 
 def _place(
-    host: Host, wanted: WantedPlace, vpc: _Vpc, subnet: SubnetFacts, public: list[str]
+    host: Host,
+    wanted: WantedPlace,
+    vpc: _Vpc,
+    subnet: SubnetFacts,
+    public: list[str],
+    refused: Mapping[str, str],
 ) -> Place:
     """Takes what it gives from `vpc` and `public`, so that no other interface gets it."""
     if vpc.facts.region != host.region:
@@ -90,7 +97,7 @@ def _place(
         vpc_id=vpc.facts.id,
         subnet_id=subnet.id,
         address=f"{address}/{subnet.ipv4.prefixlen}",
-        nat_1_1=_public(host, wanted.nat_1_1, public),
+        nat_1_1=_public(host, wanted.nat_1_1, public, refused),
         ip_ranges=[str(each) for each in ranges],
     )
 
@@ -139,14 +146,20 @@ def _ranges(
         yield network
 
 
-def _public(host: Host, wanted: str | None, public: list[str]) -> str | None:
-    """Each stands for one interface of a config."""
+def _public(
+    host: Host, wanted: str | None, public: list[str], refused: Mapping[str, str]
+) -> str | None:
+    """Each stands for one interface of a config; `refused` says why some cannot."""
     if wanted is None:
         return None
     if wanted != "any" and host.new:
         raise _RefusedError("ipv4.nat_1_1", ONLY_ANY)
-    chosen = public[0] if wanted == "any" and public else wanted
+    chosen = wanted
+    if wanted == "any" and public:
+        chosen = next((each for each in public if each not in refused), public[0])
     if chosen not in public:
         raise _RefusedError("ipv4.nat_1_1", NOT_PUBLIC)
+    if chosen in refused:
+        raise _RefusedError("ipv4.nat_1_1", refused[chosen])
     public.remove(chosen)
     return chosen
