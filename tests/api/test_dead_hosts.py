@@ -11,8 +11,10 @@ import pytest
 
 from roost.app import serve
 from roost.app.fsck import check_all
+from roost.app.health import check_health
 from roost.app.host import HostError, join
 from roost.app.operator import drains, hosts, takeovers
+from roost.app.operator.top import Watch
 from roost.app.roost import Roost, open_roost
 from roost.core.engine import EngineError
 from roost.core.hosts import queries
@@ -20,7 +22,7 @@ from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.settings import MAIN_HOST
-from tests.support.client import until
+from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
 from tests.support.hosts import REGION, Main, main_host, running_host
 from tests.support.instances import INSTANCES, settled
@@ -159,6 +161,45 @@ async def test_nothing_is_taken_over_whose_disks_are_elsewhere(cloud: Main, tmp_
         left = "select count(*) from compute_instance where id = $1"
         await until(partial(store.fetchval, left, row["id"]), lambda count: count == 0)
     await die(cloud, "j")
+
+
+async def test_a_silent_host_is_told_of_everywhere(cloud: Main, tmp_path: Path) -> None:
+    """Where an operator looks first, and to those who have instances there; to nobody else."""
+    store, settings = cloud.main.store, cloud.main.settings
+    async with running_host(cloud.main, "k", tmp_path / "k"):
+        row = await cloud.made_on("k", booted=True)
+        here = await cloud.made_on(MAIN_HOST)
+        [listed] = await hosts.list_hosts(store, "k")
+        assert listed.state == "up"
+        assert (await check_health(cloud.main))["problems"] == []
+    await store.execute(
+        "update host set seen = clock_timestamp() - interval '1 minute' where name = 'k'"
+    )
+    assert not await outages(cloud), "its worker may be started again"
+    await die(cloud, "k")
+    said = "host k is silent: it has 1 x instance"
+    health = await check_health(cloud.main)
+    assert (health["status"], health["problems"]) == ("degraded", [said])
+    assert said in (await Watch(settings, store).look()).problems
+    [listed] = await hosts.list_hosts(store, "k")
+    assert (listed.state, listed.alive) == ("silent", False)
+    [told] = await outages(cloud)
+    assert (told["entity"]["id"], told["type"]) == (row["id"], "outage")
+    assert row["label"] in told["message"]
+    async with running_host(cloud.main, "k", tmp_path / "k"):
+        await until(partial(outages, cloud), lambda rows: not rows)
+        assert (await check_health(cloud.main))["problems"] == []
+        for each in (row, here):
+            await cloud.client.delete(f"{INSTANCES}/{each['id']}")
+        left = "select count(*) from compute_instance where id = any($1)"
+        gone = partial(store.fetchval, left, [row["id"], here["id"]])
+        await until(gone, lambda count: count == 0)
+    await die(cloud, "k")
+
+
+async def outages(cloud: Main) -> list[Json]:
+    rows: list[Json] = (await cloud.client.get("/account/notifications"))["data"]
+    return [row for row in rows if row["type"] == "outage"]
 
 
 async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Main, tmp_path: Path) -> None:

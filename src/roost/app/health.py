@@ -1,12 +1,14 @@
 """Whether this Roost can serve: store, workers, engines (`GET /healthz`)."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
 
 from roost.app.roost import Roost
 from roost.core.engine import Health as EngineHealth
 from roost.core.engine import room_of
+from roost.core.hosts.holdings import Holdings, spelled
 from roost.core.planes import Binding, Engine, ask_health
 from roost.errors import ShownError
 from roost.jobs.worker_queries import count_alive
@@ -38,6 +40,7 @@ async def check_health(roost: Roost) -> HealthRow:
     store, count = await check_store(roost)
     engines: dict[str, dict[str, str]] = {}
     problems = [] if store != "ok" or count else ["no worker runs jobs"]
+    problems += await _check_hosts(roost) if count else []
     for binding, health in await check_engines(roost):
         engines.setdefault(binding.place, {})[binding.plane] = health.detail
         problems += [] if health.ok else [f"{binding.place}, {binding.plane}: {health.detail}"]
@@ -51,6 +54,19 @@ async def check_health(roost: Roost) -> HealthRow:
         "workers": count,
         "engines": engines,
     }
+
+
+async def _check_hosts(roost: Roost) -> list[str]:
+    """Without a store, or any worker, that is told already."""
+    try:
+        return silent_hosts(await roost.services.get(Holdings).silent(roost.store.reserved))
+    except FAULTS:
+        return []
+
+
+def silent_hosts(silent: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """A line for each, with what it has."""
+    return [f"host {name} is silent: it has {spelled(held)}" for name, held in silent.items()]
 
 
 async def _check_room(binding: Binding[InstanceEngine]) -> list[str]:

@@ -24,7 +24,7 @@ from roost.resources.compute.listing_queries import ListedInstance, Wanted, list
 from roost.resources.compute.records import InstanceStatus
 from roost.settings import Settings
 
-_COLUMNS = ("id", "account_id", "label", "region", "type", "status", "ipv4", "ipv6")
+_COLUMNS = ("id", "account_id", "label", "region", "type", "status", "host", "ipv4", "ipv6")
 _MAX_BYTES = 1 << 20
 
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+from roost.core.hosts.queries import all_hosts
 from roost.core.planes import Engines
 from roost.store import Queries
 
@@ -51,6 +52,12 @@ class Holdings:
                 for host, held in (await each.by_host(db)).items():
                     found.setdefault(host, {})[each.name] = held.count
         return found
+
+    async def silent(self, db: Queries) -> dict[str, dict[str, int]]:
+        """The same of hosts that nobody hears of: what they have is at a standstill."""
+        held = await self.counts(db)
+        hosts = [each.name for each in await all_hosts(db) if not each.alive]
+        return {name: held[name] for name in hosts if name in held}
 
     async def regions(self, db: Queries, host: str) -> set[str]:
         """Of all that a host has."""

@@ -66,7 +66,7 @@ GROUP = Group(
         filter_fsck.check_filters,
         overlay_fsck.check_overlays,
     ),
-    causes=(notices.outages,),
+    causes=(notices.outages, notices.stranded),
     billables=ALL_CHARGED,
     limits=(limits.COMPUTES,),
     holders=((INSTANCE_PLANE, totals_queries.engines_in_use),),

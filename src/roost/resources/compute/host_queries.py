@@ -1,12 +1,16 @@
 """SQL of what hosts hold and have, for the operator."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Literal
 
+from roost.core.grant_queries import granted_sql
 from roost.core.hosts.holdings import Held
 from roost.core.hosts.queries import SILENT, HostState
 from roost.resources.compute.records import InstanceStatus
 from roost.store import Queries
+
+_STRANDED = SILENT + timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +18,8 @@ class HostRow:
     """A host and its instances. Sizes are MB; None where nothing has an end or nothing is known."""
 
     name: str
-    state: HostState
+    state: HostState | Literal["silent"]
+    """`silent`: it would be up, but is not seen."""
     alive: bool
     """Whether a worker of it was seen within the last half minute."""
     seen: datetime | None
@@ -38,7 +43,10 @@ async def list_hosts(db: Queries, name: str | None = None) -> list[HostRow]:
     """By name; one of them, or all."""
     rows = await db.fetch(
         f"""
-        select h.name, h.state, h.address,
+        select h.name, h.address,
+            case when h.state = 'up'
+                and h.seen <= clock_timestamp() - interval '{SILENT.seconds} s'
+                then 'silent' else h.state end as state,
             h.seen > clock_timestamp() - interval '{SILENT.seconds} s' as alive,
             case when isfinite(h.seen) then h.seen at time zone 'UTC' end as seen,
             coalesce(c.regions, '{{}}') as regions, c.memory, c.storage, c.free, c.cpus,
@@ -89,6 +97,32 @@ async def instances_of(db: Queries, host: str, after: int, limit: int) -> list[H
         limit,
     )
     return [HostedInstance(**row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Stranded:
+    """An instance whose host is not seen."""
+
+    id: int
+    label: str
+    since: datetime
+
+
+async def stranded(db: Queries, account_id: int, grantee: int | None) -> list[Stranded]:
+    """Those of an account, by id, of which a `grantee` only knows those granted to them; a host
+    that is started again in between is seen within that time."""
+    rows = await db.fetch(
+        f"""
+        select i.id, i.label, h.seen at time zone 'UTC' as since
+        from compute_instance i join host h on h.name = i.host
+        where i.account_id = $1 and {granted_sql("'compute'", "i.id", "$2")} and isfinite(h.seen)
+            and h.seen < clock_timestamp() - interval '{_STRANDED.seconds} s'
+        order by i.id
+        """,  # noqa: S608 - constants
+        account_id,
+        grantee,
+    )
+    return [Stranded(**row) for row in rows]
 
 
 async def moves_to(db: Queries, host: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 from roost.core.context import Context
 from roost.core.notices import NotificationRow
-from roost.resources.compute import totals_queries
+from roost.resources.compute import host_queries, totals_queries
 from roost.resources.regions.queries import in_outage
 
 
@@ -26,4 +26,30 @@ async def outages(context: Context) -> list[NotificationRow]:
             "until": None,
         }
         for region in await in_outage(context.db, regions)
+    ]
+
+
+async def stranded(context: Context) -> list[NotificationRow]:
+    """An instance of the account is on a host that is not seen."""
+    rows = await host_queries.stranded(context.db, context.account_id, context.grantee)
+    return [
+        {
+            "entity": {
+                "id": row.id,
+                "label": row.label,
+                "type": "compute",
+                "url": f"/v4/compute/instances/{row.id}",
+            },
+            "label": "Host outage",
+            "message": (
+                f"The host of the instance {row.label} does not answer. The instance may be off,"
+                " and what is asked for waits until the host is back."
+            ),
+            "body": None,
+            "type": "outage",
+            "severity": "critical",
+            "when": row.since.isoformat(timespec="seconds"),
+            "until": None,
+        }
+        for row in rows
     ]

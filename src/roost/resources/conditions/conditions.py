@@ -8,7 +8,6 @@ from roost.core.conditions import Condition, Watch
 from roost.core.context import Context
 from roost.core.engine import Folder, room_of
 from roost.core.hosts.holdings import Holdings, spelled
-from roost.core.hosts.queries import all_hosts
 from roost.core.planes import Engines, ask_health
 from roost.errors import ShownError
 from roost.jobs.upkeep_queries import count_failed
@@ -40,18 +39,17 @@ async def engines(context: Context) -> list[Condition]:
 
 async def hosts(context: Context) -> list[Condition]:
     """Those that have something, and of which no worker is seen."""
-    held = await context.get(Holdings).counts(context.db)
+    silent = await context.get(Holdings).silent(context.db)
     return [
         Condition(
             "host_silent",
-            host.name,
+            name,
             "critical",
-            f"No worker of host {host.name} has been seen for a while. It has"
-            f" {spelled(held[host.name])}, on which nobody works now.",
+            f"No worker of host {name} has been seen for a while. It has"
+            f" {spelled(held)}, on which nobody works now.",
             _PATIENCE,
         )
-        for host in await all_hosts(context.db)
-        if not host.alive and host.name in held
+        for name, held in silent.items()
     ]
 
 
