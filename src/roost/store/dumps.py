@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import IO
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from roost.endings import Ending
 from roost.errors import OperatorError
 from roost.store.cluster import bundled_programs
 
@@ -121,4 +122,5 @@ def _running(
             errors.seek(0)
             # Further lines may quote rows.
             words = errors.readline().decode(errors="replace").strip()
-            raise DumpError(words or f"{command[0]} ended with {process.returncode}")
+            ending = Ending.of(command, process.returncode, words)
+            raise DumpError(str(ending) if ending.is_silent else words)

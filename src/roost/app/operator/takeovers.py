@@ -15,6 +15,7 @@ from roost.core.hosts import queries
 from roost.core.hosts.holdings import Holdings
 from roost.core.hosts.missing_jobs import MISSING, STEP, MissingArgs
 from roost.core.neighbours import Neighbours
+from roost.endings import Ending
 from roost.jobs import host_queries as jobs
 from roost.jobs import queries as job_rows
 from roost.jobs.model import Job
@@ -149,7 +150,8 @@ async def _power_off(program: Path, name: str) -> None:
         await process.wait()
         raise HostError(f"{program} does not end: host {name} may run") from None
     if code != 0:
-        raise HostError(f"{program} ended with {code}: host {name} may run")
+        ending = Ending.of((program,), code, "")
+        raise HostError(f"{program} {ending.how}: host {name} may run")
 
 
 def _services() -> Services:

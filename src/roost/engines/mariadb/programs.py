@@ -10,13 +10,12 @@ import structlog
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError, FullError
+from roost.endings import NOTHING_SAID, Ending, last_words
 from roost.threads import DISK
 
 _log = structlog.get_logger(__name__)
 
 ENVIRONMENT = {"PATH": f"{os.defpath}:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
-_WORDS = 4000
-"""Of a program's complaints that are kept."""
 
 NOTHING = SecretStr("")
 
@@ -48,7 +47,8 @@ async def run(
         await _kill(process)
         raise
     if process.returncode != 0:
-        raise EngineError(doing) if quiet else failure(doing, err.decode(errors="replace"))
+        ending = Ending.of(command, process.returncode, err)
+        raise EngineError(doing) if quiet else failure(doing, ending)
     return out.decode(errors="replace")
 
 
@@ -85,7 +85,9 @@ async def pipe(
             if writing >= 0:
                 os.close(writing)
     if any(codes):
-        raise failure(doing, await DISK.run(words.read_text, errors="replace"))
+        said = await DISK.run(words.read_bytes)
+        command, code = (second, codes[0]) if codes[0] else (first, codes[1])
+        raise failure(doing, Ending.of(command, code, said))
 
 
 async def _start(
@@ -110,9 +112,12 @@ async def _kill(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-def failure(doing: str, detail: str) -> EngineError:
+def failure(doing: str, detail: str | Ending) -> EngineError:
     """The error to raise after logging the end of `detail`."""
-    _log.warning("database_fault", doing=doing, detail=detail.strip()[-_WORDS:])
-    if "No space left on device" in detail or "Disk full" in detail:
+    text = last_words(str(detail))
+    _log.warning("database_fault", doing=doing, detail=text or NOTHING_SAID)
+    if "No space left on device" in text or "Disk full" in text:
         return FullError(f"{doing}: the host's disk is full")
-    return EngineError(f"{doing}: see the log of the host")
+    if isinstance(detail, Ending) and detail.is_silent:
+        return EngineError(f"{doing}: a program of the host {detail.how}")
+    return EngineError(f"{doing}: {'see the log of the host' if text else NOTHING_SAID}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from roost.core.engine import EngineError
+from roost.endings import SILENT, last_words
 from roost.engines.mariadb.encryption import within
 from roost.engines.mariadb.folder import INSIDE, Folder
 from roost.engines.mariadb.limits import Limits
@@ -23,7 +24,6 @@ USER = "mysql"
 _START_SECONDS, _STOP_SECONDS, _KILL_SECONDS = 60.0, 60.0, 10.0
 _POLL_SECONDS = 0.005
 _PING = SecretStr("select 1")
-_LAST_WORDS = 4000
 _BEGIN = 'echo $$ > "$0" && if [ -e "$1" ]; then echo $$ > "$1"; fi && shift && exec "$@"'
 """It writes down its number, and joins the control group that it has, if any."""
 _CLIENT = ("mariadb", "--no-defaults", "--socket=socket", "--batch")
@@ -61,7 +61,7 @@ class Server:
         await self._launch(key)
         started = await self._spawned()
         if started is None or not await self._serves(started):
-            words = await DISK.run(self._last_words)
+            words = last_words(await DISK.run(self._said)) or SILENT
             await self.stop()
             raise failure("The database server does not start", words)
 
@@ -149,7 +149,7 @@ class Server:
             await asyncio.sleep(_POLL_SECONDS)
         return False
 
-    def _last_words(self) -> str:
+    def _said(self) -> str:
         with contextlib.suppress(FileNotFoundError):
-            return Path(self._folder.log).read_text(errors="replace")[-_LAST_WORDS:]
+            return Path(self._folder.log).read_text(errors="replace")
         return ""

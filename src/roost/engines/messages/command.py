@@ -5,6 +5,7 @@ from asyncio.subprocess import DEVNULL, PIPE
 from dataclasses import dataclass
 from pathlib import Path
 
+from roost.endings import Ending
 from roost.resources.phone.engine import MessageError
 
 _TIMEOUT = 10.0
@@ -34,4 +35,5 @@ class CommandSender:
                 process.kill()
                 await process.wait()
         if process.returncode != 0:
-            raise MessageError(f"{self.program} ended with {process.returncode}")
+            ending = Ending.of((self.program,), process.returncode, "")
+            raise MessageError(f"{self.program} {ending.how}")

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from roost.core.engine import EngineError
+from roost.endings import SILENT, last_words
 from roost.engines.listeners import (
     LOOPBACK,
     Listener,
@@ -24,7 +25,6 @@ from roost.engines.powerdns.config import ConfigError, render
 from roost.engines.powerdns.ports import Ports, choose_ports, read_ports
 
 _LOG_BYTES = 4 * 1024 * 1024
-_LAST_WORDS = 2000
 
 
 class Folder:
@@ -114,8 +114,8 @@ class Folder:
 
     def last_output(self) -> str:
         with contextlib.suppress(FileNotFoundError):
-            return self._log.read_text(errors="replace")[-_LAST_WORDS:]
-        return ""
+            return last_words(self._log.read_text(errors="replace")) or SILENT
+        return SILENT
 
     def _render(self) -> str:
         """Paths of sockets may not be long, so they begin where the server is started: here."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from roost.core.engine import EngineError
+from roost.endings import SILENT
 from roost.engines.qemu.boots import Boot
 from roost.engines.qemu.command import Machine, command
 from roost.engines.qemu.guests import MONITOR, PID, TERMINAL, Guest
@@ -78,7 +79,7 @@ async def _run(guest: Guest, arguments: Sequence[str], descriptors: Sequence[int
     if answered in done:
         return
     if ended in done:
-        raise _fault(ended.result().decode(errors="replace"))
+        raise _fault(ended.result().decode(errors="replace").strip() or f"QEMU: {SILENT}")
     if process := await DISK.run(guest.process, search=True):
         await kill(process)
     raise failure(_DOING, "QEMU does not answer")

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from roost.endings import Ending
 from roost.engines.qemu.durable import sync
 from roost.engines.qemu.moves import move
 from roost.engines.qemu.programs import failure
@@ -36,7 +37,7 @@ async def pack(doing: str, root: Path, names: Sequence[str]) -> AsyncGenerator[b
         while piece := await process.stdout.read(_PIECE):
             yield piece
         if await process.wait() != 0:
-            raise failure(doing, (await said).decode(errors="replace"))
+            raise failure(doing, Ending.of(("tar",), process.returncode, await said))
     finally:
         await _end(process)
         said.cancel()
@@ -80,7 +81,7 @@ async def _extract(doing: str, part: Path, content: AsyncIterator[bytes]) -> Non
                 await process.stdin.drain()
         process.stdin.close()
         if await process.wait() != 0:
-            raise failure(doing, (await said).decode(errors="replace"))
+            raise failure(doing, Ending.of(("tar",), process.returncode, await said))
     finally:
         await _end(process)
         said.cancel()

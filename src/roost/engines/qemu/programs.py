@@ -9,6 +9,7 @@ from pathlib import Path
 import structlog
 
 from roost.core.engine import EngineError, FullError
+from roost.endings import NOTHING_SAID, Ending, last_words
 
 _log = structlog.get_logger(__name__)
 
@@ -100,7 +101,7 @@ async def run(
         await process.wait()
         raise
     if process.returncode not in ok:
-        raise failure(doing, err or out)
+        raise failure(doing, Ending.of(command, process.returncode, err or out))
     return out
 
 
@@ -113,17 +114,24 @@ async def _read(pipe: asyncio.StreamReader | None, heard: Listener | None) -> st
     return text
 
 
-def failure(doing: str, detail: str | OSError) -> EngineError:
+def failure(doing: str, detail: str | OSError | Ending) -> EngineError:
     """The error to raise after logging `detail`."""
-    text = os.strerror(detail.errno or 0) if isinstance(detail, OSError) else detail
-    _log.warning("engine fault", doing=doing, detail=str(detail).strip())
+    text = os.strerror(detail.errno or 0) if isinstance(detail, OSError) else str(detail)
+    _log.warning("engine fault", doing=doing, detail=last_words(str(detail)) or NOTHING_SAID)
     busy = _translate(text, _BUSY)
     if busy is not None:
         return BusyError(f"{doing}: {busy}")
     full = _translate(text, _FULL)
     if full is not None:
         return FullError(f"{doing}: {full}")
-    return EngineError(f"{doing}: {_translate(text, _KNOWN) or 'see the log of the host'}")
+    return EngineError(f"{doing}: {_translate(text, _KNOWN) or _unknown(detail)}")
+
+
+def _unknown(detail: str | OSError | Ending) -> str:
+    """The log is named where it has more than this."""
+    if isinstance(detail, Ending) and detail.is_silent:
+        return f"a program of the host {detail.how}"
+    return "see the log of the host" if str(detail).strip() else NOTHING_SAID
 
 
 @contextmanager

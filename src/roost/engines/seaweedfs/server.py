@@ -13,6 +13,7 @@ from pathlib import Path
 import structlog
 
 from roost.core.engine import EngineError
+from roost.endings import SILENT, last_words
 from roost.engines.listeners import LOOPBACK
 from roost.engines.locks import locked
 from roost.engines.processes import Process, end_process, find_process, search_process
@@ -28,8 +29,6 @@ ROOT = "root"
 
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _START_SECONDS = 60.0
-_WORDS = 4000
-"""Characters of its log that are shown when it does not start."""
 _STOP_SECONDS = 20.0
 _KILL_SECONDS = 5.0
 _POLL_SECONDS = 0.05
@@ -190,7 +189,7 @@ class Server:
         _log.info("object_storage_started")
 
     def _last_words(self) -> str:
-        return (self._folder / "server.log").read_text(errors="replace")[-_WORDS:]
+        return last_words((self._folder / "server.log").read_text(errors="replace")) or SILENT
 
     async def _answers(self) -> bool:
         """Whether it refuses strangers before we lose patience, and so knows its identities."""

@@ -3,10 +3,10 @@
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from roost.endings import NOTHING_SAID, Ending
 from roost.errors import OperatorError
 
 IN_OWN_MOUNTS = ("unshare", "--mount", "--propagation=private", "--")
@@ -40,10 +40,10 @@ async def run(*command: str | Path, cwd: Path | None = None, feed: bytes | None 
         await process.wait()
         raise
     if process.returncode:
-        raise ImageError(_failure(command, err))
+        raise ImageError(_failure(Ending.of(command, process.returncode, err)))
     return out
 
 
-def _failure(command: Sequence[str | Path], err: bytes) -> str:
-    lines = err.decode(errors="replace").strip().splitlines()
-    return f"{Path(command[0]).name} failed: {' / '.join(lines[-3:]) or 'no message'}"
+def _failure(ending: Ending) -> str:
+    words = " / ".join(ending.said.splitlines()[-3:]) or NOTHING_SAID
+    return f"{ending.program} {ending.how if ending.is_silent else 'failed'}: {words}"
