@@ -85,9 +85,9 @@ async def pipe(
             if writing >= 0:
                 os.close(writing)
     if any(codes):
-        said = await DISK.run(words.read_bytes)
+        text = await DISK.run(words.read_bytes)
         command, code = (second, codes[0]) if codes[0] else (first, codes[1])
-        raise failure(doing, Ending.of(command, code, said))
+        raise failure(doing, Ending.of(command, code, text))
 
 
 async def _start(
