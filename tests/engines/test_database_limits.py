@@ -78,7 +78,6 @@ def test_what_the_kernel_refuses_is_told(tree: Path, node: Folder) -> None:
         limits.put(node, spec_of(100001, "mariadb", "10.11"))
 
 
-@pytest.mark.mariadb
 async def test_a_server_is_in_its_group(tmp_path: Path) -> None:
     """Of a real kernel; deleting the database leaves no group."""
     if os.geteuid() != 0 or (reason := Limits().problem()) is not None:
