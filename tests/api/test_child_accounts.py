@@ -13,10 +13,13 @@ from tests.support.client import Answer, Client, Json, until
 from tests.support.families import Proxy, adopt
 from tests.support.instances import INSTANCES, made
 from tests.support.keys import KEY
+from tests.support.object_storage import made_bucket, path_of
 
 pytestmark = pytest.mark.spec("B account 4", "B auth 5")
 
 PATH = "/account/child-accounts"
+OAUTH_CLIENTS = "/account/oauth-clients"
+REDIRECT = "https://app.example/callback"
 FORBIDDEN = (403, [(None, "Unauthorized")])
 NOT_FOUND = (404, [(None, "Not found")])
 
@@ -309,6 +312,78 @@ async def test_a_proxy_user_has_nothing_to_log_in_with(
 ) -> None:
     proxy = nobody.as_user((await create_token(family))["token"])
     assert seen(await proxy.send("POST", path, body)) == FORBIDDEN
+
+
+async def test_a_proxy_user_has_no_keys(family: Family, nobody: Client) -> None:
+    proxy = nobody.as_user((await create_token(family))["token"])
+    answer = await proxy.send("PUT", "/profile", {"authorized_keys": [KEY]})
+    assert seen(answer) == FORBIDDEN
+    assert (await proxy.put("/profile", {"authorized_keys": []}))["authorized_keys"] in ([], None)
+
+
+async def test_a_proxy_user_leaves_the_childs_people_and_apps_alone(
+    family: Family, nobody: Client, roost: Roost
+) -> None:
+    """Nobody comes in by fifteen minutes who would stay, and nobody is put out."""
+    app = await family.child.post(OAUTH_CLIENTS, {"label": "own", "redirect_uri": REDIRECT})
+    proxy = nobody.as_user((await create_token(family))["token"])
+    users, own = "/account/users", f"/account/users/{family.child_account.username}"
+    new = {"username": "stays", "email": "s@example.com", "restricted": False}
+    tried: list[tuple[str, str, Json]] = [
+        ("POST", users, new),
+        ("PUT", own, {"email": "mine@example.com"}),
+        ("PUT", own, {"restricted": True}),
+        ("DELETE", own, None),
+        ("PUT", f"{own}/grants", {"global": {"account_access": "read_write"}}),
+        ("POST", OAUTH_CLIENTS, {"label": "stays", "redirect_uri": REDIRECT}),
+        ("PUT", f"{OAUTH_CLIENTS}/{app['id']}", {"redirect_uri": "https://elsewhere.example"}),
+        ("POST", f"{OAUTH_CLIENTS}/{app['id']}/reset-secret", None),
+        ("POST", "/object-storage/keys", {"label": "stays"}),
+        ("POST", "/account/service-transfers", {"entities": {"computes": [100000]}}),
+    ]
+    before = await access_of(roost, family.child_account.id)
+    for method, path, body in tried:
+        assert seen(await proxy.send(method, path, body)) == FORBIDDEN, path
+    assert await access_of(roost, family.child_account.id) == before
+    assert (await proxy.get(users))["results"] == 2
+
+
+async def test_urls_of_a_proxy_user_end_with_the_token(family: Family, nobody: Client) -> None:
+    path = f"{path_of(await made_bucket(family.child))}/object-url"
+    proxy = nobody.as_user((await create_token(family))["token"])
+    url = (await proxy.post(path, {"name": "a"}))["url"]
+    assert 800 < int(url.rpartition("seconds=")[2]) <= 900
+    assert "seconds=400" in (await proxy.post(path, {"name": "a", "expires_in": 400}))["url"]
+    answer = await proxy.send("POST", path, {"name": "a", "expires_in": 3600})
+    assert [field for field, _ in answer.problems] == ["expires_in"]
+    assert "seconds=3600" in (await family.child.post(path, {"name": "a"}))["url"]
+
+
+async def access_of(roost: Roost, account_id: int) -> list[tuple[object, ...]]:
+    """Who is let in to the account, and by what."""
+    rows = await roost.store.fetch(
+        """
+        select username, email, restricted::text, 'user' as kind from api_user where account_id = $1
+        union all select id, redirect_uri, secret_hash::text, 'app' from oauth_client
+            where account_id = $1
+        order by 1, 4
+        """,
+        account_id,
+    )
+    return [tuple(row) for row in rows]
+
+
+@pytest.mark.spec("B account 2")
+async def test_only_who_may_end_the_parent_ends_a_child(
+    family: Family, nobody: Client, roost: Roost, new_user: NewUser, new_token: NewToken
+) -> None:
+    user = await new_user(family.parent_account, restricted=True)
+    grants = {"global": {"child_account_access": True}}
+    await family.parent.put(f"/account/users/{user.username}/grants", grants)
+    restricted = nobody.as_user(await new_token(user))
+    token = (await restricted.post(f"{family.path}/token"))["token"]
+    assert seen(await nobody.as_user(token).send("POST", "/account/cancel", {})) == FORBIDDEN
+    assert (await family.child.send("GET", "/profile")).status == 200
 
 
 @dataclass(frozen=True, slots=True)

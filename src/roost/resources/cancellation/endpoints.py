@@ -15,6 +15,7 @@ from roost.web.registry import Rate, endpoint
 async def _charge(call: Call, body: CancelAccount) -> tuple[datetime, str]:
     """Before the transaction, as the gateway takes its time."""
     assert isinstance(call.db, Store)
+    await service.check_maker(call)
     return await charge_service.charge_all(call, call.db), body.comments or ""
 
 

@@ -26,6 +26,7 @@ async def cancel(context: Context, until: datetime, comments: str) -> None:
     Raises 403 for a user who is restricted by now, 400 for a parent with children, and 409 while a
     payment is on its way.
     """
+    await check_maker(context)
     facts = await accounts.lock(context.db, context.account_id)
     if facts.canceled is not None:
         return
@@ -39,6 +40,13 @@ async def cancel(context: Context, until: datetime, comments: str) -> None:
     await tokens.revoke_all(context.db, facts.id, context.clock.seconds())
     await context.revoke()
     await start(context.db, context.get(JobQueue), facts.id)
+
+
+async def check_maker(context: Context) -> None:
+    """403 for a proxy user in whose name a restricted user of the parent acts: a child account is
+    ended by those who may end the parent."""
+    if await tokens.maker_is_restricted(context.db, context.identity.token_id):
+        raise forbidden()
 
 
 async def start(db: Queries, queue: JobQueue, account_id: int) -> None:

@@ -5,6 +5,7 @@ import secrets
 import orjson
 
 from roost.core.events import log
+from roost.core.identity import UserType
 from roost.core.limits.check import check_limits
 from roost.errors import invalid, not_found
 from roost.ids import new_token
@@ -27,6 +28,8 @@ _MAY_WRITE = AccountAccess("read_write")
 _ALL = "/account/oauth-clients"
 _ONE = "/account/oauth-clients/{clientId}"
 _ID_BYTES = 10
+_PROXIES: tuple[UserType, ...] = ("proxy",)
+"""Whom an account lets in is the business of its own people."""
 
 
 @endpoint(
@@ -50,6 +53,7 @@ async def list_oauth_clients(call: Call) -> bytes:
     _ALL,
     scopes=_WRITE,
     grant=_MAY_WRITE,
+    refuses=_PROXIES,
     body=CreateOAuthClient,
     returns=OAuthClientRow,
     events=("oauth_client_create",),
@@ -90,6 +94,7 @@ async def view_oauth_client(call: Call) -> bytes:
     _ONE,
     scopes=_WRITE,
     grant=_MAY_WRITE,
+    refuses=_PROXIES,
     body=UpdateOAuthClient,
     of=view_oauth_client,
     returns=OAuthClientRow,
@@ -111,7 +116,14 @@ async def update_oauth_client(call: Call, body: UpdateOAuthClient) -> bytes:
     return await _view(call, client.id)
 
 
-@endpoint("DELETE", _ONE, scopes=_WRITE, grant=_MAY_WRITE, events=("oauth_client_delete",))
+@endpoint(
+    "DELETE",
+    _ONE,
+    scopes=_WRITE,
+    grant=_MAY_WRITE,
+    refuses=_PROXIES,
+    events=("oauth_client_delete",),
+)
 async def delete_oauth_client(call: Call) -> None:
     """Delete an OAuth client and all tokens issued to it.
 
@@ -125,6 +137,7 @@ async def delete_oauth_client(call: Call) -> None:
     f"{_ONE}/reset-secret",
     scopes=_WRITE,
     grant=_MAY_WRITE,
+    refuses=_PROXIES,
     returns=OAuthClientRow,
     events=("oauth_client_secret_reset",),
 )
@@ -141,6 +154,7 @@ async def reset_oauth_client_secret(call: Call) -> bytes:
     f"{_ONE}/reset_secret",
     scopes=_WRITE,
     grant=_MAY_WRITE,
+    refuses=_PROXIES,
     returns=OAuthClientRow,
     events=("oauth_client_secret_reset",),
 )
@@ -169,6 +183,7 @@ async def view_oauth_client_thumbnail(call: Call) -> Reply:
     f"{_ONE}/thumbnail",
     scopes=_WRITE,
     grant=_MAY_WRITE,
+    refuses=_PROXIES,
     accepts=("image/png", "image/jpeg"),
     prepare=make_thumbnail,
     of=view_oauth_client,

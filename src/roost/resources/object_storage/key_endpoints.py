@@ -32,6 +32,7 @@ async def list_object_keys(call: Call) -> bytes:
     _ALL,
     scopes=_WRITE,
     grant=_MAY_WRITE,
+    refuses=("proxy",),
     body=CreateKey,
     returns=KeyRow,
     events=("obj_access_key_create",),

@@ -117,6 +117,18 @@ async def change_acl(
 async def sign(context: Context, cluster: str, label: str, body: CreateObjectUrl) -> str:
     """Rule 6: a URL for an object that need not exist."""
     bucket = await locks.find(context, cluster, label)
-    signature = Signature(bucket.label, body.name, body.method, body.expires_in, body.content_type)
+    seconds = _seconds(context, body)
+    signature = Signature(bucket.label, body.name, body.method, seconds, body.content_type)
     with reaching():
         return await engine_of(context, bucket).sign(signature)
+
+
+def _seconds(context: Context, body: CreateObjectUrl) -> int:
+    """Of a URL's life: of what a proxy user makes nothing outlives the token."""
+    identity = context.identity
+    if identity.user_type != "proxy" or identity.expiry is None:
+        return body.expires_in
+    left = max(1, int((identity.expiry - context.clock.now()).total_seconds()))
+    if "expires_in" in body.model_fields_set and body.expires_in > left:
+        raise invalid(f"Must be at most {left}: the token ends then", "expires_in")
+    return min(body.expires_in, left)

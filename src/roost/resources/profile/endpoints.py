@@ -46,6 +46,8 @@ async def update_profile(call: Call, body: UpdateProfile) -> bytes:
     """
     identity = call.identity
     await _check_email(call, body.email)
+    if identity.user_type == "proxy" and body.authorized_keys:
+        raise forbidden()
     await _restrict(call, body.restricted)
     await _check_two_factor(call, body.two_factor_auth)
     await queries.update_profile(

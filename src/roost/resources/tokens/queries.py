@@ -253,6 +253,18 @@ async def tie_token(db: Queries, token_id: int, user_id: int) -> None:
     await db.execute("update token set made_by = $2 where id = $1", token_id, user_id)
 
 
+async def maker_is_restricted(db: Queries, token_id: int) -> bool:
+    """Whether a restricted user of the parent made it, a proxy user's token."""
+    restricted: bool = await db.fetchval(
+        """
+        select exists (select from token t join api_user u on u.id = t.made_by
+            where t.id = $1 and u.restricted)
+        """,
+        token_id,
+    )
+    return restricted
+
+
 async def delete_proxy_tokens(db: Queries, user_id: int) -> None:
     """The proxy users' tokens that a user of the parent made."""
     await db.execute("delete from token where made_by = $1", user_id)

@@ -35,6 +35,7 @@ async def list_service_transfers(call: Call) -> bytes:
     _ALL,
     scopes=_WRITE,
     grant=Unrestricted(),
+    refuses=("proxy",),
     body=CreateTransfer,
     returns=TransferRow,
     events=("entity_transfer_create",),

@@ -3,6 +3,7 @@
 from asyncpg import UniqueViolationError
 
 from roost.core.events import log
+from roost.core.identity import UserType
 from roost.core.limits.check import check_limits
 from roost.errors import ApiError, forbidden, invalid, not_found
 from roost.resources.account import queries as accounts
@@ -20,6 +21,8 @@ from roost.web.reply import Reply
 _READ = ("account:read_only",)
 _WRITE = ("account:read_write",)
 _ONE = "/account/users/{username}"
+_PROXIES: tuple[UserType, ...] = ("proxy",)
+"""Whom an account lets in is the business of its own people."""
 
 
 @endpoint(
@@ -43,7 +46,7 @@ async def list_users(call: Call) -> bytes:
     "/account/users",
     scopes=_WRITE,
     grant=Unrestricted(),
-    refuses=("oauth",),
+    refuses=("oauth", "proxy"),
     body=CreateUser,
     returns=UserRow,
     events=("user_create",),
@@ -86,6 +89,7 @@ async def view_user(call: Call) -> bytes:
     _ONE,
     scopes=_WRITE,
     grant=Unrestricted(),
+    refuses=_PROXIES,
     body=UpdateUser,
     of=view_user,
     returns=UserRow,
@@ -115,7 +119,14 @@ async def update_user(call: Call, body: UpdateUser) -> bytes:
     return await call.record(user.id, USERS, call.account_id)
 
 
-@endpoint("DELETE", _ONE, scopes=_WRITE, grant=Unrestricted(), events=("user_delete",))
+@endpoint(
+    "DELETE",
+    _ONE,
+    scopes=_WRITE,
+    grant=Unrestricted(),
+    refuses=_PROXIES,
+    events=("user_delete",),
+)
 async def delete_user(call: Call) -> None:
     """Delete a user with all tokens.
 
@@ -149,6 +160,7 @@ async def view_user_grants(call: Call) -> str | Reply:
     f"{_ONE}/grants",
     scopes=_WRITE,
     grant=Unrestricted(),
+    refuses=_PROXIES,
     body=UpdateGrants,
     of=view_user,
     returns=GrantsRow,
