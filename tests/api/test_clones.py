@@ -179,6 +179,8 @@ async def test_user_data(client: Client) -> None:
     for more in ({}, {"metadata": {"user_data": "eQ=="}}):
         assert (await clone(client, path, **NEW, **more)).body["has_user_data"] is True
         await quiet(client, path)
+    without = await clone(client, path, **NEW, metadata={"user_data": ""})
+    assert without.body["has_user_data"] is False
     bare = path_of(await made(client, image=None, root_pass=None, booted=None))
     answer = await clone(client, bare, **NEW, metadata={"user_data": "eQ=="})
     reason = "user_data needs an image with the cloud-init capability"

@@ -84,7 +84,13 @@ async def test_rebuild_with_another_plan(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("metadata", "has"),
-    [(None, True), ({}, True), ({"user_data": None}, False), ({"user_data": "eQ=="}, True)],
+    [
+        (None, True),
+        ({}, True),
+        ({"user_data": None}, False),
+        ({"user_data": ""}, False),
+        ({"user_data": "eQ=="}, True),
+    ],
 )
 async def test_rebuild_keeps_or_replaces_user_data(
     client: Client, metadata: Json, has: bool

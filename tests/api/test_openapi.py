@@ -222,7 +222,7 @@ def _problems(body: type[Body], roost: Roost) -> tuple[Json, ...]:
 LIMITS: list[tuple[str, str, Json]] = [
     ("CreateInstance", "interfaces", {"maxItems": 3}),
     ("CreateInstance", "interfaces[].label", {"maxLength": 64}),
-    ("CreateInstance", "metadata.user_data", {"contentEncoding": "base64", "minLength": 4}),
+    ("CreateInstance", "metadata.user_data", {"contentEncoding": "base64"}),
     ("CreateInstance", "group", {"deprecated": True}),
     ("CreateConfig", "interfaces", {"maxItems": 3}),
     ("UpdateConfig", "interfaces", {"maxItems": 3}),

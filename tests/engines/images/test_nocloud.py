@@ -184,11 +184,25 @@ def test_packed_user_data_stays_packed() -> None:
     assert parts_of(combined(CONFIG, packed))[0] == ("application/gzip", packed)
 
 
-def test_parts_of_the_callers_own_message_are_kept() -> None:
-    own = (
-        b'Content-Type: multipart/mixed; boundary="b"\nMIME-Version: 1.0\n\n'
-        b"--b\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--b--\n"
-    )
+_OWN = (
+    b'Content-Type: multipart/mixed; boundary="b"\nMIME-Version: 1.0\n\n'
+    b"--b\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--b--\n"
+)
+_PACKED = gzip.compress(_OWN)
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [_PACKED[:-4], _PACKED[:12], gzip.compress(_OWN + bytes(5 * 1024 * 1024))],
+    ids=["cut short", "hardly begun", "a trap"],
+)
+def test_what_cannot_be_unpacked_is_left_to_cloud_init(packed: bytes) -> None:
+    assert parts_of(combined(CONFIG, packed))[0] == ("application/gzip", packed)
+
+
+@pytest.mark.parametrize("own", [_OWN, _PACKED], ids=["plain", "packed"])
+def test_parts_of_the_callers_own_message_are_kept(own: bytes) -> None:
+    """Also of a packed one, as Terraform's `cloudinit_config` makes them."""
     assert parts_of(combined(CONFIG, own)) == [
         ("text/x-shellscript", b"#!/bin/sh"),
         ("text/cloud-config", CONFIG),

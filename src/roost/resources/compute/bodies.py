@@ -66,7 +66,7 @@ UserData = Annotated[
     str,
     Length(0, MAX_USER_DATA),
     AfterValidator(rules.check_user_data),
-    Field(json_schema_extra={"contentEncoding": "base64", "minLength": 4}),
+    Field(json_schema_extra={"contentEncoding": "base64"}),
 ]
 
 
@@ -75,7 +75,12 @@ class Metadata(Body):
 
     user_data: UserData | None = None
     """Base64 of 1 to 65535 bytes that cloud-init reads at the first boot; needs an image and a
-    region with that capability."""
+    region with that capability. An empty text is none."""
+
+    @field_validator("user_data")
+    @classmethod
+    def _read_empty(cls, value: str | None) -> str | None:
+        return value or None
 
 
 class CreateInstance(Body):

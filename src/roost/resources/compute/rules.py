@@ -39,9 +39,9 @@ def strong_password(password: str) -> str:
 
 
 def check_user_data(text: str) -> str:
-    """Rule 3: base64 of at most `MAX_USER_DATA` bytes, in one line or several."""
+    """Rule 3: base64 of at most `MAX_USER_DATA` bytes, in one line or several; empty is none."""
     size = 0 if len(text) > _MAX_ENCODED else len(decode_user_data(text))
-    if not 1 <= size <= MAX_USER_DATA:
+    if text and not 1 <= size <= MAX_USER_DATA:
         raise refuse(f"Must be 1-{MAX_USER_DATA} bytes when decoded")
     return text
 

@@ -1,12 +1,15 @@
 """Roost's cloud-config, the caller's user data and a StackScript as one."""
 
 import email
+import gzip
 import hashlib
+import zlib
 from email import encoders
 from email.message import Message
 from email.mime.multipart import MIMEMultipart
 from email.mime.nonmultipart import MIMENonMultipart
 from email.mime.text import MIMEText
+from io import BytesIO
 
 from roost.engines.qemu.images.first_boot import wrapped
 from roost.resources.compute.engine import FirstBootScript
@@ -14,6 +17,8 @@ from roost.resources.compute.engine import FirstBootScript
 _GZIP = b"\x1f\x8b"
 _MIME_SEARCHED = 4096
 """Bytes at the start where cloud-init looks for a MIME header; the same rule must hold here."""
+_MOST_UNPACKED = 4 * 1024 * 1024
+"""Bytes of a message; more of 65,535 bytes are no user data, but a trap."""
 
 
 def combined(
@@ -38,10 +43,23 @@ def combined(
 
 def _part(user_data: bytes) -> Message:
     """cloud-init finds out itself what a plain text is: a script, a cloud-config, a template."""
-    if b"mime-version:" in user_data[:_MIME_SEARCHED].lower():
-        return email.message_from_bytes(user_data)
+    plain = _unpacked(user_data)
+    if b"mime-version:" in plain[:_MIME_SEARCHED].lower():
+        return email.message_from_bytes(plain)
     kind = ("application", "gzip") if user_data.startswith(_GZIP) else ("text", "plain")
     return _encoded(*kind, user_data)
+
+
+def _unpacked(user_data: bytes) -> bytes:
+    """Of parts that are packed cloud-init takes no message apart, only of all user data."""
+    if not user_data.startswith(_GZIP):
+        return user_data
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(user_data)) as file:
+            plain = file.read(_MOST_UNPACKED + 1)
+    except (OSError, EOFError, zlib.error):
+        return user_data
+    return plain if len(plain) <= _MOST_UNPACKED else user_data
 
 
 def _encoded(kind: str, subkind: str, content: bytes) -> Message:
