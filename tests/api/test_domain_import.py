@@ -131,7 +131,7 @@ REFUSED = [
     ("a CAA 128 issue b.example", ["line 1: a.{zone}. CAA: tag: "]),
     ('a TXT "\\255"', ["line 1: a.{zone}. TXT: target: Must be Unicode text"]),
     ("a\\.b A 192.0.2.1", ["line 1: a\\.b.{zone}. A: name: "]),
-    ("@ CNAME b.example.", ["line 1: {zone}. CNAME: name: name is required"]),
+    ("@ CNAME b.example.", ["line 1: {zone}. CNAME: name: Must be below the domain"]),
     (
         "a DS 1 13 2 " + "00" * 32 + "\nb LOC 1 N 1 E 1m",
         ["line 1: a.{zone}. DS", "line 2: b.{zone}. LOC"],
@@ -156,6 +156,17 @@ async def test_refused_records_are_named(
         assert reason.startswith(start.replace("{zone}", name)), reason
     assert (await client.get("/domains"))["results"] == 0
     assert (await client.get("/account/events"))["results"] == 0
+
+
+async def test_a_record_that_is_said_twice_is_one(client: Client, account: Account) -> None:
+    """With the shorter TTL (RFC 2181, 5); the same text in another case is the same name."""
+    name = f"twice-{account.id}.example"
+    lines = ["a 3600 A 192.0.2.1", "a 300 A 192.0.2.1", "b MX 10 mx", "B MX 10 MX", "b MX 20 mx"]
+    body = {"domain": name, "zone_file": "\ufeff$ORIGIN " + f"{name}.\n" + "\n".join(lines)}
+    domain = await client.post("/domains/import", body)
+    rows = (await client.get(f"/domains/{domain['id']}/records"))["data"]
+    assert [(row["type"], row["priority"]) for row in rows] == [("A", 0), ("MX", 10), ("MX", 20)]
+    assert rows[0]["ttl_sec"] == 300
 
 
 async def test_odd_zone_files(client: Client, account: Account) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from unittest.mock import ANY
 
 import pytest
 
@@ -90,6 +91,15 @@ async def test_a_cname_may_be_changed(client: Client, path: str) -> None:
     one = await client.post(path, CNAME)
     changed = await client.put(f"{path}/{one['id']}", {"target": "web.example.com"})
     assert changed["target"] == "web.example.com"
+
+
+async def test_the_type_of_a_record_stays(client: Client, path: str) -> None:
+    """Who sends another one is told so, rather than of a target that does not fit the old one."""
+    one = await client.post(path, CNAME)
+    answer = await client.send("PUT", f"{path}/{one['id']}", {"type": "A", "target": "192.0.2.1"})
+    reason = "Must stay CNAME: delete the record and create one of the other type"
+    assert (answer.status, answer.problems) == (400, [("type", reason)])
+    assert await client.put(f"{path}/{one['id']}", one) == one | {"updated": ANY}
 
 
 async def test_an_answer_has_a_size(client: Client, path: str) -> None:

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 
 from roost.resources.domains.name_rules import HOST_REASON, NAME_REASON, RECORD_NAME_REASON
 from roost.resources.domains.record_rules import (
+    APEX_REASON,
     IODEF_REASON,
     IPV4_REASON,
     IPV6_REASON,
     ISSUER_REASON,
+    MAPPED_REASON,
+    SERVICE_REASON,
 )
 from roost.resources.domains.zone_rules import SIZE_REASON
 from tests.support.client import Json
 
 DOTTED = "Must have at least two labels, and the last one must not be a number"
-SERVICE = "Must be 1-62 letters, digits and hyphens, with no hyphen at either end"
 LONG = "a" * 63
 LONG_NAME = ".".join([LONG, LONG, LONG, "b" * 57 + ".com"])
 """253 characters."""
@@ -177,8 +179,11 @@ _AAAA = Table(
             for target in (
                 *("192.0.2.1", "2001:db8::1::", "2001:db8::g", "2001:db8::1%eth0"),
                 *("2001:db8::1/64", "2001:db8::1.", "[2001:db8::1]", "www.example.com"),
-                *("::ffff:192.0.2.1", "::ffff:c000:201"),
             )
+        ),
+        *(
+            _bad({"name": "a", "target": target}, "target", MAPPED_REASON)
+            for target in ("::ffff:192.0.2.1", "::FFFF:c000:201")
         ),
         _bad({"name": "a"}, "target", "target is required"),
     ),
@@ -252,9 +257,9 @@ _CNAME = Table(
         *_bad_hosts(),
         _bad({"target": "www.example.com"}, "name", "name is required"),
         _bad({"name": "", "target": "www.example.com"}, "name", "name is required"),
-        _bad({"name": "@", "target": "www.example.com"}, "name", "name is required"),
-        _bad({"name": "{zone}", "target": "www.example.com"}, "name", "name is required"),
-        _bad({"name": "{zone}.", "target": "www.example.com"}, "name", "name is required"),
+        _bad({"name": "@", "target": "www.example.com"}, "name", APEX_REASON),
+        _bad({"name": "{zone}", "target": "www.example.com"}, "name", APEX_REASON),
+        _bad({"name": "{zone}.", "target": "www.example.com"}, "name", APEX_REASON),
     ),
 )
 
@@ -328,6 +333,13 @@ _SRV = Table(
             port=65535,
         ),
         _srv("10 5 5060 .", target="."),
+        _srv(
+            "10 5 5060 a.b.",
+            "_service_test._tcp",
+            {"name": "_service_test._tcp", "service": "_service_test"},
+            target="a.b",
+            service="service_test",
+        ),
         _srv("10 5 5060 8.8.8.8.", target="8.8.8.8"),
     ),
     other=(
@@ -388,11 +400,11 @@ _SRV = Table(
         _bad_srv("port", "Must be 0-65535", port=-1),
         _bad_srv("name", RECORD_NAME_REASON, name="-a", service=None),
         *(
-            _bad_srv("service", SERVICE, service=service)
+            _bad_srv("service", SERVICE_REASON, service=service)
             for service in ("a b", "-a", "a-", "a.b", "__a", "_")
         ),
         _bad_srv("service", "Length must be 0-64 characters", service="s" * 65),
-        _bad_srv("protocol", SERVICE, protocol="t.p"),
+        _bad_srv("protocol", SERVICE_REASON, protocol="t.p"),
         _bad_srv("target", NAME_REASON, target="a..b"),
         _bad_srv("target", NAME_REASON, target="*.a.b"),
     ),
@@ -426,6 +438,7 @@ _CAA = Table(
         _caa("iodef", "https://iodef.example.com/report?x=1"),
         _caa("iodef", "http://iodef.example.com"),
         _caa("iodef", "iodef.example.com"),
+        _caa("issue", "none"),
         _caa("issue", "ca.example", name=""),
     ),
     other=(
@@ -453,7 +466,6 @@ _CAA = Table(
                 *(
                     "*.ca.example",
                     "ca.example.",
-                    "ca",
                     "ca example",
                     "ca.example; x",
                     "a.b;x=\u00e9",

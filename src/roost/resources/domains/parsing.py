@@ -5,7 +5,7 @@ record is named.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import dns.exception
@@ -20,7 +20,13 @@ from pydantic_core import PydanticCustomError
 from roost.errors import ApiError
 from roost.resources.domains import rules
 from roost.resources.domains.name_rules import HOST_REASON
-from roost.resources.domains.record_rules import CHECKS, Draft, Placed, is_service
+from roost.resources.domains.record_rules import (
+    APEX_REASON,
+    CHECKS,
+    Draft,
+    Placed,
+    is_service,
+)
 from roost.resources.domains.records import CaaTag
 from roost.resources.domains.rules import MAX_FOUND, MAX_RECORDS
 from roost.resources.domains.settings import Dns
@@ -64,13 +70,17 @@ class Parsed:
     soa: dns.rdata.Rdata | None = None
 
 
+_MARK: Final = "\ufeff"
+"""Some editors begin a file with it."""
+
+
 class TooManyError(Exception):
     """More records than are looked at."""
 
 
 def parse_zone_file(text: str, conversion: "Conversion") -> Parsed:
     """The records of a zone file; slow, for a thread."""
-    tokenizer = _Tokenizer(text)
+    tokenizer = _Tokenizer(text.removeprefix(_MARK))
     try:
         conversion.add(_read(tokenizer, conversion.zone))
     except TooManyError:
@@ -138,6 +148,8 @@ class Conversion:
         self._underscored = dns_.engine.underscored_hosts
         self._parsed = Parsed()
         self._told: list[Source] = []
+        self._known: dict[tuple[str, str, str], int] = {}
+        """Positions by name, type and content."""
         self._size = 0
 
     def add(self, sources: Iterable[Source]) -> None:
@@ -176,9 +188,19 @@ class Conversion:
             parsed.refusals.append(_words(source, str(refusal)))
             return
         if not (placed.type == "NS" and placed.owner == "" and placed.content in self._own):
-            parsed.records.append(placed)
-            self._told.append(source)
-            self._size += placed.size
+            self._keep(placed, source)
+
+    def _keep(self, placed: Placed, source: Source) -> None:
+        """One that is there already is the same record, with the shorter TTL (RFC 2181, 5)."""
+        records, key = self._parsed.records, (placed.owner, placed.type, placed.content)
+        position = self._known.setdefault(key, len(records))
+        if position < len(records):
+            shorter = min(records[position].ttl_sec, placed.ttl_sec)
+            records[position] = replace(records[position], ttl_sec=shorter)
+            return
+        records.append(placed)
+        self._told.append(source)
+        self._size += placed.size
 
 
 class _Refused(Exception):  # noqa: N818 - what was found out, not a mishap
@@ -247,6 +269,8 @@ def _ipv6(name: str, address: str, ttl: int) -> Draft:
 
 def _target(name: str, rdata: Any, ttl: int) -> Draft:
     kinds: Mapping[Any, Any] = {2: "NS", 5: "CNAME", 12: "PTR"}
+    if rdata.rdtype == dns.rdatatype.CNAME and not name:
+        raise _Refused(f"name: {APEX_REASON}")
     return Draft(kinds[int(rdata.rdtype)], name, target=_bare(rdata.target), ttl_sec=ttl)
 
 

@@ -94,6 +94,8 @@ class UpdateRecord(Body):
         json_schema_extra={"examples": [{"target": "192.0.2.2", "ttl_sec": 3600}]}
     )
 
+    type: Text | None = None
+    """As it is: a record of another type is another record."""
     name: Name | None = None
     """The name below the zone; empty for the zone itself. SRV makes its own of service and
     protocol."""

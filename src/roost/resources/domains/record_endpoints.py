@@ -28,6 +28,7 @@ from roost.web.registry import Page, endpoint
 _ALL = f"{ONE}/records"
 _RECORD = f"{_ALL}/{{recordId:int}}"
 
+TYPE_REASON = "Must stay {}: delete the record and create one of the other type"
 SLAVE = "The records of a slave domain come from its master servers."
 
 
@@ -97,10 +98,12 @@ async def create_record(call: Call, body: CreateRecord) -> str:
 async def update_record(call: Call, body: UpdateRecord) -> str:
     """Update a record.
 
-    Fields that are omitted stay. The type never changes.
+    Fields that are omitted stay. The type never changes: another one is refused.
     """
     facts = await _lock_master(call)
     before = await _find(call, facts)
+    if body.type is not None and body.type != before.type:
+        raise invalid(TYPE_REASON.format(before.type), "type")
     draft = _merged(before, body)
     check_all(draft)
     record_id = call.number("recordId")

@@ -66,19 +66,29 @@ _PARAMETER = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")
 _URL = re.compile(r"https?://[!$-.0->@-\[\]-~][!#-\[\]-~]*")
 _MAILTO = re.compile(rf"mailto:{EMAIL_PATTERN}")
-_SERVICE = re.compile(r"_?(?!-)[A-Za-z0-9-]{1,62}(?<!-)")
+_SERVICE = re.compile(r"_?(?![-_])[A-Za-z0-9_-]{1,62}(?<!-)")
 
 ISSUER_REASON = "Must be a domain name without a final period, or none, and parameters after a `;`"
 IODEF_REASON = "Must be a domain name, an http or https URL, or mailto: and an email address"
 IPV4_REASON = "Must be an IPv4 address"
 IPV6_REASON = "Must be an IPv6 address"
+MAPPED_REASON = (
+    "Must be an IPv6 address of its own: one that wraps an IPv4 address is for A records"
+)
 NAME_REQUIRED = "name is required"
+APEX_REASON = (
+    "Must be below the domain: its own name has SOA and NS records, beside which no CNAME can be"
+)
+SERVICE_REASON = (
+    "Must be 1-62 letters, digits, hyphens and underscores, with none of the latter two at its "
+    "beginning but one underscore, and no hyphen at its end"
+)
 
 
 def check_name(draft: Draft) -> None:
     name_rules.check_record_name(draft.name, wildcard=draft.type != "NS")
     if draft.type == "CNAME" and draft.name in ("", "@"):
-        raise refuse(NAME_REQUIRED)
+        raise refuse(APEX_REASON if draft.name else NAME_REQUIRED)
 
 
 def check_tag(draft: Draft) -> None:
@@ -107,11 +117,13 @@ def _ipv4(target: str, draft: Draft) -> None:
 
 
 def _ipv6(target: str, draft: Draft) -> None:
-    """One that wraps an IPv4 address is no host's (RFC 4291, 2.5.5.2)."""
+    """One that wraps an IPv4 address is no host's (RFC 4291, 2.5.5.2), and PowerDNS takes none."""
     if target == REMOTE_ADDRESS:
         return
-    if "%" in target or not _parses(IPv6Address, target) or IPv6Address(target).ipv4_mapped:
+    if "%" in target or not _parses(IPv6Address, target):
         raise refuse(IPV6_REASON)
+    if IPv6Address(target).ipv4_mapped:
+        raise refuse(MAPPED_REASON)
 
 
 def _parses(kind: Callable[[str], IPv4Address | IPv6Address], text: str) -> bool:
@@ -152,7 +164,7 @@ def _authority(target: str, draft: Draft) -> None:
         return
     issuer, semicolon, parameters = target.partition(";")
     named = issuer.strip(_BLANKS)
-    if not (_is_domain(named) or (semicolon and not named)):
+    if not (_is_issuer(named) or (semicolon and not named)):
         raise refuse(ISSUER_REASON)
     if parameters.strip(_BLANKS) and not all(map(_is_parameter, parameters.split(";"))):
         raise refuse(ISSUER_REASON)
@@ -162,6 +174,11 @@ def _is_parameter(text: str) -> bool:
     """RFC 8659, 4.2."""
     name, equals, value = (part.strip(_BLANKS) for part in text.partition("="))
     return bool(equals and _PARAMETER.fullmatch(name) and _VALUE.fullmatch(value))
+
+
+def _is_issuer(text: str) -> bool:
+    """A single label is a name too (RFC 8659, 4.2), such as `none`, which no authority has."""
+    return _is_domain(text if "." in text else f"{text}.label")
 
 
 def _is_domain(text: str) -> bool:
@@ -221,11 +238,12 @@ def _check_label(draft: Draft, value: str | None) -> None:
     if value and draft.type != "SRV":
         raise refuse("Must only be given for an SRV record")
     if value and not is_service(value):
-        raise refuse("Must be 1-62 letters, digits and hyphens, with no hyphen at either end")
+        raise refuse(SERVICE_REASON)
 
 
 def is_service(label: str) -> bool:
-    """Whether a label may be that of a service or a protocol (RFC 6335, 5.1)."""
+    """Whether a label may be that of a service or a protocol: also with underscores, which are in
+    names that were never registered (RFC 6335, 5.1, has none)."""
     return _SERVICE.fullmatch(label) is not None
 
 

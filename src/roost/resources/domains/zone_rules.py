@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from roost.errors import Problem, invalid_fields
 from roost.resources.domains import name_rules
-from roost.resources.domains.record_rules import CHECKS, NAME_REQUIRED, Draft, Placed
+from roost.resources.domains.record_rules import APEX_REASON, CHECKS, Draft, Placed
 from roost.resources.domains.records import RecordType
 
 _PIECE = 255
@@ -49,7 +49,7 @@ def place(draft: Draft, zone: str) -> Placed:
     except PydanticCustomError as error:
         raise invalid_fields([Problem(error.message(), "name")]) from None
     if draft.type == "CNAME" and not name:
-        raise invalid_fields([Problem(NAME_REQUIRED, "name")])
+        raise invalid_fields([Problem(APEX_REASON, "name")])
     return Placed(
         type=draft.type,
         name=name,
