@@ -50,6 +50,15 @@ async def nobody(running: RunningRoost) -> AsyncIterator[Client]:
         yield Client(session, contract, running.url)
 
 
+@pytest.fixture(scope="session")
+async def nobody_there(running: RunningRoost) -> AsyncIterator[Client]:
+    """A client of the dialect without a token, which holds all against its OpenAPI document."""
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"{running.linode}/v4/openapi.json") as response:
+            contract = Contract(await response.json())
+        yield Client(session, contract, running.linode)
+
+
 @pytest.fixture(scope="session", params=ENGINES)
 async def dns_running(
     request: pytest.FixtureRequest,
@@ -168,3 +177,9 @@ async def app(client: Client) -> App:
 async def public(client: Client) -> App:
     """An OAuth client on a phone."""
     return await register(client, public=True, redirect_uri=PHONE)
+
+
+@pytest.fixture
+def linode(nobody_there: Client, client: Client) -> Client:
+    """The dialect's client of the user that `client` is."""
+    return nobody_there.as_user(client.token)

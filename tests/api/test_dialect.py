@@ -1,37 +1,18 @@
 """The listener that speaks the Linode dialect: the same API, rights and refusals."""
 
 import json
-from collections.abc import AsyncIterator
 
-import aiohttp
 import pytest
 
 from roost.web.registry import Endpoint
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.api.samples.paths import missing_path
 from tests.support.browser import open_browser
-from tests.support.client import Answer, Client, Contract, Json
-from tests.support.dialect import LATER, REGISTRY, in_linode
+from tests.support.client import Answer, Client, Json
+from tests.support.dialect import ENDPOINTS, LATER, in_linode
 from tests.support.instances import made as made_instance
 from tests.support.oauth import AUTHORIZE, PASSWORD, App, ask_tokens, refreshing, wish
 from tests.support.server import RunningRoost
-
-ENDPOINTS = tuple(e for e in REGISTRY if e.name not in {each.name for each in LATER})
-
-
-@pytest.fixture(scope="session")
-async def nobody_there(running: RunningRoost) -> AsyncIterator[Client]:
-    """A client of the dialect without a token, which holds all against its OpenAPI document."""
-    async with aiohttp.ClientSession() as session:
-        async with session.get(f"{running.linode}/v4/openapi.json") as response:
-            contract = Contract(await response.json())
-        yield Client(session, contract, running.linode)
-
-
-@pytest.fixture
-def linode(nobody_there: Client, client: Client) -> Client:
-    """The dialect's client of the user that `client` is."""
-    return nobody_there.as_user(client.token)
 
 
 def refusal(answer: Answer) -> tuple[int, Json]:

@@ -50,8 +50,16 @@ async def test_create_and_view(client: Client, roost: Roost) -> None:
         "created": row["created"],
         "updated": row["created"],
         "status": "enabled",
-        "rules": given,
+        "rules": {**given, "version": 1, "fingerprint": row["rules"]["fingerprint"]},
         "tags": ["blue"],
+        "entities": [
+            {
+                "label": instance["label"],
+                "id": instance["id"],
+                "type": "compute",
+                "url": f"/v4/compute/instances/{instance['id']}",
+            }
+        ],
     }
     assert await client.get(f"{FIREWALLS}/{row['id']}") == row
     assert (await client.get(FIREWALLS))["data"] == [row]
@@ -109,15 +117,18 @@ async def test_rules_are_replaced_and_hold(client: Client, roost: Roost) -> None
         rule(ports="20-30"),
         policy="ACCEPT",
     )
-    assert await client.put(path, new) == new
+    said = await client.put(path, new)
+    assert said == {**new, "version": 2, "fingerprint": said["fingerprint"]}
+    assert said["fingerprint"] != row["rules"]["fingerprint"]
     assert (await in_force(client, row))[-1] == ("firewall_rules_update", "finished")
     assert not await reaches(roost, instance, 22)
     assert await reaches(roost, instance, 22, source="192.0.2.1")
     assert await reaches(roost, instance, 443)
-    await client.put(path, new)
+    assert await client.put(path, said) == said
     assert len(await events_of(client, row["id"])) == 2
     shorter = await client.put(path, {"outbound": [rule(protocol="ICMP", ports=None)]})
-    assert shorter == {**rules(policy="ACCEPT"), "outbound": [rule(protocol="ICMP", ports=None)]}
+    outbound = [rule(protocol="ICMP", ports=None)]
+    assert shorter == {**shorter, **rules(policy="ACCEPT"), "outbound": outbound, "version": 3}
     assert (await client.get(f"{FIREWALLS}/{row['id']}"))["rules"] == shorter
 
 
@@ -335,7 +346,7 @@ async def test_the_longest_rules(client: Client) -> None:
     ports = ", ".join(str(port) for port in range(65_000, 65_015))
     given = rules(*[rule(addresses=addresses, ports=ports)] * 25)
     row = await guarded(client, rules=given)
-    assert row["rules"] == given
+    assert row["rules"] == {**row["rules"], **given}
 
 
 @pytest.mark.spec("B networking 1", "A auth 4")

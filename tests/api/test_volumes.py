@@ -287,7 +287,9 @@ async def test_filters(client: Client) -> None:
     assert await found(**{"+order_by": "label"}) == [db["id"], web["id"]]
     assert await found(region="us-lake", **{"+order": "desc"}) == [db["id"], web["id"]]
     assert await found(region="br-south") == []
-    for field in ("id", "size", "status", "compute_id"):
+    assert await found(compute_id=None) == [web["id"], db["id"]]
+    assert await found(compute_id=1) == []
+    for field in ("id", "size", "status"):
         answer = await client.send("GET", VOLUMES, headers={"X-Filter": f'{{"{field}": 1}}'})
         assert answer.problems == [("X-Filter", f"Cannot filter on {field}")]
 

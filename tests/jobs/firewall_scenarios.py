@@ -84,13 +84,13 @@ async def placed(stage: Stage) -> tuple[int, int]:
         tags=[],
         now=stage.roost.clock.seconds(),
     )
-    made = await queries.insert(store, new)
-    assert made is not None
+    firewall_id = await queries.insert(store, new)
+    assert firewall_id is not None
     compute_id = await stage.instance("running", "running")
     ipv6 = f"2001:db8::{compute_id >> 16:x}:{compute_id & 0xFFFF:x}/128"
     await stage.change(compute_id, "ipv6 = $2", ipv6)
     await stage.readdress(compute_id)
-    return made[0], compute_id
+    return firewall_id, compute_id
 
 
 async def behind(stage: Stage, firewall_id: int, compute_id: int) -> None:

@@ -12,8 +12,9 @@ from roost.core.scopes import AREAS
 from roost.dialect import paths
 from roost.dialect.answers import compile_answers, say_error
 from roost.dialect.documents import translate_document
+from roost.dialect.filters import translate_filter
 from roost.dialect.linode import LINODE
-from roost.dialect.requests import back, translate_body, translate_filter
+from roost.dialect.requests import back, translate_body
 from roost.dialect.texts import exchange_scopes, say
 from roost.resources.users.bodies import UpdateGlobal
 from roost.web.openapi.schemas import build_schemas

@@ -42,10 +42,13 @@ KNOWN: dict[str, list[str]] = {
     "kernel": ["roost/latest-64bit"],
     "action": ["compute_boot", "dns_zone_create", "dns_record_update", "volume_create"],
     "capabilities": ["Computes", "GPU Computes", "Backups"],
+    "available": ["Computes", "Block Storage"],
+    "unavailable": ["Kubernetes", "Computes"],
     "service_type": ["all", "compute", "compute_disk"],
     "scopes": ["*", "computes:read_only", "account:read_only computes:read_write"],
     "missing_scopes": ["computes:read_write", "volumes:read_only"],
     "url": ["/v4/compute/instances/1", "/v4/images/roost/debian12", "/v4/tags/compute", ""],
+    "when": ["2030-01-31T12:00:00"],
     "path": ["/v4/compute/kernels/roost/grub2", "/v4/volumes"],
 }
 """Texts of the fields whose texts are translated."""
@@ -57,7 +60,7 @@ def drawn(draw: st.DrawFn, schema: Json, name: str = "", record: str = "") -> Js
         model = schema["$ref"].rpartition("/")[2]
         return drawn(draw, SCHEMAS[model], name, model)
     if "enum" in schema or "const" in schema:
-        return draw(st.sampled_from(list(words_of(schema))))
+        return draw(st.sampled_from(list(words_of(schema)) or schema["enum"]))
     if "anyOf" in schema:
         return drawn(draw, draw(st.sampled_from(schema["anyOf"])), name, record)
     kinds = schema.get("type", "object")
@@ -65,6 +68,8 @@ def drawn(draw: st.DrawFn, schema: Json, name: str = "", record: str = "") -> Js
         case "object":
             fields = schema.get("properties", {}).items()
             return {key: drawn(draw, of, key, record) for key, of in fields}
+        case "array" if "prefixItems" in schema:
+            return [drawn(draw, each) for each in schema["prefixItems"]]
         case "array":
             return [drawn(draw, schema["items"], name, record) for _ in range(2)]
         case "string":
@@ -94,7 +99,8 @@ def texts(field: str, record: str) -> list[str]:
 
 
 def added_fields() -> set[str]:
-    return {name for added in LINODE.added for name in added.fields}
+    added = {name for each in LINODE.added for name in each.fields}
+    return added | {each.later for each in LINODE.copied} | {"data"}
 
 
 def without_added(said: Json, original: Json) -> Json:

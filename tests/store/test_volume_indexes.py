@@ -13,6 +13,7 @@ from roost.web.filters import parse_filter
 from tests.support.client import Json
 
 BY_LABEL, BY_TAGS = "volume_account_id_label_idx", "volume_tags_idx"
+BY_INSTANCE = "volume_compute_id_id_idx"
 
 FILL = """
     insert into volume (account_id, label, region, engine, size, status, hardware_type, tags,
@@ -44,6 +45,7 @@ async def test_indexes_serve_filters(store: Store, account_id: int) -> None:
     for wanted, index in (
         ({"label": "volume-777"}, BY_LABEL),
         ({"tags": "tag-7"}, BY_TAGS),
+        ({"compute_id": 100007}, BY_INSTANCE),
         ({"tags": "no such tag"}, BY_TAGS),
         ({"+and": [{"tags": "tag-7"}, {"tags": "all"}]}, BY_TAGS),
         ({"+or": [{"tags": "tag-7"}, {"tags": "tag-8"}]}, BY_TAGS),

@@ -14,6 +14,8 @@ Json = Any
 LATER = tuple(later_endpoints(LINODE))
 REGISTRY = Registry(GROUPS.endpoints, LATER)
 """What its listener offers."""
+ENDPOINTS = tuple(e for e in REGISTRY if e.name not in {each.name for each in LATER})
+"""What it offers of the API itself."""
 
 
 def in_linode(path: str) -> str:

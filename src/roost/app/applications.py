@@ -45,8 +45,10 @@ class Applications:
     roost: Roost
     edge: Edge
     lab: Lab | None
+    oauth: Site
+    """Logins and OAuth."""
     beside: tuple[BaseRoute, ...]
-    """Logins, OAuth, uploads, consoles, a gateway's messages and the lab."""
+    """Uploads, consoles, a gateway's messages and the lab."""
 
     @classmethod
     async def open(
@@ -66,29 +68,31 @@ class Applications:
         uploads = ImageUploads(roost.requests, roost.queue, roost.clock, spool, most)
         messages = StripeMessages.of(roost.settings, roost.requests, roost.queue)
         consoles = Consoles(roost.requests, roost.clock, roost.services.get(Engines))
-        routes = (*build_routes(oauth), uploads.route(), messages.route(), consoles.route())
+        routes = (uploads.route(), messages.route(), consoles.route())
         beside = (*routes, *(() if lab is None else (mount(lab),)))
-        return cls(roost, await roost.edge(revocations), lab, beside)
+        return cls(roost, await roost.edge(revocations), lab, oauth, beside)
 
     def of(self, dialect: Dialect | None) -> ASGIApp:
         """The API and everything beside it, in the words of the specification or a dialect."""
         if dialect is None:
             registry = self.edge.registry
-            return self._server(self.edge, partial(build_document, registry))
+            return self._server(self.edge, self.oauth, partial(build_document, registry))
         registry = Registry(GROUPS.endpoints, later_endpoints(dialect))
         edge = replace(self.edge, registry=registry)
-        server = self._server(edge, partial(translate_document, dialect, registry))
-        return Listener(dialect, registry, server, edge.max_body)
+        oauth = replace(self.oauth, any_query=dialect.any_redirect_query)
+        server = self._server(edge, oauth, partial(translate_document, dialect, registry))
+        return Listener(dialect, registry, server, edge.max_body, self.roost.catalog)
 
     def close(self) -> None:
         """Write what the access log still holds."""
         if self.edge.access_log is not None:
             self.edge.access_log.flush()
 
-    def _server(self, edge: Edge, document: Callable[[], bytes]) -> Server:
+    def _server(self, edge: Edge, oauth: Site, document: Callable[[], bytes]) -> Server:
         roost = self.roost
         api: ASGIApp = Api(edge) if roost.tracer is None else TracedApi(edge, roost.tracer)
         monitors = Networks(roost.settings.monitors)
-        site = build_site(document, roost.metrics, Health(roost).check, monitors, self.beside)
+        beside = (*build_routes(oauth), *self.beside)
+        site = build_site(document, roost.metrics, Health(roost).check, monitors, beside)
         gated = api if self.lab is None else self.lab.gate.around(api)
         return Server(gated, site, roost.limiter)

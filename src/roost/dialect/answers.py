@@ -14,7 +14,7 @@ from functools import partial
 import orjson
 
 from roost.dialect import paths
-from roost.dialect.table import Added, Dialect, Value
+from roost.dialect.table import Added, Copied, Dialect, Value
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.openapi.schemas import build_schemas, row_of
 from roost.web.registry import Binary, Endpoint
@@ -27,6 +27,9 @@ Schema = Mapping[str, object]
 
 _SPAN = r'"{}":(?:"[^"]*"|\[[^\]]*\])'
 """A field whose texts have neither quotes nor brackets: scopes, ids, words of an enumeration."""
+
+_PLAIN = r'"{}":("[^"]*"|[0-9.]+|null)'
+"""A field that is a number, a text without quotes, or null."""
 
 
 @dataclass(slots=True)
@@ -63,8 +66,23 @@ def compile_answers(dialect: Dialect, endpoints: Iterable[Endpoint]) -> dict[str
 def say_error(dialect: Dialect, body: bytes) -> bytes:
     """The body of a refusal: fields by their names, reasons in their words."""
     errors = orjson.loads(body)["errors"]
-    said = [{key: say(dialect, text) for key, text in error.items()} for error in errors]
-    return orjson.dumps({"errors": said})
+    return orjson.dumps({"errors": [_said(dialect, error) for error in errors]})
+
+
+def is_missing(dialect: Dialect, path: str, body: bytes) -> bool:
+    """Whether a refusal is only of what they answer as not found."""
+    rules = [rule for rule in dialect.missing if rule.path == path]
+    if not rules:
+        return False
+    errors = [(error.get("field"), error["reason"]) for error in orjson.loads(body)["errors"]]
+    return errors in [[(rule.field, rule.reason)] for rule in rules]
+
+
+def _said(dialect: Dialect, error: Mapping[str, str]) -> dict[str, str]:
+    said = {key: say(dialect, text) for key, text in error.items()}
+    last = re.split(r"[.\]]", error.get("field", ""))[-1]
+    whole = dialect.reasons.get((last, error["reason"]))
+    return said if whole is None else {**said, "reason": whole}
 
 
 def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]) -> Rewrite | None:
@@ -75,7 +93,9 @@ def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]
         return None
     fields = fields_of(row.__name__, schemas)
     pairs = [*_pairs(dialect, fields), *_additions(dialect, endpoint, fields)]
-    spans = list(_spans(dialect, fields))
+    spans = [*_spans(dialect, fields), *_copies(dialect, endpoint, fields)]
+    if shape_of(endpoint) in dialect.doubled_paths:
+        return doubled
     if not pairs and not spans:
         return None
 
@@ -90,6 +110,11 @@ def _compile(dialect: Dialect, endpoint: Endpoint, schemas: Mapping[str, Schema]
         return body
 
     return rewrite
+
+
+def doubled(body: bytes) -> bytes:
+    """A record, which it has in a field `data` too."""
+    return b'{"data":' + body + b"," + body[1:]
 
 
 def _nested(
@@ -213,10 +238,28 @@ def _additions(
             yield beside, orjson.dumps(added.fields)[1:-1] + b"," + beside
 
 
-def concerns(added: Added, endpoint: Endpoint) -> bool:
+def concerns(rule: Added | Copied, endpoint: Endpoint) -> bool:
     """Whether the endpoint's path is one of those whose records have the fields."""
-    shape = re.sub(r"\{[^{}]*\}", "{}", endpoint.path)
-    return any(shape == under or shape.startswith(f"{under}/") for under in added.under)
+    shape = shape_of(endpoint)
+    return any(shape == under or shape.startswith(f"{under}/") for under in rule.under)
+
+
+def shape_of(endpoint: Endpoint) -> str:
+    """Its path, with `{}` for each parameter."""
+    return re.sub(r"\{[^{}]*\}", "{}", endpoint.path)
+
+
+def _copies(
+    dialect: Dialect, endpoint: Endpoint, fields: Fields
+) -> Iterator[tuple[re.Pattern[bytes], Change]]:
+    for rule in dialect.copied:
+        if concerns(rule, endpoint) and rule.field in fields.schemas:
+            pattern = re.compile(_PLAIN.format(rule.field).encode())
+            yield pattern, partial(_copy, f'"{rule.later}":'.encode())
+
+
+def _copy(name: bytes, found: re.Match[bytes]) -> bytes:
+    return name + found[1] + b"," + found[0]
 
 
 def _spans(dialect: Dialect, fields: Fields) -> Iterator[tuple[re.Pattern[bytes], Change]]:

@@ -1,12 +1,13 @@
 """The OpenAPI document in their words."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import orjson
 
-from roost.dialect.answers import concerns, fields_of
+from roost.dialect import clusters
+from roost.dialect.answers import concerns, fields_of, shape_of
 from roost.dialect.requests import Json
-from roost.dialect.table import Dialect
+from roost.dialect.table import Added, Copied, Dialect
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.openapi import build_document
 from roost.web.openapi.schemas import row_of
@@ -21,6 +22,7 @@ def translate_document(dialect: Dialect, registry: Registry) -> bytes:
     document = orjson.loads(build_document(registry))
     schemas = document["components"]["schemas"]
     _add_fields(dialect, registry, schemas)
+    clusters.describe(schemas)
     for schema in schemas.values():
         _visit(dialect, schema)
     text = exchange_scopes(dialect, orjson.dumps(document))
@@ -70,20 +72,34 @@ def _add_fields(
     dialect: Dialect, registry: Registry, schemas: Mapping[str, dict[str, Json]]
 ) -> None:
     for added in dialect.added:
-        rows = {row_of(e.returns) for e in registry if concerns(added, e)} - {None}
-        for row in rows:
-            assert row is not None
-            fields = fields_of(row.__name__, schemas)
-            if added.beside not in fields.schemas:
-                continue
-            for name in fields.named:
-                properties = schemas[name].get("properties")
-                if isinstance(properties, dict) and added.beside in properties:
-                    for key, value in added.fields.items():
-                        properties[key] = {
-                            **_type_of(value),
-                            "description": f"Always so: {added.reason}.",
-                        }
+        said = {
+            key: {**_type_of(value), "description": f"Always so: {added.reason}."}
+            for key, value in added.fields.items()
+        }
+        for properties in _records_with(added, added.beside, registry, schemas):
+            properties.update(said)
+    for copied in dialect.copied:
+        for properties in _records_with(copied, copied.field, registry, schemas):
+            properties[copied.later] = properties[copied.field]
+    for row in {row_of(e.returns) for e in registry if shape_of(e) in dialect.doubled_paths}:
+        assert row is not None
+        record = schemas[row.__name__]["properties"]
+        assert isinstance(record, dict)
+        within: Json = {"type": "object", "properties": {**record}, "description": "All of it."}
+        record["data"] = within
+
+
+def _records_with(
+    rule: Added | Copied, field: str, registry: Registry, schemas: Mapping[str, dict[str, Json]]
+) -> Iterator[dict[str, Json]]:
+    """The properties of records that a rule is about."""
+    for row in {row_of(e.returns) for e in registry if concerns(rule, e)} - {None}:
+        assert row is not None
+        fields = fields_of(row.__name__, schemas)
+        for name in fields.named if field in fields.schemas else ():
+            properties = schemas[name].get("properties")
+            if isinstance(properties, dict) and field in properties:
+                yield properties
 
 
 def _type_of(value: object) -> dict[str, Json]:

@@ -1,16 +1,21 @@
 """The ASGI application in front of all others that translates, both ways."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from roost.dialect import paths
-from roost.dialect.answers import Rewrite, compile_answers, say_error
+from roost.core.catalog import Catalog
+from roost.dialect import clusters, paths
+from roost.dialect.answers import Rewrite, compile_answers, is_missing, say_error
+from roost.dialect.clusters import Clusters
+from roost.dialect.filters import compile_filters
 from roost.dialect.known import KnownAnswers
-from roost.dialect.requests import back_path, translate_body, translate_filter
+from roost.dialect.requests import Json, back_path, depends, parse, translate_body
 from roost.dialect.table import Dialect
 from roost.dialect.texts import exchange_scopes, say
 from roost.web.docs import DOCUMENT_PATHS
@@ -23,20 +28,51 @@ _LOGIN = ("/login", "/logout", "/oauth/", "/.well-known/")
 _FORM = b"application/x-www-form-urlencoded"
 _READ = (b"text/html", b"application/json")
 """Media types in which people and OAuth clients are answered."""
+_LEAVING = "/logout"
+_OF_CALLER = (b"authorization", b"host", b"user-agent")
+"""Headers of a request that another one of the same caller has too."""
 _SCOPES = (b"x-oauth-scopes", b"x-accepted-oauth-scopes")
+
+
+_MISSING = orjson.dumps({"errors": [{"reason": "Not found"}]})
+
+
+@dataclass(slots=True)
+class Asked:
+    """What a request was about, as far as its answer depends on it."""
+
+    path: str
+    rewrite: Rewrite | None
+    head: bool
+    """Whether only the headers are wanted."""
+    preflight: bool
+    """Whether a browser asks what it may ask."""
+    by_region: bool = False
+    """Whether it named regions where the API names clusters."""
 
 
 class Listener:
     """Another application, in the words of a dialect."""
 
-    def __init__(self, dialect: Dialect, registry: Registry, app: ASGIApp, max_body: int) -> None:
+    def __init__(
+        self,
+        dialect: Dialect,
+        registry: Registry,
+        app: ASGIApp,
+        max_body: int,
+        catalog: Catalog,
+    ) -> None:
         self._dialect = dialect
         self._registry = registry
         self._app = app
         self._max_body = max_body
+        self._clusters = Clusters(catalog)
         # Few are different, and most answers have the same.
         self._said_scopes = lru_cache(1000)(partial(exchange_scopes, dialect))
-        self._rewrites: Mapping[str, Rewrite] = compile_answers(dialect, registry)
+        rewrites = compile_answers(dialect, registry)
+        self._rewrites: Mapping[str, Rewrite] = self._clusters.added_to(rewrites, registry)
+        filters = compile_filters(dialect, registry)
+        self._filters: Mapping[str, Rewrite] = self._clusters.filters_of(filters, registry)
         self._known = KnownAnswers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,6 +87,7 @@ class Listener:
 
     async def _call_api(self, scope: Scope, receive: Receive, send: Send, version: str) -> None:
         path = paths.back(self._dialect, scope["path"][len(version) :])
+        path = self._clusters.path_back(path)
         # HEAD is answered as GET, so that the length is that of the translated body.
         head = scope["method"] == "HEAD"
         method = "GET" if head else scope["method"]
@@ -58,18 +95,20 @@ class Listener:
         match = self._registry.router.find(plain)
         endpoint = None if match is None else match.methods.get(method)
         inner = {**scope, "path": version + path, "method": method}
-        if any(name == b"x-filter" for name, _ in scope["headers"]):
-            inner["headers"] = [self._header_back(header) for header in scope["headers"]]
-        if endpoint is not None and endpoint.query:
-            inner["query_string"] = self._query_back(scope["query_string"])
-        if endpoint is not None and endpoint.body is not None:
-            receive = self._json_back(receive, plain, endpoint.max_body or self._max_body)
-        rewrite = None if endpoint is None else self._rewrites.get(endpoint.name)
-        await self._app(inner, receive, self._answer(send, rewrite, head))
+        asked = Asked(plain, None, head, preflight=method == "OPTIONS")
+        if endpoint is not None:
+            asked.rewrite = self._rewrites.get(endpoint.name)
+            if endpoint.name in self._filters:
+                inner["headers"] = self._headers_back(scope["headers"], endpoint.name)
+            if endpoint.query:
+                inner["query_string"] = self._query_back(scope["query_string"])
+            if endpoint.body is not None:
+                receive = self._json_back(inner, receive, asked, endpoint.max_body)
+        await self._app(inner, receive, self._answer(send, asked))
 
-    def _header_back(self, header: Header) -> Header:
-        name, value = header
-        return (name, translate_filter(self._dialect, value)) if name == b"x-filter" else header
+    def _headers_back(self, headers: Iterable[Header], operation: str) -> list[Header]:
+        change = self._filters[operation]
+        return [(k, change(v) if k == b"x-filter" else v) for k, v in headers]
 
     def _query_back(self, query: bytes) -> bytes:
         fields = self._dialect.path_fields
@@ -80,12 +119,39 @@ class Listener:
         ]
         return query if said == given else urlencode(said).encode()
 
-    def _json_back(self, receive: Receive, path: str, most: int) -> Receive:
-        if path in self._dialect.opaque_paths:
+    def _json_back(
+        self, scope: Scope, receive: Receive, asked: Asked, max_body: int | None
+    ) -> Receive:
+        if asked.path in self._dialect.opaque_paths:
             return receive
-        return _changed(receive, most, lambda body: translate_body(self._dialect, path, body))
 
-    def _answer(self, send: Send, rewrite: Rewrite | None, head: bool) -> Send:
+        async def change(body: bytes) -> bytes:
+            stored = None
+            if depends(self._dialect, asked.path, body):
+                stored = await self._stored(scope)
+            body = translate_body(self._dialect, asked.path, body, stored)
+            asked.by_region = clusters.is_named(asked.path) and clusters.names_regions(body)
+            return self._clusters.body_back(asked.path, body)
+
+        return _changed(receive, max_body or self._max_body, change)
+
+    async def _stored(self, scope: Scope) -> dict[str, Json] | None:
+        """The record of a path in our words, as its caller sees it; None where they do not."""
+        status, body = 0, b""
+
+        async def nothing() -> Message:
+            return {"type": "http.request", "body": b""}
+
+        async def keep(message: Message) -> None:
+            nonlocal status, body
+            status = message.get("status", status)
+            body += message.get("body", b"")
+
+        headers = [each for each in scope["headers"] if each[0] in _OF_CALLER]
+        await self._app({**scope, "method": "GET", "headers": headers}, nothing, keep)
+        return parse(body) if status == 200 else None
+
+    def _answer(self, send: Send, asked: Asked) -> Send:
         """Answers of the API come in two messages: the second has the whole body."""
         start: Message = {}
 
@@ -96,9 +162,9 @@ class Listener:
                 return
             body: bytes = message.get("body", b"")
             if start["status"] >= 400:
-                body = say_error(self._dialect, body)
-            elif rewrite is not None:
-                body = self._known.rewritten(rewrite, body)
+                start["status"], body = self._refusal(asked, start["status"], body)
+            elif asked.rewrite is not None:
+                body = self._known.rewritten(asked.rewrite, body)
             headers = start["headers"]
             for at, (name, value) in enumerate(headers):
                 if name == b"content-length":
@@ -106,18 +172,32 @@ class Listener:
                 elif name in _SCOPES:
                     headers[at] = name, self._said_scopes(value)
             await send(start)
-            await send({**message, "body": b"" if head else body})
+            await send({**message, "body": b"" if asked.head else body})
 
         return translated
+
+    def _refusal(self, asked: Asked, status: int, body: bytes) -> tuple[int, bytes]:
+        if status == 404 and asked.preflight:
+            # A browser shall be told that the path is not there, and not that it may not ask.
+            return 200, b"{}"
+        if status == 400 and is_missing(self._dialect, asked.path, body):
+            return 404, _MISSING
+        if asked.by_region:
+            body = clusters.say_error(body)
+        return status, say_error(self._dialect, body)
 
     async def _call_login(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pages and endpoints where only scopes are named otherwise, and texts."""
         inner = {**scope, "query_string": exchange_scopes(self._dialect, scope["query_string"])}
         if dict(scope["headers"]).get(b"content-type", b"").startswith(_FORM):
-            receive = _changed(
-                receive, self._max_body, lambda body: exchange_scopes(self._dialect, body)
-            )
+            receive = _changed(receive, self._max_body, self._form_back)
+        if scope["path"] == _LEAVING and scope["method"] == "GET":
+            # Whoever is sent there is shown who they are, and a button to leave.
+            inner["path"] = "/login"
         await self._app(inner, receive, self._page(send))
+
+    async def _form_back(self, body: bytes) -> bytes:
+        return exchange_scopes(self._dialect, body)
 
     def _page(self, send: Send) -> Send:
         start: Message = {}
@@ -151,7 +231,7 @@ class Listener:
         return body
 
 
-def _changed(receive: Receive, most: int, change: Rewrite) -> Receive:
+def _changed(receive: Receive, most: int, change: Callable[[bytes], Awaitable[bytes]]) -> Receive:
     """A body of at most so many bytes as a whole, changed; a longer one as it comes."""
 
     async def whole() -> Message:
@@ -166,6 +246,6 @@ def _changed(receive: Receive, most: int, change: Rewrite) -> Receive:
             if size > most:
                 return {"type": "http.request", "body": b"".join(chunks), "more_body": True}
             if not message.get("more_body"):
-                return {"type": "http.request", "body": change(b"".join(chunks))}
+                return {"type": "http.request", "body": await change(b"".join(chunks))}
 
     return whole

@@ -1,4 +1,4 @@
-"""Requests in our words: bodies and the header X-Filter."""
+"""Bodies of requests, and links, in our words."""
 
 import re
 from collections.abc import Mapping
@@ -14,35 +14,46 @@ from roost.web.bodies import MAX_DEPTH
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
 
-def translate_body(dialect: Dialect, path: str, body: bytes) -> bytes:
-    """A JSON body of our path; as it is when it is none, so that the API can say what is wrong."""
-    try:
-        data: Json = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return body
-    if not isinstance(data, dict):
+def translate_body(
+    dialect: Dialect, path: str, body: bytes, stored: Mapping[str, Json] | None = None
+) -> bytes:
+    """A JSON body of our path; as it is when it is none, so that the API can say what is wrong.
+
+    `stored` is the record that it changes, where that matters.
+    """
+    data = parse(body)
+    if data is None:
         return body
     said = back(dialect, data)
     assert isinstance(said, dict)
+    known = {**(stored or {}), **said}
     for rule in _dropped(dialect, path):
-        if any(said.get(key, value) != value for key, value in rule.unless.items()):
+        if any(known.get(key, value) != value for key, value in rule.unless.items()):
             said.pop(rule.field, None)
     return body if said == data else orjson.dumps(said)
 
 
-def translate_filter(dialect: Dialect, text: bytes) -> bytes:
-    """The header X-Filter; as it is when it is no JSON."""
+def parse(body: bytes) -> dict[str, Json] | None:
+    """A JSON object; None for anything else."""
     try:
-        data: Json = orjson.loads(text)
+        data: Json = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return text
-    return orjson.dumps(_filter(dialect, data, "", 0))
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def depends(dialect: Dialect, path: str, body: bytes) -> bool:
+    """Whether what a body means depends on the record of the path, which it does not say itself."""
+    rules = _dropped(dialect, path)
+    if not rules or (data := parse(body)) is None:
+        return False
+    return any(rule.field in data and not rule.unless.keys() & data.keys() for rule in rules)
 
 
 def back(dialect: Dialect, data: Json, field: str = "", depth: int = 0) -> Json:
     """JSON of theirs in our words. What is too deep for the API is left to it."""
     if isinstance(data, str):
-        return _value(dialect, field, data)
+        return value_back(dialect, field, data)
     if depth > MAX_DEPTH:
         return data
     if isinstance(data, list):
@@ -58,35 +69,8 @@ def back(dialect: Dialect, data: Json, field: str = "", depth: int = 0) -> Json:
     }
 
 
-def _filter(dialect: Dialect, data: Json, field: str, depth: int) -> Json:
-    """Operators stand between a field and its value, and fields of fields have dots."""
-    if isinstance(data, str):
-        if field == "+order_by":
-            return _dotted(dialect, data)
-        return _value(dialect, field.rpartition(".")[2], data)
-    if depth > MAX_DEPTH:
-        return data
-    if isinstance(data, list):
-        return [_filter(dialect, item, field, depth + 1) for item in data]
-    if not isinstance(data, dict):
-        return data
-    return {
-        key if key.startswith("+") else _dotted(dialect, key): _filter(
-            dialect, value, field if _is_operator(key) else key, depth + 1
-        )
-        for key, value in data.items()
-    }
-
-
-def _is_operator(key: str) -> bool:
-    return key.startswith("+") and key != "+order_by"
-
-
-def _dotted(dialect: Dialect, field: str) -> str:
-    return ".".join(dialect.keys_exchanged.get(part, part) for part in field.split("."))
-
-
-def _value(dialect: Dialect, field: str, text: str) -> str:
+def value_back(dialect: Dialect, field: str, text: str) -> str:
+    """What a field says, in our words."""
     if field in dialect.scope_fields:
         return exchange_scopes(dialect, text.encode()).decode()
     if field in dialect.path_fields:

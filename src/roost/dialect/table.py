@@ -49,6 +49,17 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Copied:
+    """A field that later revisions have under another name too."""
+
+    under: tuple[str, ...]
+    """What the paths begin with, in our words."""
+    field: str
+    """A number, a text without quotes, or null."""
+    later: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Dropped:
     """A field that clients send where it means nothing, and the API refuses it."""
 
@@ -56,7 +67,28 @@ class Dropped:
     """A pattern of our paths."""
     field: str
     unless: Mapping[str, str]
-    """What the body says where the field does mean something; where it says nothing, it may."""
+    """What the body, or else the record that it changes, says where the field does mean
+    something."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unfiltered:
+    """A field of later revisions by which lists are filtered that do not have it here."""
+
+    path: str
+    """In our words."""
+    field: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Missing:
+    """A refusal of what a body names, which there is answered as what is not found."""
+
+    path: str
+    """In our words."""
+    field: str
     reason: str
 
 
@@ -90,13 +122,22 @@ class Dialect:
     """Fields that hold paths of the API."""
     words: Mapping[str, str]
     """What else texts that people read say otherwise: words, or what they begin with."""
+    reasons: Mapping[tuple[str, str], str]
+    """Whole reasons of refusals, by the last name of their field and what we say."""
     opaque_fields: frozenset[str]
     """Fields whose value is the caller's own."""
     opaque_paths: frozenset[str]
     """Paths whose bodies are the caller's own."""
     added: tuple[Added, ...]
+    copied: tuple[Copied, ...]
+    doubled_paths: frozenset[str]
+    """Paths whose answer later revisions have in a field `data` too."""
     dropped: tuple[Dropped, ...]
+    unfiltered: tuple[Unfiltered, ...]
+    missing: tuple[Missing, ...]
     lists: tuple[Lists, ...]
+    any_redirect_query: bool
+    """Whether OAuth clients may be answered at their redirect URI with another query."""
 
     @cached_property
     def products_exchanged(self) -> tuple[tuple[str, str], ...]:

@@ -44,11 +44,11 @@ class ConsentPage:
 
     async def _answer(self, request: Request, form: Params | None) -> Response:
         params = read_query(request)
-        client = await find_client(self._site.store, params)
+        client, redirect_uri = await find_client(self._site, params)
         visitor = await visitor_of(self._site, request)
         if visitor.user is None:
             return pages.redirect(path_with(_here(request), "/login"))
-        back = redirect_target(client, params)
+        back = redirect_target(client, redirect_uri, params)
         issuer = self._site.url(request)
         try:
             wanted = read_request(client, params)

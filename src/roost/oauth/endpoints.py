@@ -50,7 +50,7 @@ class TokenEndpoints:
             raise TokenError("unsupported_grant_type", f"One of {', '.join(_GRANT_TYPES)}")
         async with self._site.store.transaction() as db:
             now = self._site.clock.seconds()
-            pair = await _GRANT_TYPES[grant_type](db, client, form, now)
+            pair = await _GRANT_TYPES[grant_type](self._site, db, client, form, now)
         if pair == "ended":
             await self._site.revocations.settle()
         if pair is None or pair == "ended":

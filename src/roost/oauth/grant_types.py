@@ -21,6 +21,7 @@ from roost.oauth.forms import Params
 from roost.oauth.issue import REFRESH_LIFE, TokenPair, issue_pair
 from roost.oauth.queries import Code, Family
 from roost.oauth.refusal import TokenError, invalid_request
+from roost.oauth.site import Site
 from roost.resources.apps.queries import revoke_family
 from roost.resources.oauth_clients.queries import OAuthClient
 from roost.secrets import hash_token
@@ -33,7 +34,7 @@ _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 async def exchange_code(
-    db: Queries, client: OAuthClient, form: Params, now: datetime
+    site: Site, db: Queries, client: OAuthClient, form: Params, now: datetime
 ) -> TokenPair | Ended | None:
     """Codes work once, for the client, redirect URI and challenge that they were made for."""
     hashed = hash_token(_required(form, "code"))
@@ -43,14 +44,14 @@ async def exchange_code(
         return None
     if code.used or family.public != client.public:
         return "ended" if await revoke_family(db, family.id, now) else None
-    if family.revoked or code.expiry <= now or not _fits(code, client, form):
+    if family.revoked or code.expiry <= now or not _fits(site, code, client, form):
         return None
     await queries.use_code(db, hashed)
     return await issue_pair(db, family, client, family.scopes, now)
 
 
 async def refresh(
-    db: Queries, client: OAuthClient, form: Params, now: datetime
+    _site: Site, db: Queries, client: OAuthClient, form: Params, now: datetime
 ) -> TokenPair | Ended | None:
     """A refresh token works once; the answer holds the next one."""
     hashed = hash_token(_required(form, "refresh_token"))
@@ -74,13 +75,14 @@ def _required(form: Params, name: str) -> str:
     return value
 
 
-def _fits(code: Code, client: OAuthClient, form: Params) -> bool:
+def _fits(site: Site, code: Code, client: OAuthClient, form: Params) -> bool:
     """Clients of the reference name no redirect URI here; whoever does must name the right one.
 
     A code that went to an address which is no longer the client's is void.
     """
-    redirect_uri = form.get("redirect_uri") or client.redirect_uri
-    if redirect_uri != code.redirect_uri or redirect_uri != client.redirect_uri:
+    if site.leads_to(client, form.get("redirect_uri")) is None:
+        return False
+    if code.redirect_uri != client.redirect_uri:
         return False
     verifier = form.get("code_verifier")
     if code.challenge is None or verifier is None:

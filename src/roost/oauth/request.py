@@ -11,9 +11,9 @@ from urllib.parse import quote, urlencode
 
 from roost.core.scopes import Scopes
 from roost.oauth.forms import Params
+from roost.oauth.site import Site
 from roost.resources.oauth_clients.queries import OAuthClient, find_active
 from roost.resources.oauth_clients.rules import is_redirect_uri
-from roost.store import Queries
 
 ResponseType = Literal["code", "token"]
 
@@ -63,21 +63,22 @@ class AuthorizationRequest:
     """The S256 challenge of PKCE (RFC 7636)."""
 
 
-async def find_client(db: Queries, params: Params) -> OAuthClient:
-    """The client, which may be answered at its redirect URI; UnknownClientError otherwise."""
+async def find_client(site: Site, params: Params) -> tuple[OAuthClient, str]:
+    """The client, and the redirect URI at which it may be answered; UnknownClientError."""
     if {"client_id", "redirect_uri"} & set(params.repeated):
         raise UnknownClientError
-    client = await find_active(db, params.get("client_id") or "")
+    client = await find_active(site.store, params.get("client_id") or "")
     if client is None or not is_redirect_uri(client.redirect_uri):
         raise UnknownClientError
-    if (params.get("redirect_uri") or client.redirect_uri) != client.redirect_uri:
+    redirect_uri = site.leads_to(client, params.get("redirect_uri"))
+    if redirect_uri is None:
         raise UnknownClientError
-    return client
+    return client, redirect_uri
 
 
-def redirect_target(client: OAuthClient, params: Params) -> RedirectTarget:
+def redirect_target(client: OAuthClient, redirect_uri: str, params: Params) -> RedirectTarget:
     in_fragment = params.get("response_type") == "token" and client.public
-    return RedirectTarget(client.redirect_uri, in_fragment, params.get("state"))
+    return RedirectTarget(redirect_uri, in_fragment, params.get("state"))
 
 
 def read_request(client: OAuthClient, params: Params) -> AuthorizationRequest:

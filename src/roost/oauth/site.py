@@ -7,6 +7,8 @@ from starlette.requests import Request
 
 from roost.clock import Clock
 from roost.oauth.passwords import PasswordChecker
+from roost.resources.oauth_clients.queries import OAuthClient
+from roost.resources.oauth_clients.rules import is_redirect_uri
 from roost.secrets import Box
 from roost.store import Store
 from roost.web.revocation import Revocations
@@ -22,6 +24,19 @@ class Site:
     passwords: PasswordChecker
     revocations: Revocations
     public_url: str | None
+    any_query: bool = False
+    """Whether a client may ask to be answered at its redirect URI with another query: clients of
+    a dialect keep there where they were. All else of it is compared, as everywhere."""
+
+    def leads_to(self, client: OAuthClient, wanted: str | None) -> str | None:
+        """The redirect URI for a client that names this one, or none; None when it may not."""
+        registered = client.redirect_uri
+        if wanted is None or wanted == registered:
+            return registered
+        if not self.any_query or "#" in wanted or not is_redirect_uri(wanted):
+            return None
+        same = wanted.partition("?")[0] == registered.partition("?")[0]
+        return wanted if same else None
 
     def url(self, request: Request) -> str:
         """Where the browser or client reaches this server, without a slash at the end."""

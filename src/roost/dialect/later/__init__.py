@@ -1,5 +1,5 @@
 """Later revisions.
 
-What clients of later revisions ask for that the API does not have: lists of what is not there, and
-prices. It is served at the listener of a dialect only.
+What clients of later revisions ask for that the API does not have: lists of what is not there,
+prices, and what follows from the catalogue. It is served at the listener of a dialect only.
 """

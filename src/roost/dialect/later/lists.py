@@ -6,6 +6,7 @@ from inspect import cleandoc
 
 from typing_extensions import TypedDict
 
+from roost.dialect.later.derived import DERIVED
 from roost.dialect.later.prices import PRICES
 from roost.dialect.table import Dialect, Lists
 from roost.store.paging import page_of
@@ -20,6 +21,7 @@ class NothingRow(TypedDict):
 def later_endpoints(dialect: Dialect) -> Iterator[Endpoint]:
     """All that the dialect has beside the API."""
     yield from PRICES
+    yield from DERIVED
     for lists in dialect.lists:
         yield _empty(lists)
 

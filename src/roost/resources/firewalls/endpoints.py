@@ -13,7 +13,7 @@ from roost.resources.firewalls.packets.bodies import ExplainPacket
 from roost.resources.firewalls.packets.records import PacketPathRow
 from roost.resources.firewalls.packets.service import explain
 from roost.resources.firewalls.queries import FIREWALLS, FIREWALLS_OF_INSTANCE, RULES
-from roost.resources.firewalls.records import FirewallDeviceRow, FirewallRow, RulesRow
+from roost.resources.firewalls.records import FirewallDeviceRow, FirewallRow, ShownRulesRow
 from roost.store.paging import fetch_record
 from roost.web.call import Call
 from roost.web.grants import Global, Listed, Read, Write
@@ -52,20 +52,21 @@ async def list_firewalls(call: Call) -> bytes:
     returns=FirewallRow,
     events=("firewall_create",),
 )
-async def create_firewall(call: Call, body: CreateFirewall) -> str:
+async def create_firewall(call: Call, body: CreateFirewall) -> bytes:
     """Create a firewall.
 
     It is enabled, and in force when its event is finished. Users need to be able to change the
     instances that are its devices; each of them has one enabled firewall at most.
     """
-    return await service.create(call, body)
+    firewall_id = await service.create(call, body)
+    return await fetch_record(call.db, FIREWALLS, (call.account_id,), firewall_id)
 
 
 @endpoint("GET", _ONE, scopes=_READ, grant=Read("firewall"), returns=FirewallRow)
 async def view_firewall(call: Call) -> bytes:
     """View a firewall.
 
-    Its devices are a list of their own.
+    With the services that are behind it; its devices are a list of their own.
     """
     return await call.record(call.number("firewallId"), FIREWALLS, call.account_id)
 
@@ -98,7 +99,7 @@ async def delete_firewall(call: Call) -> None:
     await service.delete(call, call.number("firewallId"))
 
 
-@endpoint("GET", f"{_ONE}/rules", scopes=_READ, grant=Read("firewall"), returns=RulesRow)
+@endpoint("GET", f"{_ONE}/rules", scopes=_READ, grant=Read("firewall"), returns=ShownRulesRow)
 async def view_firewall_rules(call: Call) -> bytes:
     """View the rules of a firewall.
 
@@ -114,7 +115,7 @@ async def view_firewall_rules(call: Call) -> bytes:
     grant=Write("firewall"),
     body=ReplaceRules,
     of=view_firewall,
-    returns=RulesRow,
+    returns=ShownRulesRow,
     events=("firewall_rules_update",),
 )
 async def replace_firewall_rules(call: Call, body: ReplaceRules) -> bytes:

@@ -9,15 +9,29 @@ from datetime import datetime
 from asyncpg import Record
 
 from roost.core.entities.kind import ResourceKind
+from roost.core.entities.queries import entity_sql
 from roost.core.limits.kinds import LimitGroup, LimitKind
 from roost.core.limits.queries import hold as hold_limit
+from roost.resources.compute.queries import COMPUTE
 from roost.resources.firewalls.records import FirewallStatus
 from roost.store import Queries
 from roost.store.paging import Column, Counted, Listing
 from roost.store.statement import Statement
 
+_PARTS = """
+    f.rules->'inbound' as inbound, f.rules->>'inbound_policy' as inbound_policy,
+    f.rules->'outbound' as outbound, f.rules->>'outbound_policy' as outbound_policy,
+    f.rules_version as version, left(md5(f.rules::text), 8) as fingerprint
+    """
+
 FIREWALLS = Listing(
-    record="f.id, f.label, f.created, f.updated, f.status, f.rules, f.tags",
+    record=f"""
+        f.id, f.label, f.created, f.updated, f.status,
+        (select row_to_json(shown) from (select {_PARTS}) shown) as rules, f.tags,
+        array(
+            select {entity_sql(COMPUTE, "d.compute_id")} from firewall_device d
+            where d.firewall_id = f.id order by d.id) as entities
+        """,
     source="firewall f",
     scope="f.account_id = $1 and f.status <> 'deleted'",
     key="f.id",
@@ -45,13 +59,7 @@ FIREWALLS_OF_INSTANCE = FIREWALLS.narrowed(
     "exists (select from firewall_device d where d.firewall_id = f.id and d.compute_id = $2)"
 )
 
-RULES = replace(
-    FIREWALLS,
-    record="""
-        f.rules->'inbound' as inbound, f.rules->>'inbound_policy' as inbound_policy,
-        f.rules->'outbound' as outbound, f.rules->>'outbound_policy' as outbound_policy
-        """,
-)
+RULES = replace(FIREWALLS, record=_PARTS)
 """The rules alone."""
 
 LIMIT = LimitGroup.of(
@@ -90,11 +98,11 @@ class NewFirewall:
 
 _FACTS = "select id, account_id, label, status, rules, placed, xmin as version from firewall"
 
-_INSERT = Statement(f"""
+_INSERT = Statement("""
     insert into firewall as f (account_id, label, status, rules, tags, created, updated)
     values (:account_id, :label, 'enabled', :rules, :tags, :now, :now)
     on conflict (account_id, label) where status <> 'deleted' do nothing
-    returning f.id, {FIREWALLS.record_text} as record
+    returning f.id
 """)
 
 
@@ -104,10 +112,10 @@ async def hold(db: Queries, account_id: int) -> None:
     await hold_limit(db, "firewall devices", account_id)
 
 
-async def insert(db: Queries, new: NewFirewall) -> tuple[int, str] | None:
-    """The firewall's id and record; None when the account has one of this label."""
-    row = await db.fetchrow(*_INSERT.of(new))
-    return None if row is None else (row["id"], row["record"])
+async def insert(db: Queries, new: NewFirewall) -> int | None:
+    """The firewall's id; None when the account has one of this label."""
+    found: int | None = await db.fetchval(*_INSERT.of(new))
+    return found
 
 
 async def find(db: Queries, firewall_id: int) -> FirewallFacts | None:
@@ -185,7 +193,13 @@ async def set_status(db: Queries, firewall_id: int, status: FirewallStatus, now:
 
 async def set_rules(db: Queries, firewall_id: int, rules: str, now: datetime) -> None:
     await db.execute(
-        "update firewall set rules = $2, updated = $3 where id = $1", firewall_id, rules, now
+        """
+        update firewall set rules = $2, rules_version = rules_version + 1, updated = $3
+        where id = $1
+        """,
+        firewall_id,
+        rules,
+        now,
     )
 
 

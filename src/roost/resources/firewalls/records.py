@@ -69,6 +69,16 @@ class RulesRow(TypedDict):
     """For connections from the instances that no rule matches."""
 
 
+@example({**_RULES_EXAMPLE, "version": 1, "fingerprint": "9c1d54ab"})
+class ShownRulesRow(RulesRow):
+    """The rules, and which ones they are."""
+
+    version: int
+    """How often they were set (an extension): one more after each change."""
+    fingerprint: str
+    """The same for the same rules, and another for others (an extension)."""
+
+
 @example(
     {
         "id": 100001,
@@ -76,8 +86,16 @@ class RulesRow(TypedDict):
         "created": "2030-01-31T12:00:00",
         "updated": "2030-01-31T12:00:05",
         "status": "enabled",
-        "rules": _RULES_EXAMPLE,
+        "rules": {**_RULES_EXAMPLE, "version": 1, "fingerprint": "9c1d54ab"},
         "tags": ["production"],
+        "entities": [
+            {
+                "label": "web-1",
+                "id": 100001,
+                "type": "compute",
+                "url": "/v4/compute/instances/100001",
+            }
+        ],
     },
 )
 class FirewallRow(TypedDict):
@@ -90,9 +108,11 @@ class FirewallRow(TypedDict):
     updated: Updated
     status: FirewallStatus
     """`enabled`, or `disabled`: then nothing is filtered. `deleted` is only seen in events."""
-    rules: RulesRow
+    rules: ShownRulesRow
     """What passes."""
     tags: TagLabels
+    entities: list[Entity]
+    """The services that are behind it (an extension), in the order in which they came."""
 
 
 @example(

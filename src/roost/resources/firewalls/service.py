@@ -36,8 +36,8 @@ MIGRATING = "Compute {} is being migrated"
 NOT_OFFERED = "The region of Compute {} does not offer Cloud Firewall"
 
 
-async def create(context: Context, body: CreateFirewall) -> str:
-    """The record of a new firewall, which is enabled."""
+async def create(context: Context, body: CreateFirewall) -> int:
+    """The id of a new firewall, which is enabled."""
     await use_tags(context, body.tags)
     wanted = list(dict.fromkeys(body.devices.computes))
     await queries.hold(context.db, context.account_id)
@@ -49,15 +49,14 @@ async def create(context: Context, body: CreateFirewall) -> str:
         tags=body.tags,
         now=context.clock.seconds(),
     )
-    made = await queries.insert(context.db, new)
-    if made is None:
+    firewall_id = await queries.insert(context.db, new)
+    if firewall_id is None:
         raise invalid(LABEL_TAKEN, "label")
-    firewall_id, record = made
     await give_to_creator(context, FIREWALL.name, firewall_id)
     await device_queries.insert(context.db, firewall_id, wanted, new.now)
     await jobs.start(context, "firewall_create", firewall_id, body.label)
     await check_limits(context, queries.LIMIT)
-    return record
+    return firewall_id
 
 
 async def update(context: Context, firewall_id: int, body: UpdateFirewall) -> None:

@@ -132,10 +132,10 @@ async def share(context: Context, compute_id: int, ips: Collection[str]) -> None
     shared = {each: ranges[each] for each in ips if each in ranges}
     for index, address in enumerate(ips):
         row = shared.get(address) or found.get(address)
-        if row is None or row.compute_id == compute_id:
-            raise invalid("ips is not valid", f"ips[{index}]")
         if isinstance(row, RangeFacts):
             continue
+        if row is None or row.compute_id == compute_id:
+            raise invalid("ips is not valid", f"ips[{index}]")
         if not row.public:
             raise invalid("ips is not valid", f"ips[{index}]")
     before = await share_queries.shared_to(context.db, compute_id)
@@ -154,7 +154,9 @@ async def share(context: Context, compute_id: int, ips: Collection[str]) -> None
             raise invalid(refused[address], f"ips[{index}]")
     await share_queries.share(context.db, compute_id, list(found))
     told = {compute_id} | {row.compute_id for row in owners.values()} if changed else set()
-    if await range_service.share(context, compute_id, shared.values()):
+    # A range that is routed to it is its own already; clients name it all the same.
+    others = [row for row in shared.values() if row.compute_id != compute_id]
+    if await range_service.share(context, compute_id, others):
         told.add(compute_id)
     for each in sorted(told):
         await jobs.start(context, "ipaddress_update", each, involved[each].label)

@@ -26,6 +26,7 @@ TICKETS = Listing(
     key="t.list_order",
     columns={
         "closed": Column("t.closed", "time"),
+        "status": Column("t.status", "text", sortable=False),
         "opened": Column("t.opened", "time"),
         "updated": Column("t.updated", "time"),
     },

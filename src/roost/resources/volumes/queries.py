@@ -35,6 +35,7 @@ VOLUMES = Listing(
     columns={
         "label": Column("v.label", "text", folds=True),
         "region": Column("v.region", "text"),
+        "compute_id": Column("v.compute_id", "int", sortable=False),
         "tags": Column("v.tags", "texts"),
         "created": Column("v.created", "time"),
     },

@@ -14,7 +14,7 @@ OVERLAPS = "Must not overlap {}"
 OUTSIDE = "Must be an address of the subnet {}, but not of its first two or last two"
 TAKEN = "{} is in use"
 
-_NETWORK = "Must be an IPv4 network"
+NETWORK_REASON = "Must be an IPv4 network"
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _RESERVED = IPv4Network("192.168.128.0/17")
 """Private addresses of instances."""
@@ -28,9 +28,9 @@ def parse_network(text: str) -> IPv4Network:
     try:
         network = IPv4Network(text)
     except (AddressValueError, NetmaskValueError, ValueError):
-        raise refuse(_NETWORK) from None
+        raise refuse(NETWORK_REASON) from None
     if str(network) != text:
-        raise refuse(_NETWORK)
+        raise refuse(NETWORK_REASON)
     if not any(network.subnet_of(each) for each in _PRIVATE):
         raise refuse("Must be in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
     if network.overlaps(_RESERVED):
