@@ -37,6 +37,7 @@ from roost.core.hosts.holdings import Holdings
 from roost.core.hosts.identity import Identity
 from roost.core.hosts.links import Links
 from roost.core.limits.capacity import Promises
+from roost.core.losses import Losses
 from roost.core.neighbours import Neighbours
 from roost.core.notices import Causes
 from roost.core.planes import Binding, Engine, Engines
@@ -243,6 +244,7 @@ async def open_roost(settings: Settings, *, beside: bool = False) -> AsyncIterat
                 Neighbours(GROUPS.neighbours),
                 *GROUPS.neighbours,
                 ComputeMetrics(metrics, [region.id for region in catalog.regions]),
+                Losses(metrics, [region.id for region in catalog.regions]),
                 queue,
                 box,
                 Billables(*GROUPS.billables),

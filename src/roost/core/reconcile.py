@@ -116,6 +116,26 @@ class Reconciler(ABC, Generic[Key, Rows, Seen, Drift]):
         for key in sorted(orphans):
             yield key
 
+    async def mend_each(
+        self,
+    ) -> AsyncIterator[tuple[Case[Key, Rows, Seen, Drift], EngineError | None]]:
+        """A round of a watch: all differences of this moment are ended, each as it is given.
+
+        What an engine does not do is given with its fault, and keeps no other waiting. What rows
+        say is left alone while a job works on them. Raises EngineError when nothing can be seen.
+        """
+        async for key in self.suspects():
+            with suppress(ChangedError):
+                case = await self.examine(key)
+                if case is None:
+                    continue
+                fault = None
+                try:
+                    await self.mend(case)
+                except EngineError as error:
+                    fault = error
+                yield case, fault
+
     async def examine(self, key: Key) -> Case[Key, Rows, Seen, Drift] | None:
         """A close look; None when all is well. ChangedError while a job works on it."""
         async with self.installation.store.transaction() as db:

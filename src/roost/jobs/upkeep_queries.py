@@ -62,6 +62,22 @@ async def count_failed(db: Queries, since: datetime) -> dict[str, int]:
     return {record["kind"]: record["jobs"] for record in records}
 
 
+async def sums_of_results(db: Queries, kind: str, step: str, since: datetime) -> dict[str, int]:
+    """The sums of the numbers, by name, that a step of jobs of the kind left since a time."""
+    records = await db.fetch(
+        """
+        select found.key, sum(found.value::bigint)::bigint as total
+        from job, jsonb_each_text(job.results -> $2::text) as found
+        where job.kind = $1 and job.finished >= $3 and job.status = 'done'
+        group by found.key order by found.key
+        """,
+        kind,
+        step,
+        since,
+    )
+    return {record["key"]: record["total"] for record in records}
+
+
 async def count_unfinished(db: Queries, kind: str) -> int:
     count: int = await db.fetchval(
         """

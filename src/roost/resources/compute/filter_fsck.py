@@ -25,6 +25,8 @@ class _Rows:
 
 _Case: TypeAlias = Case[int, _Rows | None, GuestAddresses, str]
 
+_LOST = "has lost its filter, a counter, or a route to it"
+
 
 async def check_filters(installation: Installation) -> AsyncIterator[Finding]:
     """Those of all regions."""
@@ -87,6 +89,11 @@ class Filters(Reconciler[int, _Rows | None, GuestAddresses, str]):
         return "brought it what the database says"
 
 
+def is_lost(case: _Case) -> bool:
+    """Whether the guest may have sent in the name of others, as its filter was gone."""
+    return case.seen is None and case.drift == _LOST
+
+
 def _difference(rows: _Rows, running: Mapping[int, GuestAddresses | None]) -> str | None:
     wanted, key = rows.wanted.addresses, rows.facts.id
     if rows.wanted.leaving:
@@ -95,7 +102,7 @@ def _difference(rows: _Rows, running: Mapping[int, GuestAddresses | None]) -> st
         return None
     held = running[key]
     if held is None:
-        return "has lost its filter, a counter, or a route to it"
+        return _LOST
     if held == wanted or not held.has_any:
         return None
     return f"uses {_words(held)} instead of {_words(wanted)}"

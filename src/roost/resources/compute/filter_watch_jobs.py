@@ -1,39 +1,19 @@
 """The watch of what running guests may send: what engines have lost, or could not be brought, they
 get, and addresses that a job could not free are freed."""
 
-from contextlib import suppress
-
-import structlog
-
-from roost.core.engine import EngineError
 from roost.core.fsck import Installation
-from roost.core.reconcile import ChangedError
+from roost.core.losses import watch
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
-from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.compute.filter_fsck import Filters, reconcilers
-
-_log = structlog.get_logger(__name__)
+from roost.jobs.verdicts import Verdict
+from roost.resources.compute.filter_fsck import is_lost, reconcilers
 
 
 async def look(run: Run[JobArgs]) -> Verdict:
     """Bring every guest what the rows say, where it has something else."""
     installation = Installation(run.store, run.tools.services)
-    for region, filters in reconcilers(installation).items():
-        try:
-            async for compute_id in filters.suspects():
-                await _set_right(filters, compute_id)
-        except EngineError as error:
-            _log.warning("filter_watch_failed", region=region, reason=str(error))
-    return next_step()
-
-
-async def _set_right(filters: Filters, compute_id: int) -> None:
-    with suppress(ChangedError):
-        case = await filters.examine(compute_id)
-        if case is not None:
-            await filters.mend(case)
+    return await watch(run, "filters_lost", reconcilers(installation), is_lost)
 
 
 WATCH = JobKind(

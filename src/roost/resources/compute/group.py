@@ -3,6 +3,7 @@
 from roost.core.group import Group
 from roost.resources.compute import (
     address_fsck,
+    conditions,
     endings,
     endpoints,
     filter_fsck,
@@ -74,4 +75,5 @@ GROUP = Group(
     holdings=(INSTANCES,),
     endings=(endings.INSTANCES,),
     suspensions=(suspension_jobs.INSTANCES,),
+    watches=(conditions.WATCH,),
 )

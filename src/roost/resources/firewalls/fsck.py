@@ -52,6 +52,14 @@ def reconcilers(installation: Installation) -> "dict[str, Firewalls]":
     return {region: Firewalls(installation, region, each) for region, each in engines.items()}
 
 
+def is_lost(case: Case[int, FirewallFacts | None, FirewallState, Drift]) -> bool:
+    """Whether packets passed that the firewall would have dropped: its rules were not there, or
+    not as they were written."""
+    if case.drift == "missing":
+        return True
+    return case.drift == "rules" and case.seen is not None and case.seen.digest is None
+
+
 def compare(
     row: FirewallFacts | None, spec: FirewallSpec | None, state: FirewallState | None
 ) -> Drift | None:

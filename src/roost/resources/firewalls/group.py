@@ -1,7 +1,15 @@
 """What the group consists of."""
 
 from roost.core.group import Group
-from roost.resources.firewalls import endings, endpoints, fsck, jobs, queries, watch_jobs
+from roost.resources.firewalls import (
+    conditions,
+    endings,
+    endpoints,
+    fsck,
+    jobs,
+    queries,
+    watch_jobs,
+)
 from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.firewalls.queries import FIREWALL
 
@@ -17,4 +25,5 @@ GROUP = Group(
     limits=(queries.LIMIT,),
     endings=(endings.FIREWALLS,),
     neighbours=(FirewallDevices(),),
+    watches=(conditions.WATCH,),
 )

@@ -6,37 +6,28 @@ firewall and runs already, and what failed, gets them from here.
 
 from contextlib import suppress
 
-import structlog
-
 from roost.core.engine import EngineError
 from roost.core.fsck import Installation
-from roost.core.reconcile import ChangedError
+from roost.core.losses import Losses, watch
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
-from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.firewalls.fsck import Firewalls, reconcilers
-
-_log = structlog.get_logger(__name__)
+from roost.jobs.verdicts import Verdict
+from roost.resources.firewalls.fsck import is_lost, reconcilers
 
 
 async def look(run: Run[JobArgs]) -> Verdict:
     """Bring every engine what the rows say, where it has something else."""
-    installation = Installation(run.store, run.tools.services)
-    for region, firewalls in reconcilers(installation).items():
-        try:
-            async for firewall_id in firewalls.suspects():
-                await _set_right(firewalls, firewall_id)
-        except EngineError as error:
-            _log.warning("firewall_watch_failed", region=region, reason=str(error))
-    return next_step()
-
-
-async def _set_right(firewalls: Firewalls, firewall_id: int) -> None:
-    with suppress(ChangedError):
-        case = await firewalls.examine(firewall_id)
-        if case is not None:
-            await firewalls.mend(case)
+    found = reconcilers(Installation(run.store, run.tools.services))
+    had = run.tools.services.get(Losses).firewalls
+    known = frozenset[int]().union(*had.values())
+    verdict = await watch(
+        run, "firewalls_lost", found, lambda case: case.key in known and is_lost(case)
+    )
+    for region, firewalls in found.items():
+        with suppress(EngineError):
+            had[region] = frozenset(await firewalls.held())
+    return verdict
 
 
 WATCH = JobKind(
