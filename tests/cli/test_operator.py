@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from roost.app.operator import events, jobs
 from roost.app.state import open_store
 from roost.cli import main
-from roost.core.events.listing_queries import ListedEvent
+from roost.core.events.listing_queries import ListedEvent, Wanted
 from roost.settings import Settings
 from tests.cli.process import Json, Server, wait_until
 
@@ -231,12 +231,62 @@ def test_what_cannot_be_canceled(server: Server, compute_id: int) -> None:
         asyncio.run(query(server, "delete from job where id = $1", job_id))
 
 
+def test_events_are_found_by_who_and_what(server: Server, compute_id: int) -> None:
+    event = rows(server, "event", "tail", "--resource", f"compute:{compute_id}", "--limit", "1")
+    assert (event["entity_id"], event["username"]) == (str(compute_id), "admin")
+    for words in (("--user", "nobody"), ("--resource", "compute:7"), ("--resource", "volume:7")):
+        assert told(server, "event", "tail", *words).strip() == ""
+    lines = told(server, "event", "tail", "--user", "admin", "--since", "1d").splitlines()
+    assert lines
+    assert all(" admin " in line for line in lines)
+
+
+def test_what_all_accounts_have_is_listed(server: Server, compute_id: int) -> None:
+    """By each filter; one is shown with what is done with it."""
+    body = {"label": f"night-{uuid.uuid4().hex[:8]}", "size": 20, "region": "us-lake"}
+    volume = server.send("POST", "/volumes", body)[1]
+    zone = f"night-{uuid.uuid4().hex[:8]}.example.org"
+    body = {"domain": zone, "type": "master", "soa_email": "me@example.org"}
+    domain = server.send("POST", "/domains", body)[1]
+    for kind, found, action in (
+        ("volume", volume, "volume_create"),
+        ("domain", domain, "dns_zone_create"),
+    ):
+        (row,) = [each for each in rows(server, kind, "list") if each["id"] == found["id"]]
+        name = "label" if kind == "volume" else "domain"
+        assert row[name] == found[name]
+        part = found[name][3:].upper()
+        assert [each["id"] for each in rows(server, kind, "list", f"--{name}", part)] == [
+            found["id"]
+        ]
+        assert rows(server, kind, "list", "--account", "1") == []
+        shown = rows(server, kind, "show", str(found["id"]))
+        assert {event["action"] for event in shown["last_events"]} == {action}
+        assert refused(server, kind, "show", "7") == f"there is no {kind} 7"
+    assert rows(server, "volume", "list", "--host", "main", "--label", volume["label"])
+    assert rows(server, "volume", "list", "--host", "attic") == []
+    for kind in ("database", "bucket"):
+        assert rows(server, kind, "list", "--region", "us-lake") == []
+        assert rows(server, kind, "list", "--label", "'; drop table volume; --") == []
+        assert refused(server, kind, "show", "7") == f"there is no {kind} 7"
+
+
+def test_schedules_do_not_hide_other_jobs(server: Server, compute_id: int) -> None:
+    listed = rows(server, "job", "list", "--limit", "1000")
+    assert any(job["resource"] == f"compute:{compute_id}" for job in listed)
+    every_minute = "compute_capacity"
+    kinds = {job["kind"] for job in rows(server, "job", "list", "--scheduled", "--limit", "1000")}
+    assert every_minute in kinds
+    assert every_minute not in {job["kind"] for job in listed}
+    assert rows(server, "job", "list", "--kind", every_minute)
+
+
 def test_events_are_followed(server: Server, compute_id: int) -> None:
     async def follow(label: str) -> list[str]:
         """The statuses of a new instance's first event, as they come."""
         found: list[str] = []
         async with asyncio.timeout(60), open_store(Settings(state=server.state)) as store:
-            following = events.tail(store, None, None, 1, follow=True)
+            following = events.tail(store, Wanted(), 1, follow=True)
             await anext(following)
             making = asyncio.create_task(asyncio.to_thread(server.instance, label=label))
             async for event in following:

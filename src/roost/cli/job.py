@@ -1,7 +1,6 @@
 """`roost job`: what is being done, what waits and what has failed."""
 
-import re
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +11,7 @@ from roost.app.state import open_store
 from roost.app.terminal import Shown
 from roost.cli.options import (
     ID,
+    ago,
     json_option,
     limit_option,
     read_served_settings,
@@ -20,23 +20,12 @@ from roost.cli.options import (
     show_rows,
     state_option,
 )
-from roost.clock import Clock
 from roost.jobs.listing_queries import ListedJob, Wanted, list_jobs
 from roost.jobs.model import Status
 from roost.settings import Settings
 
 _COLUMNS = ("id", "kind", "resource", "account_id", "status", "step", "attempt", "created", "error")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _ID = click.argument("job_id", type=ID, metavar="ID")
-
-
-def _ago(context: click.Context, parameter: click.Parameter, text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    found = re.fullmatch(r"([0-9]{1,5})([smhd])", text)
-    if found is None:
-        raise click.BadParameter("must be like 90s, 10m, 2h or 3d", context, parameter)
-    return Clock().now() - timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 @click.group()
@@ -52,7 +41,8 @@ def job() -> None:
 @click.option("--kind", help="Such as compute_create.")
 @click.option("--resource", help="Such as compute:100001.")
 @click.option("--account", type=ID, help="Of this account.")
-@click.option("--older", metavar="AGE", callback=_ago, help="Enqueued before, such as 10m.")
+@click.option("--older", metavar="AGE", callback=ago, help="Enqueued before, such as 10m.")
+@click.option("--scheduled", is_flag=True, help="Also what Roost does again and again.")
 @limit_option
 @json_option
 def list_(
@@ -62,16 +52,21 @@ def list_(
     resource: str | None,
     account: int | None,
     older: datetime | None,
+    scheduled: bool,
     limit: int,
     as_json: bool,
 ) -> None:
-    """List jobs, the latest first."""
+    """List jobs, the latest first.
+
+    Without any filter those of schedules are left out.
+    """
     wanted = Wanted(
         statuses=status,
         kind=kind,
         resource=resource,
         account_id=account,
         before=older,
+        scheduled=scheduled or bool(kind or resource or status or older),
         limit=limit + 1,
     )
     show_rows(run(_list(read_served_settings(state=state), wanted)), limit, _COLUMNS, as_json)

@@ -44,6 +44,10 @@ class _Commands(LazyGroup):
         ),
         "down": Later("roost.cli.down", "Stop the server of a state, all guests and the database."),
         "instance": Later("roost.cli.instance", "Instances of all accounts, and their guests."),
+        "volume": Later("roost.cli.things", "Volumes of all accounts."),
+        "database": Later("roost.cli.things", "Managed databases of all accounts."),
+        "bucket": Later("roost.cli.things", "Buckets of all accounts."),
+        "domain": Later("roost.cli.things", "Domains of all accounts."),
         "console": Later(
             "roost.cli.console", "Type in the serial console of a guest; Ctrl-] ends."
         ),

@@ -1,6 +1,8 @@
 """Options that several commands share, turned into settings."""
 
+import re
 from collections.abc import Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -10,6 +12,7 @@ import uvloop
 
 from roost.app.served import last_served
 from roost.app.terminal import Shown, fields, to_json, to_lines, to_table
+from roost.clock import Clock
 from roost.core.billing.charges import CENT
 from roost.errors import OperatorError
 from roost.ids import MAX_ID
@@ -46,6 +49,8 @@ _MOST_USD = Decimal(1_000_000)
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
 
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
 _STATE = click.option(
     "--state", type=click.Path(path_type=Path, file_okay=False), help="Folder of all state."
 )
@@ -57,6 +62,16 @@ _ENGINES = click.option(
 _CATALOG = click.option(
     "--catalog", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="TOML file."
 )
+
+
+def ago(context: click.Context, parameter: click.Parameter, text: str | None) -> datetime | None:
+    """A time that long ago, for an option."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,5})([smhd])", text)
+    if found is None:
+        raise click.BadParameter("must be like 90s, 10m, 2h or 3d", context, parameter)
+    return Clock().now() - timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 def state_option(command: F) -> F:
@@ -86,7 +101,12 @@ def show_rows(
     rows: Sequence["DataclassInstance"], limit: int, columns: Sequence[str], as_json: bool
 ) -> None:
     """At most `limit` of the rows; says where there are more."""
-    show_all([fields(row) for row in rows[:limit]], columns, as_json)
+    show_found([fields(row) for row in rows], limit, columns, as_json)
+
+
+def show_found(rows: Sequence[Shown], limit: int, columns: Sequence[str], as_json: bool) -> None:
+    """The same of rows that have names for their parts already."""
+    show_all(rows[:limit], columns, as_json)
     if len(rows) > limit:
         click.echo(f"There are more than {limit}: raise --limit, or ask for less.", err=True)
 

@@ -21,6 +21,8 @@ class Wanted:
     before: datetime | None = None
     """By when they were enqueued."""
     job_id: int | None = None
+    scheduled: bool = True
+    """Whether jobs that a schedule enqueues count, too."""
     limit: int
 
 
@@ -69,7 +71,8 @@ _LIST = """
     where ($1::text[] = '{}' or status = any($1)) and ($2::text is null or kind = $2)
         and ($3::text is null or resource = $3) and ($4::bigint is null or account_id = $4)
         and ($5::timestamp is null or created < $5) and ($6::bigint is null or id = $6)
-    order by id desc limit $7
+        and ($7 or schedule is null)
+    order by id desc limit $8
 """
 
 
@@ -116,6 +119,7 @@ async def list_jobs(db: Queries, wanted: Wanted) -> list[ListedJob]:
         wanted.account_id,
         wanted.before,
         wanted.job_id,
+        wanted.scheduled,
         wanted.limit,
     )
     return [_listed(record) for record in records]

@@ -3,7 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from roost.core.events.listing_queries import ListedEvent, last_id, list_changed, list_recent
+from roost.core.events.listing_queries import (
+    ListedEvent,
+    Wanted,
+    last_id,
+    list_changed,
+    list_recent,
+)
 from roost.jobs.queries import READY
 from roost.store import Store
 
@@ -15,27 +21,27 @@ _ENDED = ("finished", "failed", "notification")
 
 
 async def tail(
-    store: Store, account_id: int | None, status: str | None, limit: int, follow: bool
+    store: Store, wanted: Wanted, limit: int, follow: bool
 ) -> AsyncIterator[ListedEvent]:
     """The latest events; then, to `follow`, each new one and each change of its status."""
     latest = await last_id(store)
-    for event in await list_recent(store, account_id, status, limit):
+    for event in await list_recent(store, wanted, limit):
         yield event
     if follow:
-        async for event in _follow(store, account_id, latest):
-            if status in (None, event.status):
+        async for event in _follow(store, wanted, latest):
+            if wanted.status in (None, event.status):
                 yield event
 
 
-async def _follow(store: Store, account_id: int | None, latest: int) -> AsyncIterator[ListedEvent]:
+async def _follow(store: Store, wanted: Wanted, latest: int) -> AsyncIterator[ListedEvent]:
     changed = asyncio.Event()
     await store.listen(READY, lambda _payload: changed.set())
     mark = max(0, latest - _LATE)
-    before = await list_changed(store, account_id, mark, ())
+    before = await list_changed(store, wanted, mark, ())
     seen = {event.id: event.status for event in before if event.id <= latest}
     while True:
         open_ids = [each for each, status in seen.items() if status not in _ENDED]
-        for event in await list_changed(store, account_id, mark, open_ids):
+        for event in await list_changed(store, wanted, mark, open_ids):
             if seen.get(event.id) != event.status:
                 seen[event.id] = event.status
                 yield event

@@ -5,15 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from roost.app.engines import bind_plane
+from roost.app.operator.happenings import last_events, unfinished_jobs
 from roost.app.terminal import Shown, fields
 from roost.clock import Clock
 from roost.core.catalog import load
 from roost.core.engine import EngineError
-from roost.core.events.listing_queries import list_of_entity
 from roost.core.planes import Engines
 from roost.errors import OperatorError
-from roost.jobs.listing_queries import Wanted as WantedJobs
-from roost.jobs.listing_queries import list_jobs
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.listing_queries import (
     ListedInstance,
@@ -27,10 +25,6 @@ from roost.settings import Settings
 from roost.store import Queries
 from roost.threads import DISK
 
-_JOBS = 100
-_EVENTS = 5
-_UNFINISHED = ("queued", "running", "waiting")
-
 
 class InstanceError(OperatorError):
     """There is no such instance, or its guest cannot be reached."""
@@ -43,36 +37,13 @@ async def describe(db: Queries, settings: Settings, compute_id: int) -> Shown:
     """
     row = await _find(db, compute_id)
     volumes = await of_instance(db, compute_id)
-    resource = resource_of(compute_id)
-    jobs = await list_jobs(db, WantedJobs(statuses=_UNFINISHED, resource=resource, limit=_JOBS))
-    events = await list_of_entity(db, row.account_id, "compute", compute_id, _EVENTS)
     return {
         **fields(row),
         "guest": await _guest(settings, row),
         "disks": [fields(disk) for disk in await list_disks(db, compute_id)],
         "volumes": [{"id": each.id, "label": each.label, "size": each.size} for each in volumes],
-        "jobs": [
-            {
-                "id": job.id,
-                "kind": job.kind,
-                "status": job.status,
-                "step": job.step,
-                "attempt": job.attempt,
-                "waits_for": job.waits_for,
-                "error": job.undo_error or job.error,
-            }
-            for job in reversed(jobs)
-        ],
-        "last_events": [
-            {
-                "id": event.id,
-                "created": event.created,
-                "action": event.action,
-                "status": event.status,
-                "message": event.message or None,
-            }
-            for event in events
-        ],
+        "jobs": await unfinished_jobs(db, resource_of(compute_id)),
+        "last_events": await last_events(db, row.account_id, "compute", compute_id),
     }
 
 

@@ -32,36 +32,62 @@ _COLUMNS = """
 """
 
 
-async def list_recent(
-    db: Queries, account_id: int | None, status: str | None, limit: int
-) -> list[ListedEvent]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which events; what is None does not matter."""
+
+    account_id: int | None = None
+    status: str | None = None
+    username: str | None = None
+    entity_type: str | None = None
+    entity_id: str | None = None
+    since: datetime | None = None
+
+
+_WANTED = """
+    ($1::bigint is null or account_id = $1) and ($2::text is null or username = $2)
+    and ($3::text is null or entity_type = $3) and ($4::text is null or entity_id = $4)
+    and ($5::timestamp is null or created >= $5)
+"""
+
+
+def _values(wanted: Wanted) -> tuple[object, ...]:
+    return (
+        wanted.account_id,
+        wanted.username,
+        wanted.entity_type,
+        wanted.entity_id,
+        wanted.since,
+    )
+
+
+async def list_recent(db: Queries, wanted: Wanted, limit: int) -> list[ListedEvent]:
     """The latest ones, the earliest of them first."""
     records = await db.fetch(
         f"""
-        select {_COLUMNS} from event
-        where ($1::bigint is null or account_id = $1) and ($2::text is null or status = $2)
-        order by id desc limit $3
+        select {_COLUMNS} from event where {_WANTED} and ($6::text is null or status = $6)
+        order by id desc limit $7
         """,
-        account_id,
-        status,
+        *_values(wanted),
+        wanted.status,
         limit,
     )
     return [ListedEvent(**dict(record)) for record in reversed(records)]
 
 
 async def list_changed(
-    db: Queries, account_id: int | None, after: int, unfinished: Collection[int]
+    db: Queries, wanted: Wanted, after: int, unfinished: Collection[int]
 ) -> list[ListedEvent]:
-    """Those behind an id, and those that may have ended meanwhile, by id."""
+    """Those behind an id, and those that may have ended meanwhile, by id; of whatever status."""
     records = await db.fetch(
         f"""
         select {_COLUMNS} from event
-        where (id > $1 or id = any($2::bigint[])) and ($3::bigint is null or account_id = $3)
+        where {_WANTED} and (id > $6 or id = any($7::bigint[]))
         order by id limit 10000
         """,
+        *_values(wanted),
         after,
         list(unfinished),
-        account_id,
     )
     return [ListedEvent(**dict(record)) for record in records]
 
