@@ -125,7 +125,7 @@ async def test_a_bucket_has_room_for_some_acls(client: Client, roost: Roost) -> 
 async def test_urls(client: Client) -> None:
     path = f"{path_of(await made_bucket(client))}/object-url"
     url = (await client.post(path, {"name": "a b/ü?&#"}))["url"]
-    assert url.endswith("/a%20b/%C3%BC%3F%26%23?method=GET&seconds=3600")
+    assert "/a%20b/%C3%BC%3F%26%23?method=GET&seconds=3600" in url
     sent = {"name": "a", "method": "PUT", "content_type": "text/plain", "expires_in": 360}
     assert "method=PUT&seconds=360" in (await client.post(path, sent))["url"]
     assert "method=DELETE" in (await client.post(path, {"name": "a", "method": "DELETE"}))["url"]

@@ -14,13 +14,19 @@ import pytest
 
 from roost.engines.seaweedfs.objects import SeaweedObjects
 from roost.engines.seaweedfs.server import Server
-from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec, MadeBucket
+from roost.resources.object_storage.engine import (
+    BucketGrant,
+    BucketSpec,
+    HeldBucket,
+    KeySpec,
+    MadeBucket,
+)
 from tests.support.client import until
 from tests.support.s3 import S3Client, client_of
 
 pytestmark = pytest.mark.seaweedfs
 
-BUCKET, OTHER = "photos", "others"
+BUCKET, OTHER, MARK = "photos", "others", "1-20300131"
 OK, FORBIDDEN = 200, 403
 
 
@@ -45,7 +51,7 @@ KEYS: dict[str, KeySpec | None] = {
 async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SeaweedObjects]:
     engine = SeaweedObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
     for name in (BUCKET, OTHER):
-        await engine.put_bucket(BucketSpec(name, "private", False))
+        await engine.put_bucket(BucketSpec(name, MARK, "private", False))
     for key in KEYS.values():
         if key is not None:
             await engine.put_key(key)
@@ -63,7 +69,7 @@ async def client(request: pytest.FixtureRequest, engine: SeaweedObjects) -> Asyn
 async def test_nobody_copies_what_they_cannot_read(
     engine: SeaweedObjects, client: S3Client, source: str
 ) -> None:
-    await engine.put_bucket(BucketSpec(BUCKET, "private", False))
+    await engine.put_bucket(BucketSpec(BUCKET, MARK, "private", False))
     async with client_of(client.url, WRITER) as writer:
         assert await writer.status("PUT", f"{BUCKET}/a", b"content") == OK
     headers = {"x-amz-copy-source": f"/{BUCKET}/{source}"}
@@ -109,11 +115,12 @@ async def test_who_makes_a_bucket_may_not_use_it(engine: SeaweedObjects, client:
         assert await client.status("PUT", name) in (OK, 409)
         if first.done() or (await asyncio.wait([first], timeout=0.05))[0]:
             break
-        await engine.delete_bucket(name)
+        await engine.purge_bucket(name, None)
     assert await first == MadeBucket(name, client.key.name)
     await heard.aclose()
-    assert await engine.maker(name) == client.key.name
-    assert await engine.maker(BUCKET) is None
+    buckets = await engine.buckets()
+    assert buckets[name] == HeldBucket(None, client.key.name)
+    assert buckets[BUCKET] == HeldBucket(MARK, None)
     for method, path in (
         ("GET", name),
         ("PUT", f"{name}/a"),
@@ -125,7 +132,7 @@ async def test_who_makes_a_bucket_may_not_use_it(engine: SeaweedObjects, client:
         ("DELETE", name),
     ):
         assert await client.status(method, path, b"{}") == FORBIDDEN, (method, path)
-    await engine.delete_bucket(name)
+    await engine.purge_bucket(name, None)
 
 
 _ROLE = "RoleArn=arn:aws:iam::000000000000:role/a&RoleSessionName=abc"
@@ -236,7 +243,7 @@ async def test_grants_change_at_once(engine: SeaweedObjects) -> None:
 
 @pytest.mark.parametrize("enabled", [True, False])
 async def test_cors(engine: SeaweedObjects, enabled: bool) -> None:
-    await engine.put_bucket(BucketSpec(BUCKET, "public-read", enabled))
+    await engine.put_bucket(BucketSpec(BUCKET, MARK, "public-read", enabled))
     async with client_of(await engine.endpoint(), None) as client:
         headers = {"Origin": "https://example.com", "Access-Control-Request-Method": "GET"}
         async with client.session.options(f"{client.url}/{BUCKET}/a", headers=headers) as answer:
@@ -260,7 +267,7 @@ async def test_a_server_whose_folder_was_deleted_makes_way(tmp_path: Path) -> No
     shutil.rmtree(folder)
     again = SeaweedObjects(Server(folder))
     try:
-        await again.put_bucket(BucketSpec(BUCKET, "private", False))
-        assert await again.buckets() == [BUCKET]
+        await again.put_bucket(BucketSpec(BUCKET, MARK, "private", False))
+        assert list(await again.buckets()) == [BUCKET]
     finally:
         await again.shut_down()

@@ -29,6 +29,7 @@ from tests.support.s3 import S3Client, client_of
 _WEED = Path(sys.executable).with_name("weed")
 _SECRET, _SIGNING = "secret-key-of-the-operator", "signing-key-of-the-cluster"
 _SECONDS = 60
+MARK = "1-20300131"
 KEY = KeySpec("key-1", "A" * 20, "s" * 40, (BucketGrant("photos", True),))
 OBJECTS = {f"{number}": os.urandom(40_000 + number) for number in range(40)}
 
@@ -134,8 +135,8 @@ async def put(client: S3Client, path: str, content: bytes) -> None:
 async def test_a_lost_volume_server_loses_nothing(cluster: Running) -> None:
     """It does all that an engine does, too."""
     engine = cluster.engine
-    assert (await engine.buckets(), await engine.keys()) == ([], [])
-    await engine.put_bucket(BucketSpec("photos", "private", False))
+    assert (list(await engine.buckets()), await engine.keys()) == ([], [])
+    await engine.put_bucket(BucketSpec("photos", MARK, "private", False))
     await engine.put_key(KEY)
     async with client_of(await engine.endpoint(), KEY) as client:
         for name, content in OBJECTS.items():
@@ -149,20 +150,20 @@ async def test_a_lost_volume_server_loses_nothing(cluster: Running) -> None:
         assert await engine.usage("photos") == Usage(len(OBJECTS) + 1, size)
         assert (await engine.traffic()).sent["photos"] == size - 1
         with pytest.raises(NotEmptyError):
-            await engine.delete_bucket("photos")
+            await engine.delete_bucket("photos", MARK)
         heard = engine.made()
         first = asyncio.create_task(anext(heard))
         while not first.done():
             assert await client.status("PUT", "made") in (200, 409)
             if not (await asyncio.wait([first], timeout=0.5))[0]:
-                await engine.delete_bucket("made")
+                await engine.delete_bucket("made", MARK)
         assert await first == MadeBucket("made", KEY.name)
         await heard.aclose()
-        await engine.purge_bucket("photos")
-        await engine.purge_bucket("made")
+        await engine.purge_bucket("photos", MARK)
+        await engine.purge_bucket("made", None)
         await engine.delete_key(KEY.name)
         assert await client.status("GET", "photos/1") == 403
-    assert (await engine.buckets(), await engine.keys()) == ([], [])
+    assert (list(await engine.buckets()), await engine.keys()) == ([], [])
     assert (await engine.health()).ok
 
 

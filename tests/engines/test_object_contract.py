@@ -1,6 +1,9 @@
 """What every engine for objects promises: the simulated one, and a real S3 server."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,19 +14,33 @@ from roost.engines.simulated.objects import SimulatedObjects
 from roost.resources.object_storage.engine import (
     BucketGrant,
     BucketSpec,
+    HeldBucket,
     KeySpec,
     NotEmptyError,
     ObjectEngine,
+    Signature,
+    TakenError,
+    Usage,
+    Wanted,
 )
-from tests.support.s3 import client_of
+from tests.support.client import until
+from tests.support.s3 import client_of, finish_late, get
 
 KEY = KeySpec("key-1", "A" * 20, "s" * 40, (BucketGrant("photos", True),))
-PHOTOS = BucketSpec("photos", "private", False)
+MARK, LATER = "1-20300131", "2-20300201"
+PHOTOS = BucketSpec("photos", MARK, "private", False)
+NEW = BucketSpec("photos", LATER, "private", False, is_new=True)
+URL = Signature("photos", MARK, "a", "GET", 3600)
 
 
 @pytest.fixture(scope="module")
-async def seaweed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SeaweedObjects]:
-    engine = SeaweedObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
+def server(tmp_path_factory: pytest.TempPathFactory) -> Server:
+    return Server(tmp_path_factory.mktemp("seaweedfs") / "objects")
+
+
+@pytest.fixture(scope="module")
+async def seaweed(server: Server) -> AsyncIterator[SeaweedObjects]:
+    engine = SeaweedObjects(server)
     yield engine
     await engine.shut_down()
 
@@ -39,9 +56,8 @@ async def engine(
     yield engine
     for name in await engine.keys():
         await engine.delete_key(name)
-    for name in await engine.buckets():
-        await remove(engine, name, "a")
-        await engine.delete_bucket(name)
+    for name, held in (await engine.buckets()).items():
+        await engine.purge_bucket(name, held.mark)
     await engine.close()
 
 
@@ -63,23 +79,60 @@ async def remove(engine: ObjectEngine, bucket: str, name: str) -> None:
     await engine.delete_key(KEY.name)
 
 
+@pytest.fixture
+def arrive(engine: ObjectEngine, server: Server) -> Callable[[], Awaitable[None]]:
+    """An upload of the object `a` ends that had begun while it was still allowed."""
+
+    async def arrive() -> None:
+        if isinstance(engine, SimulatedObjects):
+            await engine.write("photos", "a")
+        else:
+            await finish_late((await server.ensure()).filer, "photos", "a")
+
+    return arrive
+
+
+async def lets_in(engine: ObjectEngine, key: KeySpec = KEY) -> bool:
+    """Whether a client with the key reads and writes."""
+    if isinstance(engine, SimulatedObjects):
+        return await engine.lets_in(key.name, "photos", writes=True)
+    async with client_of(await engine.endpoint(), key) as client:
+        return await client.status("PUT", "photos/b", b"x") == 200
+
+
+async def opens(engine: ObjectEngine, url: str) -> bool:
+    """Whether a signed URL finds its object."""
+    if isinstance(engine, SimulatedObjects):
+        return await engine.signed(url)
+    return await get(url) == 200
+
+
+async def under_way(engine: SeaweedObjects) -> int:
+    """Requests that put something."""
+    return await engine.under_way()
+
+
+async def names(engine: ObjectEngine) -> list[str]:
+    return [each.name for each in (await engine.list_objects("photos", Wanted(10))).objects]
+
+
 async def test_nothing_is_there_at_first(engine: ObjectEngine) -> None:
-    assert (await engine.buckets(), await engine.keys()) == ([], [])
-    await engine.delete_bucket("photos")
+    assert (list(await engine.buckets()), await engine.keys()) == ([], [])
+    await engine.delete_bucket("photos", MARK)
     await engine.delete_key("key-1")
     assert await engine.is_empty("photos")
     assert (await engine.health()).ok
 
 
 async def test_everything_can_be_put_twice(engine: ObjectEngine) -> None:
-    for spec in (PHOTOS, PHOTOS, BucketSpec("photos", "public-read", True)):
+    for spec in (PHOTOS, PHOTOS, BucketSpec("photos", MARK, "public-read", True)):
         await engine.put_bucket(spec)
         await engine.put_key(KEY)
-    assert (await engine.buckets(), await engine.keys()) == (["photos"], ["key-1"])
+    assert (list(await engine.buckets()), await engine.keys()) == (["photos"], ["key-1"])
     for _ in range(2):
         await engine.delete_key("key-1")
-        await engine.delete_bucket("photos")
-    assert (await engine.buckets(), await engine.keys()) == ([], [])
+        await engine.delete_bucket("photos", MARK)
+    assert (list(await engine.buckets()), await engine.keys()) == ([], [])
 
 
 async def test_a_bucket_with_objects_stays(engine: ObjectEngine) -> None:
@@ -89,8 +142,155 @@ async def test_a_bucket_with_objects_stays(engine: ObjectEngine) -> None:
     await engine.put_bucket(PHOTOS)
     assert not await engine.is_empty("photos")
     with pytest.raises(NotEmptyError):
-        await engine.delete_bucket("photos")
+        await engine.delete_bucket("photos", MARK)
     await remove(engine, "photos", "a")
     assert await engine.is_empty("photos")
-    await engine.delete_bucket("photos")
-    assert await engine.buckets() == []
+    await engine.delete_bucket("photos", MARK)
+    assert list(await engine.buckets()) == []
+
+
+async def test_a_closed_bucket_lets_nobody_in(engine: ObjectEngine) -> None:
+    spec = replace(PHOTOS, acl="public-read-write")
+    await engine.put_bucket(spec)
+    await engine.put_key(KEY)
+    await write(engine, "photos", "a")
+    url = await engine.sign(URL)
+    assert await lets_in(engine)
+    assert await opens(engine, url)
+    await engine.close_bucket(spec)
+    assert not await lets_in(engine)
+    assert not await opens(engine, url)
+    with pytest.raises(NotEmptyError):
+        await engine.delete_bucket("photos", MARK)
+    await engine.put_bucket(spec)
+    assert await lets_in(engine)
+    assert await opens(engine, url)
+
+
+async def test_an_object_that_comes_before_the_end_stays(
+    engine: ObjectEngine, arrive: Callable[[], Awaitable[None]]
+) -> None:
+    await engine.put_bucket(PHOTOS)
+    await engine.close_bucket(PHOTOS)
+    await arrive()
+    with pytest.raises(NotEmptyError):
+        await engine.delete_bucket("photos", MARK)
+    await engine.put_bucket(PHOTOS)
+    assert await names(engine) == ["a"]
+
+
+async def test_an_object_that_comes_after_the_end_is_found(
+    engine: ObjectEngine, arrive: Callable[[], Awaitable[None]]
+) -> None:
+    """While the row is still there, it is the row's; then it is nobody's, and no other gets it."""
+    await engine.put_bucket(PHOTOS)
+    await engine.close_bucket(PHOTOS)
+    await engine.delete_bucket("photos", MARK)
+    await arrive()
+    with pytest.raises(NotEmptyError):
+        await engine.delete_bucket("photos", MARK)
+    with pytest.raises(TakenError):
+        await engine.put_bucket(NEW)
+    assert await engine.buckets() == {"photos": HeldBucket(None, None)}
+    await engine.put_bucket(PHOTOS)
+    assert await engine.buckets() == {"photos": HeldBucket(MARK, None)}
+    assert await names(engine) == ["a"]
+
+
+async def test_a_bucket_is_of_its_row_alone(
+    engine: ObjectEngine, arrive: Callable[[], Awaitable[None]]
+) -> None:
+    await engine.put_bucket(PHOTOS)
+    await arrive()
+    for spec in (NEW, replace(NEW, is_new=False)):
+        with pytest.raises(TakenError):
+            await engine.put_bucket(spec)
+    for mark in (LATER, None):
+        await engine.purge_bucket("photos", mark)
+    await engine.delete_bucket("photos", LATER)
+    assert await engine.buckets() == {"photos": HeldBucket(MARK, None)}
+    assert await names(engine) == ["a"]
+    await engine.purge_bucket("photos", MARK)
+    await arrive()
+    await engine.purge_bucket("photos", None)
+    await engine.put_bucket(NEW)
+    assert await engine.buckets() == {"photos": HeldBucket(LATER, None)}
+    assert await names(engine) == []
+    await engine.put_key(KEY)
+    await write(engine, "photos", "a")
+    await engine.purge_bucket("photos", MARK)
+    assert await names(engine) == ["a"]
+
+
+async def test_urls_of_before_open_nothing(engine: ObjectEngine) -> None:
+    await engine.put_bucket(PHOTOS)
+    url = await engine.sign(URL)
+    await engine.close_bucket(PHOTOS)
+    await engine.delete_bucket("photos", MARK)
+    await engine.put_bucket(NEW)
+    await engine.put_key(KEY)
+    await write(engine, "photos", "a")
+    assert not await opens(engine, url)
+    assert await opens(engine, await engine.sign(replace(URL, mark=LATER)))
+
+
+async def test_uploads_that_are_not_complete_count_until_they_end(engine: ObjectEngine) -> None:
+    await engine.put_bucket(PHOTOS)
+    await engine.put_key(KEY)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    if isinstance(engine, SimulatedObjects):
+        await engine.upload("photos", "a", 5_000_000, now)
+    else:
+        async with client_of(await engine.endpoint(), KEY) as client:
+            body = (await client.send("POST", "photos/a?uploads"))[1].decode()
+            upload = body.partition("<UploadId>")[2].partition("</UploadId>")[0]
+            part = f"photos/a?partNumber=1&uploadId={upload}"
+            assert await client.status("PUT", part, bytes(5_000_000)) == 200
+    assert await engine.usage("photos") == Usage(0, 5_000_000)
+    await engine.end_uploads("photos", now - timedelta(days=1))
+    assert await engine.usage("photos") == Usage(0, 5_000_000)
+    await engine.end_uploads("photos", now + timedelta(days=1))
+    assert await engine.usage("photos") == Usage(0, 0)
+
+
+@pytest.mark.seaweedfs
+async def test_an_upload_that_has_begun_is_waited_for(seaweed: SeaweedObjects) -> None:
+    """An object that the server has acknowledged is not lost."""
+    await seaweed.put_bucket(PHOTOS)
+    await seaweed.put_key(KEY)
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        yield bytes(100_000)
+        begun.set()
+        await goes_on.wait()
+        yield bytes(100_000)
+
+    async with client_of(await seaweed.endpoint(), KEY) as client, asyncio.TaskGroup() as tasks:
+        upload = tasks.create_task(client.stream("photos/a", body()))
+        await begun.wait()
+        await until(lambda: under_way(seaweed), lambda count: count > 0)
+        closing = tasks.create_task(seaweed.close_bucket(PHOTOS))
+        await until(lambda: lets_in(seaweed), lambda open_: not open_)
+        assert not closing.done()
+        goes_on.set()
+        await closing
+        assert await upload == 200
+    with pytest.raises(NotEmptyError):
+        await seaweed.delete_bucket("photos", MARK)
+    await seaweed.purge_bucket("photos", MARK)
+    await seaweed.delete_key(KEY.name)
+
+
+@pytest.mark.seaweedfs
+async def test_a_key_of_a_former_name_opens_nothing(seaweed: SeaweedObjects) -> None:
+    """Numbers of keys come again when the database is an older one."""
+    await seaweed.put_bucket(PHOTOS)
+    await seaweed.put_key(KEY)
+    other = replace(KEY, access_key="B" * 20, secret_key="t" * 40)
+    await seaweed.put_key(other)
+    assert await lets_in(seaweed, other)
+    assert not await lets_in(seaweed, KEY)
+    await seaweed.delete_key(other.name)
+    assert not await lets_in(seaweed, other)
+    await seaweed.purge_bucket("photos", MARK)

@@ -14,7 +14,7 @@ from tests.support.s3_actions import ACTIONS, Attempt
 
 pytestmark = pytest.mark.seaweedfs
 
-PHOTOS, SECOND, OTHERS = "photos", "second", "others"
+PHOTOS, SECOND, OTHERS, MARK = "photos", "second", "others", "1-20300131"
 
 
 def _key(name: str, *grants: BucketGrant, lists: tuple[str, ...] = ()) -> KeySpec:
@@ -81,10 +81,10 @@ def allowed(action: str, acl: Acl) -> frozenset[str]:
 @pytest.fixture(scope="module")
 async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SeaweedObjects]:
     engine = SeaweedObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
-    await engine.put_bucket(BucketSpec(OTHERS, "private", False))
+    await engine.put_bucket(BucketSpec(OTHERS, MARK, "private", False))
     hidden = ("key-2", "key-3", "key-4")
-    await engine.put_bucket(BucketSpec(SECOND, "private", False, listed_by=hidden))
-    await engine.put_bucket(BucketSpec(PHOTOS, "private", False, listed_by=("key-4",)))
+    await engine.put_bucket(BucketSpec(SECOND, MARK, "private", False, listed_by=hidden))
+    await engine.put_bucket(BucketSpec(PHOTOS, MARK, "private", False, listed_by=("key-4",)))
     for key in CALLERS.values():
         if key is not None:
             await engine.put_key(key)
@@ -113,7 +113,7 @@ async def tried(engine: SeaweedObjects, actions: Iterable[str]) -> tuple[dict[st
 @pytest.mark.parametrize("acl", get_args(Acl))
 async def test_buckets(engine: SeaweedObjects, acl: Acl) -> None:
     """With `pytest -s` it prints what was seen."""
-    await engine.put_bucket(BucketSpec(PHOTOS, acl, False, listed_by=("key-4",)))
+    await engine.put_bucket(BucketSpec(PHOTOS, MARK, acl, False, listed_by=("key-4",)))
     seen, requests = await tried(engine, ACTIONS)
     for name, found in seen.items():
         print(f"{acl:20}{name:20}", *(who if who in found else "-" for who in CALLERS))  # noqa: T201
@@ -132,7 +132,7 @@ async def test_objects_with_an_acl_of_their_own(
 ) -> None:
     """It holds in place of the bucket's, for the names `a`, `b` and `c`."""
     own = dict.fromkeys(("a", "b", "c"), acl)
-    await engine.put_bucket(BucketSpec(PHOTOS, around, False, own, ("key-4",)))
+    await engine.put_bucket(BucketSpec(PHOTOS, MARK, around, False, own, ("key-4",)))
     seen, _ = await tried(engine, _OBJECT)
     wanted = {name: allowed(name, acl) for name in _OBJECT}
     assert seen == {**wanted, "copy to": wanted["copy to"] & READ[acl]}

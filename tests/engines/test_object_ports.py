@@ -105,7 +105,7 @@ async def test_a_server_whose_ports_were_drawn_twice_starts(tmp_path: Path) -> N
     write(tmp_path / "one", {**ports, "volume": ports["s3"], "filer.grpc": ports["master"]})
     engine = SeaweedObjects(server)
     try:
-        await engine.put_bucket(BucketSpec("photos", "private", False))
-        assert (await engine.buckets(), (await server.ensure()).url) == (["photos"], url)
+        await engine.put_bucket(BucketSpec("photos", "1-20300131", "private", False))
+        assert (list(await engine.buckets()), (await server.ensure()).url) == (["photos"], url)
     finally:
         await engine.shut_down()

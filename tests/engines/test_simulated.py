@@ -35,7 +35,7 @@ from tests.engines.harness import Pools, counters_of, ignore, until
 ID = 100_001
 DISK = DiskSpec(ID, ID, 64, "ext4", "roost/mini")
 COPY = DiskSpec(ID + 1, ID, 64, "ext4")
-BUCKET = BucketSpec("photos", "private", False)
+BUCKET = BucketSpec("photos", "1-20300131", "private", False)
 KEY = KeySpec("key-1", "access", "secret", ())
 VOLUME, CLONE = VolumeSpec(ID, 20), VolumeSpec(ID + 1, 20)
 FIREWALL = FirewallSpec(ID, RuleSet((), "DROP", (), "ACCEPT"), frozenset({"192.0.2.1"}))
@@ -114,8 +114,9 @@ class Region:
             "database_delete": lambda: databases.delete(ID),
             "database_inspect": lambda: databases.inspect(ID),
             "bucket_put": lambda: objects.put_bucket(BUCKET),
-            "bucket_delete": lambda: objects.delete_bucket(BUCKET.name),
-            "bucket_purge": lambda: objects.purge_bucket(BUCKET.name),
+            "bucket_delete": lambda: objects.delete_bucket(BUCKET.name, BUCKET.mark),
+            "bucket_close": lambda: objects.close_bucket(BUCKET),
+            "bucket_purge": lambda: objects.purge_bucket(BUCKET.name, BUCKET.mark),
             "key_put": lambda: objects.put_key(KEY),
             "key_delete": lambda: objects.delete_key(KEY.name),
         }

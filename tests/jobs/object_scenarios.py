@@ -185,8 +185,14 @@ async def begin(
         row, held = await queries.find(db, setting.bucket_id), await setting.key()
         assert row is not None
         assert held is not None
+        bucket_args = jobs.BucketArgs(account_id=setting.account_id, bucket_id=row.id)
+        key_args = jobs.KeyArgs(account_id=setting.account_id, key_id=held.id)
         if kind == jobs.APPLY_BUCKET.name:
             await jobs.start_bucket(by, "obj_bucket_create", row)
+        elif kind == jobs.BRING_BUCKET.name:
+            await environment.queue.enqueue(db, jobs.BRING_BUCKET, bucket_args)
+        elif kind == jobs.BRING_KEY.name:
+            await environment.queue.enqueue(db, jobs.BRING_KEY, key_args)
         elif kind == jobs.APPLY_KEY.name:
             await jobs.start_key(by, "obj_access_key_create", held)
         else:
@@ -216,7 +222,8 @@ class MadeCase:
 
     async def check_failed(self) -> None:
         """The watch finds who has made it, unless all was done before the step failed."""
-        if await self.setting.engine.maker(self.label) != f"key-{self.setting.key_id}":
+        held = (await self.setting.engine.buckets()).get(self.label)
+        if held is None or held.maker != f"key-{self.setting.key_id}":
             await self.check_done()
 
 
@@ -272,6 +279,9 @@ SCENARIOS = (
     _scenario(jobs.APPLY_BUCKET, "a bucket is deleted", bucket_leaves, bucket=False, key=True),
     _scenario(jobs.APPLY_KEY, "a key is made", bucket_alone, bucket=True, key=True),
     _scenario(jobs.APPLY_KEY, "a key is revoked", key_leaves, bucket=True, key=False),
+    _scenario(jobs.BRING_BUCKET, "a bucket is late", key_alone, bucket=True, key=True),
+    _scenario(jobs.BRING_BUCKET, "a deletion is late", bucket_leaves, bucket=False, key=True),
+    _scenario(jobs.BRING_KEY, "a key is late", bucket_alone, bucket=True, key=True),
     _scenario(jobs.PURGE, "object storage is cancelled", all_leave, bucket=False, key=False),
     Scenario(adoption_jobs.TAKE_UP, partial(client_makes, taken=True), "it may be"),
     Scenario(adoption_jobs.TAKE_UP, partial(client_makes, taken=False), "it may not be"),

@@ -31,7 +31,7 @@ async def _start_programs(server: Server) -> dict[str, bool]:
     """What else went on meanwhile, and still did at the end."""
     engine = SeaweedObjects(server)
     try:
-        await engine.put_bucket(BucketSpec("busy", "private", False))
+        await engine.put_bucket(BucketSpec("busy", "1-2030", "private", False))
         place = await server.ensure()
         store = AttachmentBucket("busy", place.url, "us-east-1", place.access_key, place.secret)
         calls, transfers = Rounds(), Rounds()

@@ -23,9 +23,10 @@ _FAULTS = (GRPCError, StreamTerminatedError, OSError)
 class CallError(EngineError):
     """A call failed: with the status of the answer, or None when there was no answer."""
 
-    def __init__(self, words: str, status: Status | None) -> None:
+    def __init__(self, words: str, status: Status | None, detail: str = "") -> None:
         super().__init__(words)
         self.status = status
+        self.detail = detail
 
 
 class _Bytes(CodecBase):
@@ -101,4 +102,6 @@ async def connected(address: str) -> AsyncIterator[Calls]:
 
 
 def _fault(doing: str, error: Exception) -> CallError:
-    return CallError(doing, error.status if isinstance(error, GRPCError) else None)
+    if isinstance(error, GRPCError):
+        return CallError(doing, error.status, error.message or "")
+    return CallError(doing, None)

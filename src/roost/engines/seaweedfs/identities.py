@@ -10,7 +10,7 @@ import json
 import time
 
 from roost.engines.seaweedfs.calls import CallError, Calls, Status, connected
-from roost.engines.seaweedfs.wire import field, fields
+from roost.engines.seaweedfs.wire import field, fields, first
 from roost.resources.object_storage.engine import KeySpec
 
 _KEYS = "/iam_pb.SeaweedIdentityAccessManagement/"
@@ -27,24 +27,34 @@ class Identities:
         self._signing_key = signing_key
 
     async def put(self, key: KeySpec, policy: str) -> None:
-        """The policy acts at once, also on a user who is there."""
+        """Whoever had the name before has no more than the key."""
+        credential = field(1, key.access_key) + field(2, key.secret_key) + field(3, "Active")
+        identity = field(1, key.name) + field(2, credential) + field(7, key.name)
         async with connected(self._address) as calls:
             await self._call(calls, "PutPolicy", field(1, key.name) + field(2, policy))
-            credential = field(1, key.access_key) + field(2, key.secret_key) + field(3, "Active")
-            identity = field(1, key.name) + field(2, credential) + field(7, key.name)
             already = Status.ALREADY_EXISTS
-            await self._call(calls, "CreateUser", field(1, identity), already)
+            made = await self._call(calls, "CreateUser", field(1, identity), already)
+            if made is None:
+                changed = field(1, key.name) + field(2, identity)
+                await self._call(calls, "UpdateUser", changed)
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, name: str) -> tuple[str, str] | None:
+        """What opened it, access key and secret; None when there was none."""
         missing = Status.NOT_FOUND
         async with connected(self._address) as calls:
+            found = await self._call(calls, "GetUser", field(1, name), missing)
             await self._call(calls, "DeleteUser", field(1, name), missing)
             await self._call(calls, "DeletePolicy", field(1, name), missing)
+        credential = first(first(found or b"", 1) or b"", 2)
+        if credential is None:
+            return None
+        access_key, secret = first(credential, 1) or b"", first(credential, 2) or b""
+        return access_key.decode(), secret.decode()
 
     async def names(self) -> list[str]:
         async with connected(self._address) as calls:
             answer = await self._call(calls, "ListUsers", b"")
-        return sorted(value.decode() for number, value in fields(answer) if number == 1)
+        return sorted(value.decode() for number, value in fields(answer or b"") if number == 1)
 
     async def _call(
         self,
@@ -52,14 +62,15 @@ class Identities:
         method: str,
         message: bytes,
         harmless: Status | None = None,
-    ) -> bytes:
+    ) -> bytes | None:
+        """None for what is harmless."""
         header = {"authorization": f"Bearer {_token(self._signing_key)}"}
         try:
             return await calls.ask(_DOING, _KEYS + method, message, _SECONDS, header)
         except CallError as error:
             if harmless is None or error.status is not harmless:
                 raise
-            return b""
+            return None
 
 
 def _token(key: str) -> str:

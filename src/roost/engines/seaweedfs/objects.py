@@ -1,11 +1,13 @@
 """Buckets and keys on a server of our own, or on a cluster of the operator's."""
 
+import asyncio
 import hashlib
 import hmac
 import re
+import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -17,14 +19,20 @@ from defusedxml import ElementTree
 from roost.core.engine import EngineError, Health
 from roost.engines.seaweedfs.cluster import Cluster
 from roost.engines.seaweedfs.http import send
-from roost.engines.seaweedfs.policies import bucket_policy, key_policy, signer_policy
+from roost.engines.seaweedfs.policies import (
+    bucket_policy,
+    closed_policy,
+    key_policy,
+    signer_policy,
+    with_probe,
+)
 from roost.engines.seaweedfs.s3 import S3
 from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import (
     BucketSpec,
+    HeldBucket,
     KeySpec,
     MadeBucket,
-    NotEmptyError,
     ObjectPage,
     Signature,
     StoredObject,
@@ -35,6 +43,7 @@ from roost.resources.object_storage.engine import (
 from roost.threads import COMPUTING
 
 if TYPE_CHECKING:  # gRPC takes 9 MB: it is loaded when somebody makes a key.
+    from roost.engines.seaweedfs.folders import Folders
     from roost.engines.seaweedfs.identities import Identities
 
 OWN, CLUSTER = "seaweedfs", "seaweedfs-cluster"
@@ -48,14 +57,18 @@ _CORS = (
 )
 
 
-_KEY = "key-"
-_SIGNER = "sign-"
-"""A key of a bucket, by which URLs are signed. Who has one of these could copy another object into
-what it writes, with headers that are not signed, but none of other buckets."""
+_KEY, _SIGNER = "key-", "sign-"
+"""A key of a bucket's row, by which URLs are signed. Who has one of these could copy another object
+into what it writes, with headers that are not signed, but none of other buckets."""
 _PAGE = 1000
+_TRIES = 3
+_POLL_SECONDS = 0.02
+_UPLOAD_SECONDS = 5.0
+_KNOWN_SECONDS = 10.0
 _SENT = re.compile(
     r'^SeaweedFS_s3_bucket_traffic_sent_bytes_total\{bucket="([a-z0-9-]+)"\} ([0-9.e+]+)$', re.M
 )
+_UNDER_WAY = re.compile(r'^SeaweedFS_s3_in_flight_requests\{type="(?:PUT|POST)"\} ([0-9]+)$', re.M)
 _STARTED = re.compile(r"^process_start_time_seconds ([0-9.e+]+)$", re.M)
 
 
@@ -76,18 +89,32 @@ class SeaweedObjects:
         return None
 
     async def put_bucket(self, bucket: BucketSpec) -> None:
+        for _ in range(_TRIES):
+            async with self._folders() as folders:
+                await folders.make(bucket)
+            await self._put_signer(bucket)
+            await self.put_access(bucket)
+            await self._put_cors(bucket)
+            # The S3 server writes what it remembers of a bucket, also of the one before.
+            async with self._folders() as folders:
+                if await folders.has_mark(bucket):
+                    return
+        raise EngineError("The object storage does not make the bucket")
+
+    async def _put_cors(self, bucket: BucketSpec) -> None:
         s3 = await self._s3()
-        exists = ("BucketAlreadyExists", "BucketAlreadyOwnedByYou")
-        await s3.call("PUT", bucket.name, accepts=exists)
-        signer = await self._signer(bucket.name)
-        key = KeySpec(_SIGNER + bucket.name, signer.access_key, signer.secret_key, ())
-        await (await self._identities()).put(key, signer_policy(bucket.name))
-        await self.put_access(bucket)
         if bucket.cors_enabled:
             await s3.call("PUT", bucket.name, {"cors": ""}, _CORS)
         else:
             gone = ("NoSuchCORSConfiguration",)
             await s3.call("DELETE", bucket.name, {"cors": ""}, accepts=gone)
+
+    async def _put_signer(self, bucket: BucketSpec) -> None:
+        signer = await self._signer(bucket.mark)
+        key = KeySpec(_SIGNER + bucket.mark, signer.access_key, signer.secret_key, ())
+        await self._put_identity(key, signer_policy(bucket.name))
+        # Releases before named it by the bucket, which the next one of the name would share.
+        await (await self._identities()).delete(_SIGNER + bucket.name)
 
     async def put_access(self, bucket: BucketSpec) -> None:
         s3, policy = await self._s3(), bucket_policy(bucket)
@@ -107,14 +134,6 @@ class SeaweedObjects:
                 if _is_key(each.key):
                     yield each
 
-    async def maker(self, bucket: str) -> str | None:
-        if not self._server.exists:
-            return None
-        s3 = await self._s3()
-        answer = await s3.call("GET", bucket, {"acl": ""}, accepts=("NoSuchBucket",))
-        owner = "".join(answer.texts("{*}Owner/{*}ID"))
-        return owner if _is_key(owner) else None
-
     async def is_empty(self, bucket: str) -> bool:
         if not self._server.exists:
             return True
@@ -122,21 +141,46 @@ class SeaweedObjects:
         answer = await s3.call("GET", bucket, query, accepts=("NoSuchBucket",))
         return not answer.texts("{*}Key")
 
-    async def delete_bucket(self, bucket: str) -> None:
+    async def close_bucket(self, bucket: BucketSpec) -> None:
         if not self._server.exists:
             return
-        accepted = ("NoSuchBucket", "BucketNotEmpty")
-        answer = await (await self._s3()).call("DELETE", bucket, accepts=accepted)
-        if answer.status >= 400 and answer.code == "BucketNotEmpty":
-            raise NotEmptyError("The bucket is not empty")
-        await (await self._identities()).delete(_SIGNER + bucket)
+        closed = closed_policy(bucket.name)
+        s3, gone = await self._s3(), ("NoSuchBucket",)
+        await s3.call("PUT", bucket.name, {"policy": ""}, closed, accepts=gone)
+        await self._delete_identity(_SIGNER + bucket.mark)
+        await self._let_uploads_end()
 
-    async def purge_bucket(self, bucket: str) -> None:
-        if self._server.exists and bucket in await self.buckets():
-            await (await self._identities()).delete(_SIGNER + bucket)
-            from roost.engines.seaweedfs import filer
+    async def _let_uploads_end(self) -> None:
+        """The server checks what somebody may do when a request begins. It does not tell which
+        bucket one is about, so that there may always be some."""
+        deadline = time.monotonic() + _UPLOAD_SECONDS
+        while time.monotonic() < deadline:
+            if not await self.under_way():
+                return
+            await asyncio.sleep(_POLL_SECONDS)
 
-            await filer.purge((await self._server.ensure()).filer, bucket)
+    async def under_way(self) -> int:
+        """Requests at this moment that put something."""
+        place = await self._server.ensure()
+        texts = [(await send("GET", url)).body.decode() for url in place.metrics]
+        return sum(int(count) for text in texts for count in _UNDER_WAY.findall(text))
+
+    async def delete_bucket(self, bucket: str, mark: str) -> None:
+        if self._server.exists:
+            async with self._folders() as folders:
+                await folders.delete(bucket, mark)
+
+    async def purge_bucket(self, bucket: str, mark: str | None) -> None:
+        if self._server.exists:
+            if mark is not None:
+                await self._delete_identity(_SIGNER + mark)
+            async with self._folders() as folders:
+                await folders.purge(bucket, mark)
+
+    async def end_uploads(self, bucket: str, before: datetime) -> None:
+        if self._server.exists:
+            async with self._folders() as folders:
+                await folders.end_uploads(bucket, int(before.replace(tzinfo=UTC).timestamp()))
 
     async def has_object(self, bucket: str, name: str) -> bool:
         answer = await (await self._s3()).call("HEAD", f"{bucket}/{name}", accepts=("404",))
@@ -156,7 +200,8 @@ class SeaweedObjects:
         return await COMPUTING.run(_read_page, answer.body)
 
     async def usage(self, bucket: str) -> Usage:
-        objects, size, marker = 0, 0, ""
+        async with self._folders() as folders:
+            objects, size, marker = 0, await folders.uploading(bucket), ""
         while True:
             page = await self.list_objects(bucket, Wanted(_PAGE, marker))
             objects += len(page.objects)
@@ -176,22 +221,22 @@ class SeaweedObjects:
         return Traffic(" ".join(each for text in texts for each in _STARTED.findall(text)), sent)
 
     async def sign(self, signature: Signature) -> str:
-        s3 = await self._signer(signature.bucket)
+        s3 = await self._signer(signature.mark)
         path = f"{signature.bucket}/{signature.name}"
         return s3.sign(signature.method, path, signature.seconds, signature.content_type)
 
-    async def buckets(self) -> list[str]:
+    async def buckets(self) -> Mapping[str, HeldBucket]:
         if not self._server.exists:
-            return []
-        answer = await (await self._s3()).call("GET", "")
-        return sorted(answer.texts("{*}Bucket/{*}Name"))
+            return {}
+        async with self._folders() as folders:
+            return await folders.held()
 
     async def put_key(self, key: KeySpec) -> None:
-        await (await self._identities()).put(key, key_policy(key))
+        await self._put_identity(key, key_policy(key))
 
     async def delete_key(self, name: str) -> None:
         if self._server.exists:
-            await (await self._identities()).delete(name)
+            await self._delete_identity(name)
 
     async def keys(self) -> list[str]:
         if not self._server.exists:
@@ -221,15 +266,42 @@ class SeaweedObjects:
         place = await self._server.ensure()
         return S3(place.url, place.access_key, place.secret)
 
+    @asynccontextmanager
+    async def _folders(self) -> "AsyncIterator[Folders]":
+        from roost.engines.seaweedfs.filer import reaching
+        from roost.engines.seaweedfs.folders import Folders
+
+        async with reaching((await self._server.ensure()).filer) as filer:
+            yield Folders(filer)
+
     async def _identities(self) -> "Identities":
         from roost.engines.seaweedfs.identities import Identities
 
         place = await self._server.ensure()
         return Identities(place.filer, place.signing_key or place.secret)
 
-    async def _signer(self, bucket: str) -> S3:
+    async def _put_identity(self, key: KeySpec, policy: str) -> None:
+        """It holds when this returns: the server hears of it a moment later than the filer."""
+        probed, probe = with_probe(policy)
+        await (await self._identities()).put(key, probed)
+        await self._wait_for(key.access_key, key.secret_key, probe, ("NoSuchBucket",))
+
+    async def _delete_identity(self, name: str) -> None:
+        opened = await (await self._identities()).delete(name)
+        if opened is not None:
+            await self._wait_for(*opened, "", ("InvalidAccessKeyId",))
+
+    async def _wait_for(self, key: str, secret: str, path: str, codes: tuple[str, ...]) -> None:
+        s3 = S3((await self._server.ensure()).url, key, secret)
+        deadline = time.monotonic() + _KNOWN_SECONDS
+        while (await s3.ask("GET", path)).code not in codes:
+            if time.monotonic() > deadline:
+                raise EngineError("The object storage does not learn of the key")
+            await asyncio.sleep(_POLL_SECONDS)
+
+    async def _signer(self, mark: str) -> S3:
         place = await self._server.ensure()
-        digest = hmac.digest(place.secret.encode(), f"sign {bucket}".encode(), hashlib.sha256).hex()
+        digest = hmac.digest(place.secret.encode(), f"sign {mark}".encode(), hashlib.sha256).hex()
         return S3(place.url, f"SIGN{digest[:16].upper()}", digest[16:])
 
 

@@ -3,6 +3,7 @@
 It stores canned ACLs, but hardly obeys them.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
@@ -69,6 +70,21 @@ def key_policy(key: KeySpec) -> str:
         statements.append(_deny((_MAKE,), [_arn("*.*")]))
         statements.append(_deny((_MAKE,), ["*"], lock))
     return _document([*statements, *_without_acls()])
+
+
+def closed_policy(bucket: str) -> str:
+    """Nobody may do anything with the objects of a bucket, not even the operator."""
+    denied = _deny((*_LOOK, *_READ, *_WRITE), [_arn(bucket), _object_arn(bucket, "*")])
+    return _document([{**denied, "Principal": "*"}])
+
+
+def with_probe(policy: str) -> tuple[str, str]:
+    """A policy that besides lets a bucket be listed that nobody can make, and its name: another one
+    for each policy, so that the answer for it tells whether this very policy is in force."""
+    document = json.loads(policy)
+    name = f"roost.{hashlib.sha256(policy.encode()).hexdigest()[:32]}"
+    document["Statement"].append(_statement(("s3:ListBucket",), [_arn(name)]))
+    return json.dumps(document, ensure_ascii=False), name
 
 
 def signer_policy(bucket: str) -> str:

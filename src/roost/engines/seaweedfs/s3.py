@@ -33,15 +33,21 @@ class S3:
         accepts: tuple[str, ...] = (),
     ) -> Answer:
         """EngineError for a refusal, but not for those codes that the caller `accepts`."""
-        url = f"{self.url}/{quote(path, safe=_SAFE)}" + (
-            f"?{urlencode(query, quote_via=quote)}" if query else ""
-        )
-        sent = body.encode()
-        answer = await send(method, url, sent, self._signer().headers(method, url, sent))
+        answer = await self.ask(method, path, query, body)
         refused = answer.code or str(answer.status) if answer.status >= 400 else None
         if refused is not None and refused not in accepts:
             raise EngineError(f"The object storage refuses: {refused}")
         return answer
+
+    async def ask(
+        self, method: str, path: str, query: Mapping[str, str] | None = None, body: str = ""
+    ) -> Answer:
+        """Whatever the answer is. EngineError when none comes."""
+        url = f"{self.url}/{quote(path, safe=_SAFE)}" + (
+            f"?{urlencode(query, quote_via=quote)}" if query else ""
+        )
+        sent = body.encode()
+        return await send(method, url, sent, self._signer().headers(method, url, sent))
 
     def sign(self, method: str, path: str, seconds: int, content_type: str | None) -> str:
         """A URL that whoever has it may use for so long."""

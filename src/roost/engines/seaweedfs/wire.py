@@ -20,12 +20,24 @@ def integer(number: int, value: int) -> bytes:
 
 def fields(message: bytes) -> Iterator[tuple[int, bytes]]:
     """The texts and messages of a message; other fields are left out. Raises ValueError."""
+    for number, value in _all(message):
+        if isinstance(value, bytes):
+            yield number, value
+
+
+def first_number(message: bytes, number: int) -> int:
+    """The first number or flag that the message has there; 0 if it has none."""
+    return next((v for n, v in _all(message) if n == number and isinstance(v, int)), 0)
+
+
+def _all(message: bytes) -> Iterator[tuple[int, bytes | int]]:
     place = 0
     try:
         while place < len(message):
             key, place = _read_varint(message, place)
             if key & 7 == _VARINT:
-                _, place = _read_varint(message, place)
+                number, place = _read_varint(message, place)
+                yield key >> 3, number
             elif key & 7 == _TEXT:
                 size, place = _read_varint(message, place)
                 yield key >> 3, message[place : place + size]

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from roost.core.engine import Health
 from roost.engines.simulated.plane import Plane
@@ -15,18 +15,21 @@ from roost.engines.simulated.state import Documents
 from roost.resources.object_storage.engine import (
     BucketGrant,
     BucketSpec,
+    HeldBucket,
     KeySpec,
     MadeBucket,
     NotEmptyError,
     ObjectPage,
     Signature,
     StoredObject,
+    TakenError,
     Traffic,
     Usage,
     Wanted,
 )
 
 _BUCKET, _KEY, _OBJECT, _SENT = "object bucket", "object key", "object", "object traffic"
+_UPLOAD = "object upload"
 
 
 class SimulatedObjects:
@@ -46,18 +49,22 @@ class SimulatedObjects:
         return None
 
     async def put_bucket(self, bucket: BucketSpec) -> None:
-        body = json.dumps(asdict(bucket))
-        await self._plane.begin(
-            "bucket_put", lambda documents: documents.write(_BUCKET, bucket.name, body)
-        )
+        def put(documents: Documents) -> None:
+            held = _held(documents, bucket.name)
+            if held is not None and held.mark not in (None, bucket.mark):
+                raise TakenError("The object storage has another bucket of this name")
+            left = held is not None and held.mark is None and bucket.is_new
+            if left and _objects(documents, bucket.name):
+                raise TakenError("The object storage has objects of another bucket")
+            documents.write(_BUCKET, bucket.name, _body(bucket))
+
+        await self._plane.begin("bucket_put", put)
         await self._plane.plan.wait("bucket_put", bucket.name)
 
     async def put_access(self, bucket: BucketSpec) -> None:
-        body = json.dumps(asdict(bucket))
-
         def put(documents: Documents) -> None:
             if documents.read(_BUCKET, bucket.name) is not None:
-                documents.write(_BUCKET, bucket.name, body)
+                documents.write(_BUCKET, bucket.name, _body(bucket))
 
         await self._plane.begin("bucket_put", put)
 
@@ -70,18 +77,24 @@ class SimulatedObjects:
         finally:
             self._heard = None
 
-    async def maker(self, bucket: str) -> str | None:
-        found = (await self._plane.state.read_all(_BUCKET)).get(bucket)
-        return None if found is None else json.loads(found).get("maker")
-
     async def is_empty(self, bucket: str) -> bool:
         return await self._plane.transact(lambda documents: not _objects(documents, bucket))
 
-    async def delete_bucket(self, bucket: str) -> None:
+    async def close_bucket(self, bucket: BucketSpec) -> None:
+        def close(documents: Documents) -> None:
+            if documents.read(_BUCKET, bucket.name) is not None:
+                documents.write(_BUCKET, bucket.name, _body(bucket, closed=True))
+
+        await self._plane.begin("bucket_close", close)
+
+    async def delete_bucket(self, bucket: str, mark: str) -> None:
         def delete(documents: Documents) -> None:
+            held = _held(documents, bucket)
+            if held is None or held.mark not in (None, mark):
+                return
             if _objects(documents, bucket):
                 raise NotEmptyError("The bucket is not empty")
-            documents.write(_BUCKET, bucket, None)
+            _drop(documents, bucket)
 
         await self._plane.begin("bucket_delete", delete)
 
@@ -96,8 +109,21 @@ class SimulatedObjects:
         return ObjectPage(page, page[-1].name if len(shown) > len(page) else None)
 
     async def usage(self, bucket: str) -> Usage:
-        objects = await self._plane.transact(lambda documents: _objects(documents, bucket))
-        return Usage(len(objects), sum(json.loads(each)["size"] for each in objects.values()))
+        def count(documents: Documents) -> Usage:
+            objects = _objects(documents, bucket).values()
+            uploads = documents.read_all(_UPLOAD, f"{bucket}/").values()
+            size = sum(json.loads(each)["size"] for each in (*objects, *uploads))
+            return Usage(len(objects), size)
+
+        return await self._plane.transact(count)
+
+    async def end_uploads(self, bucket: str, before: datetime) -> None:
+        def end(documents: Documents) -> None:
+            for path, body in documents.read_all(_UPLOAD, f"{bucket}/").items():
+                if datetime.fromisoformat(json.loads(body)["begun"]) < before:
+                    documents.write(_UPLOAD, path, None)
+
+        await self._plane.transact(end)
 
     async def traffic(self) -> Traffic:
         sent = await self._plane.state.read_all(_SENT)
@@ -105,19 +131,31 @@ class SimulatedObjects:
 
     async def sign(self, signature: Signature) -> str:
         path = f"{signature.bucket}/{quote(signature.name)}"
-        asked = {"method": signature.method, "seconds": signature.seconds}
+        asked = {
+            "method": signature.method,
+            "seconds": signature.seconds,
+            "mark": signature.mark,
+        }
         return f"{await self.endpoint()}/{path}?{urlencode(asked)}"
 
-    async def purge_bucket(self, bucket: str) -> None:
+    async def purge_bucket(self, bucket: str, mark: str | None) -> None:
         def purge(documents: Documents) -> None:
-            for path in _objects(documents, bucket):
-                documents.write(_OBJECT, path, None)
-            documents.write(_BUCKET, bucket, None)
+            held = _held(documents, bucket)
+            if held is not None and held.mark == mark:
+                for path in _objects(documents, bucket):
+                    documents.write(_OBJECT, path, None)
+                _drop(documents, bucket)
 
         await self._plane.begin("bucket_purge", purge)
 
-    async def buckets(self) -> list[str]:
-        return sorted(await self._plane.state.read_all(_BUCKET))
+    async def buckets(self) -> Mapping[str, HeldBucket]:
+        def find(documents: Documents) -> dict[str, HeldBucket]:
+            objects = documents.read_all(_OBJECT)
+            names = {*documents.read_all(_BUCKET), *(path.partition("/")[0] for path in objects)}
+            found = {name: _held(documents, name) for name in sorted(names)}
+            return {name: held for name, held in found.items() if held is not None}
+
+        return await self._plane.transact(find)
 
     async def put_key(self, key: KeySpec) -> None:
         shown = ("grants", "lists", "makes")
@@ -144,15 +182,44 @@ class SimulatedObjects:
 
     async def make(self, bucket: str, key: str, *, told: bool = True) -> None:
         """Make a bucket with a key, as a client would; `told`: to those who listen."""
-        body = json.dumps({**asdict(BucketSpec(bucket, "private", False)), "maker": key})
+        made = {**asdict(BucketSpec(bucket, "", "private", False)), "mark": None, "maker": key}
+        body = json.dumps(made)
         await self._plane.transact(lambda documents: documents.write(_BUCKET, bucket, body))
         if told and self._heard is not None:
             self._heard.put_nowait(MadeBucket(bucket, key))
 
     async def write(self, bucket: str, name: str, size: int = 1) -> None:
-        """Put an object, as a client would."""
+        """Put an object, as the end of a client's upload that was let in before."""
         path, body = f"{bucket}/{name}", json.dumps({"size": size})
         await self._plane.transact(lambda documents: documents.write(_OBJECT, path, body))
+
+    async def upload(self, bucket: str, name: str, size: int, begun: datetime) -> None:
+        """Have put parts of an object (UTC) that is not complete."""
+        body = json.dumps({"size": size, "begun": begun.isoformat()})
+        path = f"{bucket}/{name}"
+        await self._plane.transact(lambda documents: documents.write(_UPLOAD, path, body))
+
+    async def lets_in(self, key: str, bucket: str, *, writes: bool) -> bool:
+        """Whether a client with the key may write or read objects there now."""
+
+        def look(documents: Documents) -> bool:
+            found, opened = documents.read(_BUCKET, bucket), documents.read(_KEY, key)
+            if found is None or opened is None or json.loads(found).get("closed"):
+                return False
+            grants = json.loads(opened)["grants"]
+            return any(
+                each["bucket"] == bucket and (each["writes"] or not writes) for each in grants
+            )
+
+        return await self._plane.transact(look)
+
+    async def signed(self, url: str) -> bool:
+        """Whether a signed URL still opens what it was made for."""
+        parts = urlsplit(url)
+        bucket, mark = parts.path.split("/")[1], parse_qs(parts.query)["mark"][0]
+        held = (await self.buckets()).get(bucket)
+        found = await self.spec(bucket)
+        return held is not None and held.mark == mark and not (found or {}).get("closed")
 
     async def remove(self, bucket: str, name: str) -> None:
         """Delete an object, as a client would."""
@@ -183,6 +250,25 @@ class SimulatedObjects:
         body = json.loads(found)
         grants = tuple(BucketGrant(**grant) for grant in body["grants"])
         return KeySpec(name, "", "", grants, tuple(body["lists"]), body["makes"])
+
+
+def _body(bucket: BucketSpec, *, closed: bool = False) -> str:
+    return json.dumps({**asdict(bucket), "closed": closed})
+
+
+def _held(documents: Documents, bucket: str) -> HeldBucket | None:
+    """An object that comes late makes its bucket anew, as on a real server."""
+    body = documents.read(_BUCKET, bucket)
+    if body is None:
+        return HeldBucket(None, None) if _objects(documents, bucket) else None
+    found = json.loads(body)
+    return HeldBucket(found["mark"], found.get("maker"))
+
+
+def _drop(documents: Documents, bucket: str) -> None:
+    documents.write(_BUCKET, bucket, None)
+    for path in documents.read_all(_UPLOAD, f"{bucket}/"):
+        documents.write(_UPLOAD, path, None)
 
 
 def _objects(documents: Documents, bucket: str) -> dict[str, str]:

@@ -68,6 +68,7 @@ Operation = Literal[
     "database_delete",
     "database_inspect",
     "bucket_put",
+    "bucket_close",
     "bucket_delete",
     "bucket_purge",
     "key_put",

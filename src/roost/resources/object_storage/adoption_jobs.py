@@ -72,7 +72,7 @@ async def remove(run: Run[MadeArgs]) -> Verdict:
     for region, engine in engines.items():
         for key in await key_queries.of_account(run.store, args.account_id):
             await bring_key_to(run.store, run.get(Box), key, region, engine)
-    await engines[args.region].delete_bucket(args.label)
+    await engines[args.region].purge_bucket(args.label, None)
     return next_step(writing(_tell, run, str(reason)))
 
 

@@ -1,7 +1,9 @@
 """What object storage needs from a data plane.
 
 PostgreSQL holds the truth: every call that makes something carries the whole of it, and every
-method is idempotent. Whoever holds a key has no more access than its grants and the buckets' ACLs
+method is idempotent. A name may have another owner tomorrow, a mark never has: the server keeps the
+mark of the row with each bucket, and what it has under the name with another one is another's.
+Whoever holds a key has no more access than its grants and the buckets' ACLs
 give: no call of the S3 kind changes keys, ACLs or settings of buckets. One makes buckets, which
 nobody can use before Roost has taken them up (`made`). All may raise EngineError.
 """
@@ -23,12 +25,20 @@ class NotEmptyError(EngineError):
     lasting = True
 
 
+class TakenError(EngineError):
+    """The server has something under the name of a bucket that is not of its row."""
+
+    lasting = True
+
+
 @dataclass(frozen=True, slots=True)
 class BucketSpec:
     """A bucket as it should be."""
 
     name: str
     """As S3 clients call it."""
+    mark: str
+    """Another one for each row, also of one that has the name later."""
     acl: Acl
     cors_enabled: bool
     """Whether pages of any origin may use it; pages of none may otherwise."""
@@ -37,6 +47,18 @@ class BucketSpec:
     character that means something in policies (`rules.check_acl_name`)."""
     listed_by: tuple[str, ...] = ()
     """The names of keys that list it among the buckets, and may do no more with it than others."""
+    is_new: bool = False
+    """Whether the server never had it, so that nothing which is there can belong to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBucket:
+    """What a server has under a name."""
+
+    mark: str | None
+    """None: it was made by an S3 client, or by an object that came when its bucket was gone."""
+    maker: str | None
+    """The name of the key, or of whatever else an S3 client made it with, if one did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +133,7 @@ class Usage:
 
     objects: int
     size: int
-    """Bytes"""
+    """Bytes, with those of uploads in parts that are not complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +151,8 @@ class Signature:
     """What a pre-signed URL is for."""
 
     bucket: str
+    mark: str
+    """Of the bucket: under the same name the URL opens no other one."""
     name: str
     method: Literal["GET", "PUT", "DELETE"]
     seconds: int
@@ -149,16 +173,15 @@ class ObjectEngine(Protocol):
         """The IP address of that, also before it serves; None: it has none."""
 
     async def put_bucket(self, bucket: BucketSpec) -> None:
-        """Make the bucket, or let it have this ACL and CORS; its objects stay."""
+        """Make the bucket, or let it have this ACL and CORS; its objects stay. TakenError while the
+        server has something under its name that has another mark, or no mark and objects which were
+        there before a new one."""
 
     async def put_access(self, bucket: BucketSpec) -> None:
         """The same of the access alone; nothing happens where there is no such bucket."""
 
     def made(self) -> AsyncGenerator[MadeBucket, None]:
         """What S3 clients make, as they do so; it may end at any time, and tell too much."""
-
-    async def maker(self, bucket: str) -> str | None:
-        """The name of the key with which an S3 client made the bucket, if one did."""
 
     async def is_empty(self, bucket: str) -> bool:
         """True also of one that does not exist."""
@@ -176,17 +199,27 @@ class ObjectEngine(Protocol):
     async def sign(self, signature: Signature) -> str:
         """A URL that may do so much with a bucket that exists, and nothing with others."""
 
-    async def delete_bucket(self, bucket: str) -> None:
-        """Nothing happens where there is none. NotEmptyError while it holds objects."""
+    async def end_uploads(self, bucket: str, before: datetime) -> None:
+        """Forget the parts of uploads that began before then (UTC) and are not complete."""
 
-    async def purge_bucket(self, bucket: str) -> None:
-        """Delete it with all that it holds. Nothing happens where there is none."""
+    async def close_bucket(self, bucket: BucketSpec) -> None:
+        """Nobody gets in by any key, ACL or signed URL until it is put again, and what had begun
+        before has ended, unless it takes more than some seconds. Nothing happens where there is
+        none."""
 
-    async def buckets(self) -> list[str]:
+    async def delete_bucket(self, bucket: str, mark: str) -> None:
+        """Delete a closed one. NotEmptyError while it holds objects, also such as have come into
+        its place after it was gone. Nothing happens where there is none, or another's."""
+
+    async def purge_bucket(self, bucket: str, mark: str | None) -> None:
+        """Delete what has the name and this mark, or has none, with all that it holds. Nothing
+        happens where there is none."""
+
+    async def buckets(self) -> Mapping[str, HeldBucket]:
         """All by name."""
 
     async def put_key(self, key: KeySpec) -> None:
-        """The key exists, with these grants and no others."""
+        """The key exists, with these grants and no others, and opens what it should from now on."""
 
     async def delete_key(self, name: str) -> None:
         """It opens nothing from now on, and neither do URLs that were signed with it."""

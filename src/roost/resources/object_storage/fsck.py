@@ -8,16 +8,17 @@ from roost.core.fsck import Finding, Installation, UnrepairableError
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
 from roost.resources.object_storage import key_queries, queries, watch_jobs
-from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
+from roost.resources.object_storage.engine import OBJECT_PLANE, HeldBucket, ObjectEngine
 from roost.resources.object_storage.key_queries import KeyFacts
 from roost.resources.object_storage.locks import resource_of
 from roost.resources.object_storage.queries import BucketFacts
 from roost.store import Queries
 
-Drift: TypeAlias = Literal["orphan", "pending", "missing"]
+Drift: TypeAlias = Literal["orphan", "taken", "pending", "missing"]
 
 _TEXTS: Mapping[Drift, str] = {
     "orphan": "is on the server, but does not exist",
+    "taken": "is on the server as another one of its name",
     "pending": "is not as it should be, but no job works on it",
     "missing": "is not on the server",
 }
@@ -40,13 +41,17 @@ async def check_keys(installation: Installation) -> AsyncIterator[Finding]:
         yield finding
 
 
-def compare_bucket(row: BucketFacts | None, held: bool) -> Drift | None:
+def compare_bucket(row: BucketFacts | None, held: HeldBucket | None) -> Drift | None:
     """While no job works on it."""
     if row is None:
-        return "orphan" if held else None
+        return None if held is None else "orphan"
+    if held is not None and held.mark not in (None, row.mark):
+        return "taken"
     if row.pending:
         return "pending"
-    return None if held else "missing"
+    if held is None:
+        return "missing"
+    return "pending" if held.mark is None else None
 
 
 def compare_key(row: KeyFacts | None, wanted: bool, held: bool) -> Drift | None:
@@ -59,19 +64,19 @@ def compare_key(row: KeyFacts | None, wanted: bool, held: bool) -> Drift | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Buckets(Reconciler[str, BucketFacts | None, bool, Drift]):
+class _Buckets(Reconciler[str, BucketFacts | None, HeldBucket, Drift]):
     region: str
     engine: ObjectEngine
 
-    async def held(self) -> Mapping[str, bool | None]:
-        return dict.fromkeys(await self.engine.buckets(), True)
+    async def held(self) -> Mapping[str, HeldBucket | None]:
+        return await self.engine.buckets()
 
     async def page(
-        self, held: Mapping[str, bool | None], after: str | None, limit: int
+        self, held: Mapping[str, HeldBucket | None], after: str | None, limit: int
     ) -> Mapping[str, bool]:
         store = self.installation.store
         rows = await queries.in_region(store, self.region, after or "", limit)
-        return {row.label: bool(compare_bucket(row, row.label in held)) for row in rows}
+        return {row.label: bool(compare_bucket(row, held.get(row.name))) for row in rows}
 
     async def read(self, db: Queries, key: str) -> BucketFacts | None:
         row = await queries.lock_in(db, self.region, key)
@@ -81,18 +86,19 @@ class _Buckets(Reconciler[str, BucketFacts | None, bool, Drift]):
 
     async def look(
         self, key: str, rows: BucketFacts | None
-    ) -> Case[str, BucketFacts | None, bool, Drift] | None:
-        held = key in await self.engine.buckets()
+    ) -> Case[str, BucketFacts | None, HeldBucket, Drift] | None:
+        held = (await self.engine.buckets()).get(key)
         drift = compare_bucket(rows, held)
         return None if drift is None else Case(key, rows, held, drift)
 
-    def describe(self, case: Case[str, BucketFacts | None, bool, Drift]) -> str:
+    def describe(self, case: Case[str, BucketFacts | None, HeldBucket, Drift]) -> str:
         return f"bucket {case.key} of region {self.region} {_TEXTS[case.drift]}"
 
-    async def mend(self, case: Case[str, BucketFacts | None, bool, Drift]) -> str:
-        if case.drift == "orphan":
-            await self.engine.purge_bucket(case.key)
-            return "deleted it with all that it held"
+    async def mend(self, case: Case[str, BucketFacts | None, HeldBucket, Drift]) -> str:
+        if case.drift in ("orphan", "taken"):
+            assert case.seen is not None
+            await self.engine.purge_bucket(case.key, case.seen.mark)
+            return "deleted that with all that it held"
         if case.drift == "missing":
             raise UnrepairableError("put the data back, or delete the bucket")
         row = case.rows

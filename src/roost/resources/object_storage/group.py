@@ -24,7 +24,8 @@ GROUP = Group(
     endpoints=(endpoints, object_endpoints, key_endpoints, certificate_endpoints),
     entities=(BUCKET, KEY),
     jobs=(
-        *(jobs.APPLY_BUCKET, jobs.APPLY_KEY, jobs.PURGE, adoption_jobs.TAKE_UP),
+        *(jobs.APPLY_BUCKET, jobs.APPLY_KEY, jobs.BRING_BUCKET, jobs.BRING_KEY),
+        *(jobs.PURGE, adoption_jobs.TAKE_UP),
         *(watch_jobs.WATCH, watch_jobs.COUNT, name_jobs.NAMES),
     ),
     schedules=(watch_jobs.EVERY_MINUTE, watch_jobs.COUNTED, name_jobs.EVERY_MINUTE),

@@ -2,27 +2,34 @@
 
 kind                  done                                  failed
 object_bucket_apply   the server has what the row says      the watch brings it there every minute;
-                                                            one that is not empty is shown again
+                                                            one that is not empty is shown again,
+                                                            one that the server refuses is none
 object_key_apply      all servers have what the row says    the watch brings it there every minute
+object_bucket_bring   as object_bucket_apply, for the watch: it tries once
+object_key_bring      as object_key_apply, for the watch: it tries once
 object_storage_purge  nothing of the account is left        the watch goes on every minute
 
 A row says what is wanted, so there is nothing to undo. A key's policy names buckets, so that
 whoever makes or deletes a bucket brings the account's keys too.
 """
 
+from contextlib import suppress
+
 from roost.core.context import Context
+from roost.core.engine import EngineError
 from roost.core.events import log
 from roost.core.planes import Engines
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
-from roost.jobs.verdicts import Verdict, again, done, next_step, writing
-from roost.resources.object_storage import key_queries, queries
+from roost.jobs.verdicts import Verdict, again, done, fail, next_step, writing
+from roost.resources.object_storage import key_queries, orphans, queries, usage_queries
 from roost.resources.object_storage.engine import (
     OBJECT_PLANE,
     BucketSpec,
     NotEmptyError,
     ObjectEngine,
+    Traffic,
 )
 from roost.resources.object_storage.key_queries import KEY, KeyFacts
 from roost.resources.object_storage.locks import resource_of
@@ -32,6 +39,9 @@ from roost.store import Queries
 
 _RETRY = Retry(attempts=4)
 _PURGE_SECONDS = 900.0
+_REFUSED, _CLOSED, _FULL = "refused", "closed", "full"
+"""What steps hand on: why the server never takes a bucket, whether this job has closed it, and why
+it stays."""
 
 
 class AccountArgs(JobArgs):
@@ -57,31 +67,87 @@ def _on_account(args: AccountArgs) -> str:
 
 
 async def bring_bucket(run: Run[BucketArgs]) -> Verdict:
-    """Make, change or delete it as its row says."""
+    """Make or change it as its row says, or close it to all before it is deleted."""
     bucket = await queries.find(run.store, run.args.bucket_id)
     if bucket is None:
         return done()
     engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
+    spec = await _spec(run.store, bucket)
     if bucket.deleting:
-        await engine.delete_bucket(bucket.label)
+        await engine.close_bucket(spec)
     else:
-        await engine.put_bucket(await _spec(run.store, bucket))
-    return next_step(result={"revision": bucket.revision})
+        try:
+            await orphans.put(run.store, engine, spec)
+        except EngineError as error:
+            if not (error.lasting and spec.is_new):
+                raise
+            return next_step(result={_REFUSED: str(error)})
+    return next_step(result={"revision": bucket.revision, _CLOSED: bucket.deleting})
 
 
 async def bring_keys(run: Run[BucketArgs]) -> Verdict:
     """Keys of the account may use the bucket from now on, or know nothing of it any more."""
-    bucket = await queries.find(run.store, run.args.bucket_id)
+    bucket, brought = await queries.find(run.store, run.args.bucket_id), run.result("bring")
     if bucket is None:
         return done()
+    if refused := brought.get(_REFUSED):
+        return fail(str(refused))
+    await _bring_keys(run, bucket)
+    if brought.get(_CLOSED):
+        return next_step()
+    revision = brought["revision"]
+    assert isinstance(revision, int)
+    traffic = await _traffic_before(run, bucket)
+
+    async def set_applied(db: Queries) -> None:
+        await queries.set_applied(db, bucket.id, revision)
+        if traffic is not None:
+            counted = traffic.sent.get(bucket.name, 0)
+            await usage_queries.set_first(db, bucket.id, traffic.since, counted)
+
+    return next_step(set_applied)
+
+
+async def _traffic_before(run: Run[BucketArgs], bucket: BucketFacts) -> Traffic | None:
+    """Servers count by name: what they had sent for a name before the bucket was one."""
+    if bucket.applied > 0:
+        return None
+    with suppress(EngineError):
+        return await run.get(Engines).holding(OBJECT_PLANE, bucket).traffic()
+    return None
+
+
+async def _bring_keys(run: Run[BucketArgs], bucket: BucketFacts) -> None:
     engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
     for key in await key_queries.of_account(run.store, bucket.account_id):
         await bring_key_to(run.store, run.get(Box), key, bucket.region, engine)
-    if bucket.deleting:
-        return next_step(writing(queries.forget, bucket.id))
-    revision = run.result("bring")["revision"]
-    assert isinstance(revision, int)
-    return next_step(writing(queries.set_applied, bucket.id, revision))
+
+
+async def delete_bucket(run: Run[BucketArgs]) -> Verdict:
+    """Delete what this very job has closed, and only then forget it: its label is free."""
+    bucket = await queries.find(run.store, run.args.bucket_id)
+    if bucket is None or not run.result("bring").get(_CLOSED):
+        return done()
+    engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
+    try:
+        await engine.delete_bucket(bucket.name, bucket.mark)
+    except NotEmptyError as error:
+        now = run.clock.now()
+        return next_step(
+            writing(queries.set_deleting, bucket.id, now, deleting=False),
+            result={_FULL: str(error)},
+        )
+    return done(writing(queries.forget, bucket.id))
+
+
+async def open_again(run: Run[BucketArgs]) -> Verdict:
+    """What could not be deleted is there as before, with all that it holds."""
+    bucket = await queries.find(run.store, run.args.bucket_id)
+    if bucket is not None and not bucket.deleting:
+        engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
+        await engine.put_bucket(await _spec(run.store, bucket))
+        await _bring_keys(run, bucket)
+    return fail(str(run.result("delete")[_FULL]))
 
 
 async def bring_key(run: Run[KeyArgs]) -> Verdict:
@@ -147,7 +213,10 @@ async def purge_buckets(run: Run[AccountArgs]) -> Verdict:
     if all_ > len(left):
         await run.progress(100 * (all_ - len(left)) // all_)
     bucket = left[0]
-    await run.get(Engines).holding(OBJECT_PLANE, bucket).purge_bucket(bucket.label)
+    engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
+    await engine.close_bucket(await _spec(run.store, bucket))
+    for mark in (bucket.mark, None):
+        await engine.purge_bucket(bucket.name, mark)
     return again(0, writing(queries.forget, bucket.id))
 
 
@@ -157,30 +226,50 @@ async def _purged(run: Run[AccountArgs]) -> list[BucketFacts]:
     ]
 
 
-async def _stays(db: Queries, job: Job, args: BucketArgs) -> None:
-    """What could not be deleted is there as before."""
+async def _ends(db: Queries, job: Job, args: BucketArgs) -> None:
+    """What could not be deleted is there as before; what the server never takes is no more."""
+    brought = job.results.get("bring")
+    if isinstance(brought, dict) and brought.get(_REFUSED):
+        await queries.drop_refused(db, args.bucket_id)
+        return
     bucket = await queries.find(db, args.bucket_id)
     if bucket is not None and bucket.deleting and not bucket.purging:
         await queries.set_deleting(db, bucket.id, job.finished or job.created, deleting=False)
 
 
-APPLY_BUCKET = JobKind(
-    "object_bucket_apply",
-    BucketArgs,
-    resource=_on_account,
-    steps=(Step("bring", bring_bucket, timeout=120), Step("keys", bring_keys, timeout=120)),
-    retry=_RETRY,
-    permanent=(NotEmptyError,),
-    on_failed=_stays,
-)
+def _apply_bucket(name: str, retry: Retry) -> JobKind[BucketArgs]:
+    return JobKind(
+        name,
+        BucketArgs,
+        resource=_on_account,
+        steps=(
+            Step("bring", bring_bucket, timeout=120),
+            Step("keys", bring_keys, timeout=120),
+            Step("delete", delete_bucket, timeout=120),
+            Step("open", open_again, timeout=120),
+        ),
+        retry=retry,
+        on_failed=_ends,
+    )
 
-APPLY_KEY = JobKind(
-    "object_key_apply",
-    KeyArgs,
-    resource=_on_account,
-    steps=(Step("bring", bring_key, timeout=120),),
-    retry=_RETRY,
-)
+
+def _apply_key(name: str, retry: Retry) -> JobKind[KeyArgs]:
+    return JobKind(
+        name,
+        KeyArgs,
+        resource=_on_account,
+        steps=(Step("bring", bring_key, timeout=120),),
+        retry=retry,
+    )
+
+
+_ONCE = Retry(attempts=1)
+"""So that what fails each minute does not make the account's other work wait for attempts."""
+
+APPLY_BUCKET = _apply_bucket("object_bucket_apply", _RETRY)
+APPLY_KEY = _apply_key("object_key_apply", _RETRY)
+BRING_BUCKET = _apply_bucket("object_bucket_bring", _ONCE)
+BRING_KEY = _apply_key("object_key_bring", _ONCE)
 
 PURGE = JobKind(
     "object_storage_purge",

@@ -50,7 +50,7 @@ async def list_objects(
     asked = read_query(query)
     wanted = Wanted(asked.page_size, asked.marker, asked.prefix, asked.delimiter)
     with reaching():
-        page = await engine_of(context, bucket).list_objects(bucket.label, wanted)
+        page = await engine_of(context, bucket).list_objects(bucket.name, wanted)
     owner = await queries.owner(context.db, context.account_id)
     return {
         "data": [_row(each, owner) for each in page.objects],
@@ -80,7 +80,7 @@ async def view_acl(
     if "\0" in name or len(name.encode(errors="replace")) > rules.MAX_NAME:
         raise not_found()
     with reaching():
-        exists = bool(name) and await engine_of(context, bucket).has_object(bucket.label, name)
+        exists = bool(name) and await engine_of(context, bucket).has_object(bucket.name, name)
     if not exists:
         raise not_found()
     own = (await queries.acls(context.db, bucket.id)).get(name)
@@ -96,7 +96,7 @@ async def check_object(context: Context, cluster: str, label: str, name: str) ->
     """400 unless it exists."""
     bucket = await locks.find(context, cluster, label)
     with reaching():
-        if not await engine_of(context, bucket).has_object(bucket.label, name):
+        if not await engine_of(context, bucket).has_object(bucket.name, name):
             raise invalid(MISSING, "name")
 
 
@@ -118,7 +118,9 @@ async def sign(context: Context, cluster: str, label: str, body: CreateObjectUrl
     """Rule 6: a URL for an object that need not exist."""
     bucket = await locks.find(context, cluster, label)
     seconds = _seconds(context, body)
-    signature = Signature(bucket.label, body.name, body.method, seconds, body.content_type)
+    signature = Signature(
+        bucket.name, bucket.mark, body.name, body.method, seconds, body.content_type
+    )
     with reaching():
         return await engine_of(context, bucket).sign(signature)
 

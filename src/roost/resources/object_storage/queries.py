@@ -17,6 +17,9 @@ from roost.store import Queries
 from roost.store.paging import Column, Listing
 from roost.store.statement import Statement
 
+_ID_DIGITS = 19
+"""That a bigint cannot have."""
+
 CLUSTERS = Listing(
     record="""
         c.id, c.domain, case when (select r.status from region r where r.id = c.region) = 'ok'
@@ -59,6 +62,8 @@ class BucketFacts:
     region: str
     engine: str
     label: str
+    mark: str
+    """Which row this is, among all that ever had its label."""
     acl: Acl
     cors_enabled: bool
     objects: int
@@ -72,8 +77,16 @@ class BucketFacts:
         """Whether the engine has something else than the row says."""
         return self.deleting or self.applied < self.revision
 
+    @property
+    def name(self) -> str:
+        """As the engine knows it."""
+        return self.label
+
     def spec(self, acls: dict[str, Acl], listed_by: tuple[str, ...] = ()) -> BucketSpec:
-        return BucketSpec(self.label, self.acl, self.cors_enabled, acls, listed_by)
+        return BucketSpec(
+            *(self.name, self.mark, self.acl, self.cors_enabled, acls, listed_by),
+            is_new=self.applied == 0,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +104,12 @@ class NewBucket:
     now: datetime
 
 
-FACTS = """
-    select id, account_id, cluster, region, engine, label, acl, cors_enabled, objects, revision,
-        applied, deleting, purging
+_MARK = "id || '-' || to_char(created, 'YYYYMMDDHH24MISS')"
+"""Ids alone come again when the database is a restored one."""
+
+FACTS = f"""
+    select id, account_id, cluster, region, engine, label, {_MARK} as mark, acl, cors_enabled,
+        objects, revision, applied, deleting, purging
     from object_bucket
     """
 
@@ -150,18 +166,39 @@ async def find_in(db: Queries, region: str, label: str) -> BucketFacts | None:
     return _facts(await db.fetchrow(sql, region, label))
 
 
-async def unknown_in(db: Queries, region: str, labels: Collection[str]) -> list[str]:
-    """Those of the labels that no bucket of the region has."""
+async def marks(db: Queries, region: str, labels: Collection[str]) -> dict[str, str]:
+    """Marks of the region's buckets that have one of the labels, by label."""
     rows = await db.fetch(
-        """
-        select l.label from unnest($2::text[]) as l (label) where not exists (
-            select from object_bucket b where b.region = $1 and b.label = l.label)
-        order by l.label
-        """,
+        f"select label, {_MARK} as mark from object_bucket where region = $1 and label = any($2)",
         region,
         list(labels),
     )
-    return [row["label"] for row in rows]
+    return {row["label"]: row["mark"] for row in rows}
+
+
+async def applied_in(db: Queries, region: str, labels: Collection[str]) -> list[int]:
+    """Ids of the region's buckets that have one of the labels and are on the server."""
+    rows = await db.fetch(
+        "select id from object_bucket where region = $1 and label = any($2) and applied > 0",
+        region,
+        list(labels),
+    )
+    return [row["id"] for row in rows]
+
+
+async def is_over(db: Queries, mark: str) -> bool:
+    """Whether there was a bucket with the mark, as far as this database can know, and is none."""
+    number, _, created = mark.partition("-")
+    if not (number.isdecimal() and created.isdecimal() and len(number) < _ID_DIGITS):
+        return False
+    found: bool = await db.fetchval(
+        """
+        select not exists (select from object_bucket where id = $1)
+            and $1 <= (select last_value from object_bucket_id_seq)
+        """,
+        int(number),
+    )
+    return found
 
 
 async def in_region(db: Queries, region: str, after: str, limit: int) -> list[BucketFacts]:
@@ -249,6 +286,11 @@ async def set_purging(db: Queries, bucket_id: int, now: datetime) -> None:
 async def set_applied(db: Queries, bucket_id: int, revision: int) -> None:
     """The engine has it as it was then."""
     await db.execute("update object_bucket set applied = $2 where id = $1", bucket_id, revision)
+
+
+async def drop_refused(db: Queries, bucket_id: int) -> None:
+    """Drop the row of one that its server never had."""
+    await db.execute("delete from object_bucket where id = $1 and applied = 0", bucket_id)
 
 
 async def forget(db: Queries, bucket_id: int) -> None:

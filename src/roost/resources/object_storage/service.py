@@ -109,7 +109,7 @@ async def check_empty(context: Context, cluster: str, label: str) -> None:
     """Rule 4, as far as it can be told before the deletion; 400."""
     bucket = await locks.find(context, cluster, label)
     with reaching():
-        empty = await engine_of(context, bucket).is_empty(bucket.label)
+        empty = await engine_of(context, bucket).is_empty(bucket.name)
     if not empty:
         raise invalid(NOT_EMPTY)
 

@@ -74,6 +74,16 @@ async def add_sent(db: Queries, region: str, since: str, sent: dict[str, int], m
             )
 
 
+async def set_first(db: Queries, bucket_id: int, since: str, counted: int) -> None:
+    """So much a server had sent of one that had the name before."""
+    await db.execute(
+        "update object_bucket set counted_since = $2, counted = $3 where id = $1",
+        bucket_id,
+        since,
+        counted,
+    )
+
+
 async def sent_in(db: Queries, account_id: int, month: date) -> int:
     """Bytes"""
     sql = "select sent from object_transfer where account_id = $1 and month = $2"

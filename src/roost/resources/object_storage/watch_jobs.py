@@ -1,6 +1,6 @@
 """What the clock does with object storage: bring what is late, keep serving, and count."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
@@ -11,7 +11,14 @@ from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
 from roost.jobs.schedules import Schedule
 from roost.jobs.verdicts import Verdict, next_step
-from roost.resources.object_storage import adoption_jobs, jobs, key_queries, queries, usage_queries
+from roost.resources.object_storage import (
+    adoption_jobs,
+    jobs,
+    key_queries,
+    orphans,
+    queries,
+    usage_queries,
+)
 from roost.resources.object_storage.engine import OBJECT_PLANE, MadeBucket, ObjectEngine
 from roost.resources.object_storage.locks import resource_of
 from roost.store import Queries, Store
@@ -19,6 +26,8 @@ from roost.store import Queries, Store
 _log = structlog.get_logger(__name__)
 _BATCH = 500
 _COUNT_SECONDS = 600.0
+_UNFINISHED = timedelta(days=7)
+"""How long an upload in parts may take; its parts are counted, and charged for, meanwhile."""
 
 
 async def watch(run: Run[JobArgs]) -> Verdict:
@@ -29,7 +38,7 @@ async def watch(run: Run[JobArgs]) -> Verdict:
         except EngineError as error:
             _log.warning("object_storage_down", region=region, reason=str(error))
     queue = run.get(JobQueue)
-    await _find_made(run, queue)
+    await _look_around(run, queue)
     await key_queries.unbar(run.store, _BATCH)
     for bucket in await queries.pending(run.store, _BATCH):
         async with run.store.transaction() as db:
@@ -40,15 +49,22 @@ async def watch(run: Run[JobArgs]) -> Verdict:
     return next_step()
 
 
-async def _find_made(run: Run[JobArgs], queue: JobQueue) -> None:
-    """Buckets that S3 clients made while nobody listened."""
+async def _look_around(run: Run[JobArgs], queue: JobQueue) -> None:
+    """Buckets that S3 clients made while nobody listened, those that belong to nobody any more, and
+    those of rows that have no mark yet."""
     for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
         try:
-            for name in await queries.unknown_in(run.store, region, await engine.buckets()):
-                key = await engine.maker(name)
-                if key is not None:
+            held = await engine.buckets()
+            for name, each in (await orphans.unknown(run.store, region, held)).items():
+                if each.mark is None and each.maker is not None:
                     async with run.store.transaction() as db:
-                        await adoption_jobs.look(db, queue, region, MadeBucket(name, key))
+                        made = MadeBucket(name, each.maker)
+                        await adoption_jobs.look(db, queue, region, made)
+                await orphans.remove(run.store, region, engine, name, each)
+            unmarked = [name for name, each in held.items() if each.mark is None]
+            for bucket_id in await queries.applied_in(run.store, region, unmarked):
+                async with run.store.transaction() as db:
+                    await bring_bucket(db, queue, bucket_id)
         except EngineError as error:
             _log.warning("object_storage_not_seen", region=region, reason=str(error))
 
@@ -65,7 +81,7 @@ async def bring_bucket(db: Queries, queue: JobQueue, bucket_id: int) -> bool:
         )
     else:
         args = jobs.BucketArgs(account_id=account_id, bucket_id=bucket.id)
-        await queue.enqueue(db, jobs.APPLY_BUCKET, args, account_id=account_id)
+        await queue.enqueue(db, jobs.BRING_BUCKET, args, account_id=account_id)
     return True
 
 
@@ -75,7 +91,7 @@ async def bring_key(db: Queries, queue: JobQueue, key_id: int) -> bool:
     if key is None or await queue.busy(db, resource_of(key.account_id)):
         return False
     args = jobs.KeyArgs(account_id=key.account_id, key_id=key.id)
-    await queue.enqueue(db, jobs.APPLY_KEY, args, account_id=key.account_id)
+    await queue.enqueue(db, jobs.BRING_KEY, args, account_id=key.account_id)
     return True
 
 
@@ -98,7 +114,8 @@ async def _count(store: Store, region: str, engine: ObjectEngine, now: datetime)
         month = now.date().replace(day=1)
         await usage_queries.add_sent(db, region, traffic.since, dict(traffic.sent), month)
     for bucket in buckets:
-        usage = await engine.usage(bucket.label)
+        await engine.end_uploads(bucket.name, now - _UNFINISHED)
+        usage = await engine.usage(bucket.name)
         async with store.transaction() as db:
             await usage_queries.set_usage(db, bucket.id, usage.objects, usage.size, now)
 
