@@ -45,6 +45,7 @@ _OTHER_ACTIONS = {
     *("dns_zone_sync", "dns_record_sync", "maintenance_run", "compute_rescue"),
     *("compute_power_check", "database_recover", "firewall_apply"),
     *("object_bucket_apply", "object_key_apply", "object_storage_count", "object_bucket_take_up"),
+    *("object_bucket_bring", "object_key_bring"),
     *("firewall_apply_on_host", "compute_clear", "volume_clear"),
     *("address_apply", "account_close", "account_suspension", "operator_letter", "card_forget"),
     *("database_backup_verify", "database_disk"),
