@@ -6,6 +6,7 @@ import gzip
 from datetime import timedelta
 from itertools import count
 
+import aiohttp
 import pytest
 
 from roost.app import image_uploads
@@ -86,6 +87,43 @@ async def test_what_is_refused_ends_the_upload(
     assert (event["status"], event["message"]) == ("failed", reason)
     number = int(answer["image"]["id"].partition("/")[2])
     assert number not in roost.services.get(Spool).numbers()
+
+
+async def test_no_data_at_all_change_nothing(client: Client) -> None:
+    """A PUT without a body, with its length or without."""
+    answer = await pending(client)
+    refused = {"errors": [{"reason": "The body is empty: send the data of the image"}]}
+    at_once = asyncio.Event()
+    at_once.set()
+    for nothing in (b"", in_pieces(b"", then=at_once)):
+        assert await send(answer["upload_to"], nothing) == (400, refused)
+    row = await client.get(f"{IMAGES}/{answer['image']['id']}")
+    assert row["status"] == "pending_upload"
+    assert (await send(answer["upload_to"], gzip.compress(disk_bytes("mark"))))[0] == 200
+
+
+async def test_a_web_page_sends_the_data(client: Client) -> None:
+    """What it sends is no simple request: browsers ask before (Fetch, CORS-preflight)."""
+    answer, origin = await pending(client), {"Origin": "https://console.example.com"}
+    asked = {
+        **origin,
+        "Access-Control-Request-Method": "PUT",
+        "Access-Control-Request-Headers": "content-type",
+    }
+    url, data = answer["upload_to"], gzip.compress(disk_bytes("mark"))
+    text = {"Content-Type": "text/plain"}
+    async with aiohttp.ClientSession() as session:
+        async with session.options(url, headers=asked) as allowed:
+            assert allowed.status == 200
+            assert allowed.headers["Access-Control-Allow-Origin"] == "*"
+            assert "PUT" in allowed.headers["Access-Control-Allow-Methods"]
+            assert "content-type" in allowed.headers["Access-Control-Allow-Headers"]
+        async with session.put(url, data=b"x", headers={**text, **origin}) as refused:
+            assert refused.status == 415
+            assert refused.headers["Access-Control-Allow-Origin"] == "*"
+        async with session.put(url, data=data, headers={**OCTETS, **origin}) as taken:
+            assert taken.status == 200
+            assert taken.headers["Access-Control-Allow-Origin"] == "*"
 
 
 async def test_a_lost_connection_may_start_again(client: Client, roost: Roost) -> None:

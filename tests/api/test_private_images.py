@@ -68,8 +68,11 @@ async def test_update_and_delete(client: Client, roost: Roost) -> None:
     path = f"{IMAGES}/{row['id']}"
     changed = await client.put(path, {"label": "second", "description": "what it is"})
     assert (changed["label"], changed["description"]) == ("second", "what it is")
-    assert await client.put(path, {"description": None}) == changed
+    assert await client.put(path, {"label": "second"}) == changed
     assert len(await image_events(client, "image_update")) == 1
+    for nothing in (None, ""):
+        assert (await client.put(path, {"description": nothing}))["description"] == ""
+        await client.put(path, {"description": "what it is"})
     assert await client.delete(path) == {}
     assert (await client.send("GET", path)).status == 404
     assert (await client.send("DELETE", path)).status == 404

@@ -1,7 +1,7 @@
 """What instances use: statistics and transfer."""
 
 from dataclasses import replace
-from datetime import UTC, date
+from datetime import UTC, date, timedelta
 
 import pytest
 
@@ -80,10 +80,17 @@ async def test_statistics_of_a_month(client: Client, roost: Roost) -> None:
 
 
 @pytest.mark.parametrize("what", ["stats", "transfer"])
-@pytest.mark.parametrize("month", ["1999/12", "2100/1", "2026/0", "2026/13", "2026/-1", "x/1"])
+@pytest.mark.parametrize("month", ["1999/12", "2038/1", "2026/0", "2026/13", "2026/-1", "x/1"])
 async def test_what_is_no_month(client: Client, what: str, month: str) -> None:
     row = await made(client)
     assert (await client.send("GET", f"{path_of(row)}/{what}/{month}")).status == 404
+
+
+@pytest.mark.parametrize("what", ["stats", "transfer"])
+async def test_a_month_that_has_not_begun(client: Client, roost: Roost, what: str) -> None:
+    row = await made(client)
+    following = (roost.clock.now().replace(day=1) + timedelta(days=32)).strftime("%Y/%m")
+    assert (await client.send("GET", f"{path_of(row)}/{what}/{following}")).status == 404
 
 
 async def test_transfer_of_an_instance(client: Client, roost: Roost, account: Account) -> None:

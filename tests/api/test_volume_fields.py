@@ -220,3 +220,17 @@ async def test_what_does_not_exist_is_refused_with_the_rest(
     answer = await client.send("POST", f"{path}/attach", {"compute_id": 5, **body})
     unknown = ("compute_id", "compute_id is not valid")
     assert (answer.status, answer.problems) == (400, [unknown, problem])
+
+
+@pytest.mark.spec("A errors 5")
+async def test_a_wrong_config_is_named_before_the_limit(client: Client) -> None:
+    """An instance whose memory allows no more volumes."""
+    instance = await made(client)
+    await made_volume(client, compute_id=instance["id"])
+    wrong = {"compute_id": instance["id"], "config_id": 999_999_999}
+    named = [("config_id", "config_id is not valid")]
+    answer = await client.send("POST", VOLUMES, {"label": "more", **wrong})
+    assert answer.problems == named
+    free = await made_volume(client, label="free")
+    answer = await client.send("POST", f"{VOLUMES}/{free['id']}/attach", wrong)
+    assert answer.problems == named

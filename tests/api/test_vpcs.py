@@ -12,10 +12,12 @@ from roost.engines.simulated.segments import Port
 from roost.resources.compute.network_engine import VpcLink
 from roost.resources.firewalls.engine import FIREWALL_PLANE
 from tests.api.conftest import Account, NewToken, NewUser
-from tests.support.client import Client, Json
+from tests.support.client import Client, Json, until
 from tests.support.disks import path_of, powered
+from tests.support.drift import drift
 from tests.support.instances import INSTANCES, create_body, made
 from tests.support.stage import Stage
+from tests.support.volumes import slow
 from tests.support.vpcs import VPCS, inside, made_vpc, subnet
 
 PUBLIC = {"purpose": "public"}
@@ -406,6 +408,25 @@ async def test_nothing_is_deleted_that_is_used(client: Client) -> None:
     await client.delete(f"{config}/interfaces/{row['id']}")
     await client.delete(f"{path}/subnets/{place}")
     await client.delete(path)
+
+
+async def test_it_goes_right_after_its_instances(client: Client, roost: Roost) -> None:
+    """As programs end what belongs together: while the instance is still being deleted."""
+    vpc = await made_vpc(client, subnets=[subnet(1), subnet(2)])
+    path, ids = f"{VPCS}/{vpc['id']}", [each["id"] for each in vpc["subnets"]]
+    instance = await made(client, interfaces=[inside(vpc), inside(vpc, 1)], booted=True)
+    stays = await made(client, interfaces=[inside(vpc)])
+    async with slow(roost, "stop", "delete", seconds=1):
+        await client.delete(path_of(instance))
+        assert (await client.send("DELETE", f"{path}/subnets/{ids[0]}")).status == 400
+        await client.delete(f"{path}/subnets/{ids[1]}")
+        await client.delete(path_of(stays))
+        assert (await client.get(path_of(stays)))["status"] == "deleting"
+        await client.delete(path)
+        assert (await client.send("GET", path)).status == 404
+    rows = await until(lambda: client.get(INSTANCES), lambda page: page["results"] == 0)
+    assert rows["data"] == []
+    assert await drift(roost, f"instance {instance['id']}", f"instance {stays['id']}") == []
 
 
 async def test_an_address_is_given_once(client: Client) -> None:

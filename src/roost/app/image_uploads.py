@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -26,6 +28,11 @@ from roost.shares import on_behalf_of
 from roost.store import Store
 from roost.threads import UPLOADS
 
+_FROM_PAGES = Middleware(
+    CORSMiddleware, allow_origins=["*"], allow_methods=["PUT"], allow_headers=["*"]
+)
+"""Web pages send data too: the URL is all that one needs."""
+EMPTY = "The body is empty: send the data of the image"
 MOST = 16
 """Uploads at once that a process takes."""
 MOST_EACH = 2
@@ -48,9 +55,12 @@ class ImageUploads:
     _running: Counter[int] = field(default_factory=Counter)
 
     def route(self) -> Route:
-        return Route(service.PATH + "{secret}", self.answer, methods=["PUT"])
+        path = service.PATH + "{secret}"
+        return Route(path, self.answer, methods=["PUT", "OPTIONS"], middleware=[_FROM_PAGES])
 
     async def answer(self, request: Request) -> Response:
+        if request.method == "OPTIONS":  # Not from a page, which the middleware answers.
+            return JSONResponse({}, headers={"Allow": "OPTIONS, PUT"})
         _check_head(request)
         secret = request.path_params["secret"]
         pending = await service.begin(self.store, self.clock, secret)
@@ -90,12 +100,16 @@ class ImageUploads:
             await UPLOADS.finish(file.discard)
 
     async def _store(self, request: Request, file: SparseFile) -> None:
-        """RefusedError is for data that end the upload; after all else they may be sent anew."""
-        unpacker = Unpacker(self.most)
+        """RefusedError is for data that end the upload; after all else, and when nothing came at
+        all, they may be sent anew."""
+        unpacker, empty = Unpacker(self.most), True
         try:
             async with asyncio.timeout(service.SECONDS):
                 async for batch in _batches(request):
+                    empty = False
                     await UPLOADS.finish(service.take, file, unpacker, batch)
+            if empty:
+                raise invalid(EMPTY)
             await UPLOADS.finish(service.finish, file, unpacker)
         except (TimeoutError, ClientDisconnect):
             raise ApiError(408, [Problem("Request Timeout")]) from None

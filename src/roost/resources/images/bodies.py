@@ -10,7 +10,7 @@ from roost.web.checks import RegionId
 from roost.web.fields import Between, Length
 
 Label = Annotated[str, Length(1, 50)]
-Description = Annotated[str, Length(1, 65000)]
+Description = Annotated[str, Length(0, 65000)]
 
 
 class CreateImage(Body):
@@ -24,7 +24,7 @@ class CreateImage(Body):
     """The disk of an instance of yours that the image is made of."""
     label: Label | None = None
     """The name of the image; omitted, that of the disk."""
-    description: Annotated[str, Length(0, 65000)] = ""
+    description: Description = ""
     """What you want to say of it."""
     cloud_init: bool = False
     """Whether what is on the disk understands cloud-init, and so takes user data."""
@@ -41,7 +41,7 @@ class UploadImage(Body):
     """The name of the image."""
     region: RegionId
     """The region that takes the data; every region can use the image afterwards."""
-    description: Annotated[str, Length(0, 65000)] = ""
+    description: Description = ""
     """What you want to say of it."""
     cloud_init: bool = False
     """Whether what is on the disk understands cloud-init, and so takes user data."""
@@ -55,4 +55,4 @@ class UpdateImage(Body):
     label: Label | None = None
     """The new name."""
     description: Description | None = None
-    """What you want to say of it from now on."""
+    """What you want to say of it from now on; null or an empty string takes it away."""

@@ -77,7 +77,9 @@ async def _source(context: Context, disk_id: int) -> tuple[InstanceFacts, DiskFa
 async def update(context: Context, image_id: str, body: UpdateImage) -> None:
     """What is the same already is told of to nobody."""
     image = await locks.lock(context, image_id)
-    label, description = body.label or image.label, body.description or image.description or ""
+    label, description = body.label or image.label, image.description or ""
+    if "description" in body.model_fields_set:
+        description = body.description or ""
     if (label, description) == (image.label, image.description):
         return
     await queries.update(context.db, image.number, label, description, context.clock.now())

@@ -23,7 +23,7 @@ _AT_ONCE = 500
 """Instances whose readings are written in one transaction."""
 _GB = 10**9
 _DAY = timedelta(days=1)
-_FIRST_YEAR, _LAST_YEAR, _DECEMBER = 2000, 2099, 12
+_FIRST_YEAR, _LAST_YEAR, _DECEMBER = 2000, 2037, 12
 
 
 async def note(store: Store, counters: Mapping[int, Counters], now: datetime) -> None:
@@ -59,7 +59,7 @@ async def view_stats(context: Context, compute_id: int) -> str:
 
 async def view_stats_of_month(context: Context, compute_id: int, year: int, month: int) -> str:
     """Of a month (UTC); 400 where nothing was read in it."""
-    begin = _month(year, month)
+    begin = _month(context, year, month)
     words = f"{begin:%B %Y} (1 hour avg)"
     return await _stats(context, compute_id, words, HOUR, begin, _following(begin))
 
@@ -80,7 +80,7 @@ async def view_transfer_of_month(
 ) -> MonthTransferRow:
     """Of a month (UTC)."""
     await _label(context, compute_id)
-    first = _month(year, month).date()
+    first = _month(context, year, month).date()
     sent = await queries.sent_by(context.db, context.account_id, compute_id, first)
     total = sent.bytes_in + sent.bytes_out
     return {"bytes_in": sent.bytes_in, "bytes_out": sent.bytes_out, "bytes_total": total}
@@ -133,9 +133,12 @@ async def _label(context: Context, compute_id: int) -> str:
     return facts.label
 
 
-def _month(year: int, month: int) -> datetime:
-    """Its first moment; 404 for what is none."""
+def _month(context: Context, year: int, month: int) -> datetime:
+    """Its first moment; 404 for what is none, or in the future."""
+    now = context.clock.now()
     if not (_FIRST_YEAR <= year <= _LAST_YEAR and 1 <= month <= _DECEMBER):
+        raise not_found()
+    if (year, month) > (now.year, now.month):
         raise not_found()
     return datetime(year, month, 1)
 

@@ -10,7 +10,6 @@ from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import device_queries as slots
-from roost.resources.compute.configs.service import choose_config
 from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
 from roost.resources.compute.locks import Turn, check_open, clones_of
 from roost.resources.compute.locks import resource_of as compute_resource
@@ -87,10 +86,20 @@ async def find_turn(
     return turn
 
 
+NOT_ACTIVE = "Volume is not active."
+
+
 def check_active(volume: VolumeFacts, turn: Turn) -> None:
     """Raises 400 when a job has left the volume unfinished, and none is going to finish it."""
-    if volume.status != "active" and not turn.queued:
-        raise invalid("Volume is not active.")
+    if not turn.queued:
+        check_rests(volume)
+
+
+def check_rests(volume: VolumeFacts) -> None:
+    """Raises 400 while it is made or grows, for what needs it whole (spec A volumes clone status,
+    A volumes resize status)."""
+    if volume.status != "active":
+        raise invalid(NOT_ACTIVE)
 
 
 def check_free(volume: VolumeFacts, turn: Turn) -> None:
@@ -119,15 +128,9 @@ async def check_room(
         raise invalid(reason)
 
 
-async def name_in_config(
-    db: Queries, instance: InstanceFacts, config_id: int | None, volume_id: int
-) -> None:
-    """Put a volume in a slot of the config that is wanted, else of the only one or the last used.
-
-    Raises 400 when there is no such config, or no slot of it is free.
-    """
-    chosen = await choose_config(db, instance, config_id)
-    if not await slots.add_volume(db, chosen.id, volume_id):
+async def name_in_config(db: Queries, config_id: int, volume_id: int) -> None:
+    """Put a volume in a slot of a config. Raises 400 when none is free."""
+    if not await slots.add_volume(db, config_id, volume_id):
         raise invalid("The config has no free device slot", "config_id")
 
 

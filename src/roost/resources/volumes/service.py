@@ -1,5 +1,7 @@
 """Making volumes, and changes of those that are there (spec A volumes)."""
 
+from dataclasses import dataclass
+
 from roost.core.access import give_to_creator, require
 from roost.core.billing.ledger import begin, record
 from roost.core.context import Context
@@ -10,6 +12,7 @@ from roost.core.planes import Engines
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
+from roost.resources.compute.configs.service import choose_config
 from roost.resources.compute.locks import FIRST, Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, limits, locks, queries, rules
@@ -30,7 +33,8 @@ LABEL_TAKEN = "Label must be unique among your volumes"
 
 async def create(context: Context, body: CreateVolume) -> str:
     """The record of a new volume, unattached or attached."""
-    instance, turn = await _instance(context, body)
+    target = await _target(context, body)
+    instance, turn = (None, FIRST) if target is None else (target.instance, target.turn)
     region = body.region if instance is None else instance.region
     assert region is not None
     host = await _host(context, region, body.size) if instance is None else instance.host
@@ -47,9 +51,9 @@ async def create(context: Context, body: CreateVolume) -> str:
     )
     volume_id, record = await _insert(context, new)
     secondary = None
-    if instance is not None:
-        await locks.name_in_config(context.db, instance, body.config_id, volume_id)
-        secondary = COMPUTE.of(instance)
+    if target is not None:
+        await locks.name_in_config(context.db, target.config_id, volume_id)
+        secondary = COMPUTE.of(target.instance)
     args = CreateArgs(volume_id=volume_id, compute_id=body.compute_id, after=turn.after)
     entity = VOLUME.entity(volume_id, body.label)
     await log.start(context, jobs.CREATE, args, entity, secondary)
@@ -62,21 +66,36 @@ async def _host(context: Context, region: str, size: int) -> str:
     return await choose_host(context, region, Promised(0, 1024 * size), "size", limits.FULL)
 
 
-async def _instance(context: Context, body: CreateVolume) -> tuple[InstanceFacts | None, Turn]:
-    """What the volume is to be attached to, if anything, and behind which jobs there."""
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What a new volume is to be attached to, and behind which jobs there."""
+
+    instance: InstanceFacts
+    config_id: int
+    turn: Turn
+
+
+async def _target(context: Context, body: CreateVolume) -> _Target | None:
+    """Fields are refused before limits."""
     if body.compute_id is None:
-        return None, FIRST
+        return None
     instance = await locks.lock_instance(context, body.compute_id)
+    config = await choose_config(context.db, instance, body.config_id)
     if body.region not in (None, instance.region):
         raise invalid(locks.ELSEWHERE)
     locks.check_region(context, instance)
     await locks.check_room(context.db, instance, True)
     queue = context.get(JobQueue)
-    return instance, await locks.find_turn(context.db, queue, None, instance.id)
+    turn = await locks.find_turn(context.db, queue, None, instance.id)
+    return _Target(instance, config.id, turn)
 
 
 async def clone(context: Context, source: VolumeFacts, turn: Turn, label: str) -> str:
-    """The record of a new volume that gets the size and the data of another one."""
+    """The record of a new volume that gets the size and the data of another one.
+
+    400 unless that is active.
+    """
+    locks.check_rests(source)
     new = NewVolume(
         account_id=source.account_id,
         label=label,
@@ -109,17 +128,19 @@ async def attach(context: Context, volume_id: int, body: AttachVolume) -> None:
     """Rule 1, and the limit of volumes for each instance."""
     await locks.find(context, volume_id)
     instance = await locks.lock_instance(context, body.compute_id)
+    persists, config_id = body.persist_across_boots, None
+    if persists:
+        config_id = (await choose_config(context.db, instance, body.config_id)).id
     volume = await locks.lock(context, volume_id)
     turn = await locks.find_turn(context.db, context.get(JobQueue), volume.id, instance.id)
     locks.check_free(volume, turn)
     locks.check_place(volume, instance)
-    persists = body.persist_across_boots
     if not persists and instance.status != "running":
         raise invalid("Compute is not running.")
     await locks.check_room(context.db, instance, persists)
     await queries.attach(context.db, volume.id, instance.id, persists, context.clock.now())
-    if persists:
-        await locks.name_in_config(context.db, instance, body.config_id, volume.id)
+    if config_id is not None:
+        await locks.name_in_config(context.db, config_id, volume.id)
     args = AttachmentArgs(volume_id=volume.id, compute_id=instance.id, after=turn.after)
     await log.start(context, jobs.ATTACH, args, VOLUME.of(volume), COMPUTE.of(instance))
 
@@ -137,13 +158,14 @@ async def detach(context: Context, volume_id: int) -> None:
 
 
 async def resize(context: Context, volume_id: int, size: int) -> None:
-    """Rule 2. The new size is shown from now on."""
+    """Rule 2. The new size is shown from now on. 400 unless it is active."""
     volume, _, turn = await locks.lock_turn(context, volume_id)
     if size > rules.MAX_SIZE:
         most = f"{rules.MAX_SIZE} gigabytes"
         raise invalid(f"Storage volumes cannot be resized larger than {most}")
     if size <= volume.size:
         raise invalid("Storage volumes can only be resized up")
+    locks.check_rests(volume)
     args = ResizeArgs(volume_id=volume.id, size=size, after=turn.after, queued=turn.queued)
     await log.start(context, jobs.RESIZE, args, VOLUME.of(volume))
     await limits.check_resized(context, volume.region, volume.host)

@@ -116,6 +116,22 @@ async def held_in(db: Queries, vpc_id: int) -> list[Held]:
     return [Held(**row) for row in rows]
 
 
+async def release_deleted(db: Queries, vpc_id: int, subnet_id: int | None = None) -> None:
+    """Interfaces of instances that are being deleted are in a VPC, or in one of its subnets, no
+    more."""
+    await db.execute(
+        """
+        update compute_interface f
+        set vpc_id = null, subnet_id = null, address = null, nat_1_1 = null, ip_ranges = '{}'
+        from compute_config c join compute_instance i on i.id = c.compute_id
+        where c.id = f.config_id and i.status = 'deleting'
+            and f.vpc_id = $1 and ($2::bigint is null or f.subnet_id = $2)
+        """,
+        vpc_id,
+        subnet_id,
+    )
+
+
 async def is_used(db: Queries, vpc_id: int, subnet_id: int | None = None) -> bool:
     """Whether an interface is in a VPC, or in one of its subnets."""
     found: bool = await db.fetchval(

@@ -61,7 +61,10 @@ async def update(context: Context, vpc_id: int, body: UpdateVpc) -> None:
 
 
 async def delete(context: Context, vpc_id: int) -> None:
+    """Instances that are on their way out are no obstacle: who ends all that belongs together
+    deletes the one right after the other."""
     vpc = await lock(context, vpc_id)
+    await address_queries.release_deleted(context.db, vpc.id)
     if await address_queries.is_used(context.db, vpc.id):
         raise invalid(VPC_USED)
     await queries.delete(context.db, vpc.id)
@@ -103,7 +106,9 @@ async def update_subnet(context: Context, vpc_id: int, subnet_id: int, body: Upd
 
 
 async def delete_subnet(context: Context, vpc_id: int, subnet_id: int) -> None:
+    """As with a whole VPC."""
     vpc, subnet = await lock_subnet(context, vpc_id, subnet_id)
+    await address_queries.release_deleted(context.db, vpc.id, subnet.id)
     if await address_queries.is_used(context.db, vpc.id, subnet.id):
         raise invalid(SUBNET_USED)
     await queries.delete_subnet(context.db, subnet.id)
