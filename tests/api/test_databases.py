@@ -11,7 +11,9 @@ import pytest
 from roost.app.roost import Roost
 from roost.core.engine import EngineError
 from roost.core.limits.queries import set_limit
+from roost.engines.simulated.databases import SimulatedDatabases
 from roost.resources.databases import queries, watch_jobs
+from roost.resources.databases.engine import DatabaseSpec
 from roost.resources.databases.name_jobs import RESOURCE, SYNC, NamesArgs
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
@@ -602,3 +604,27 @@ async def test_a_backup_gives_way_to_a_lost_server(client: Client, roost: Roost)
     told = await database_events(client, row["id"])
     assert ("database_degraded", "finished") in told
     assert ("database_backup_create", "failed") in told
+
+
+async def test_a_primary_that_was_started_again_is_told_of(
+    client: Client, roost: Roost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a cluster a replica should have led, which had too much to apply."""
+    row, engine = await made_database(client, cluster_size=3), database_engine(roost)
+    served = SimulatedDatabases.ensure
+
+    async def ensure(self: SimulatedDatabases, spec: DatabaseSpec) -> bool:
+        await served(self, spec)
+        return False
+
+    monkeypatch.setattr(SimulatedDatabases, "ensure", ensure)
+    await engine.crash(row["id"])
+    await until(
+        lambda: database_events(client, row["id"]),
+        lambda told: ("database_degraded", "notification") in told,
+    )
+    await until(
+        lambda: client.get(f"{DATABASES}/{row['id']}"), lambda found: found["status"] == "active"
+    )
+    events = (await client.get("/account/events"))["data"]
+    assert any("without a primary key" in (event["message"] or "") for event in events)

@@ -327,3 +327,59 @@ async def test_asynchronous_replicas_do_not_lead_while_the_primary_can(
     assert database.primary == before
     await database.check()
     await mariadb.engine.delete(spec.id)
+
+
+async def test_a_primary_that_dies_while_replicas_apply_is_soon_back(
+    mariadb: MariadbHarness, database: Database
+) -> None:
+    """Of a table without a key each changed row costs a replica a look at all of them."""
+    await database.ask(
+        "create table notes.keyless (a int, b varchar(40))",
+        "insert into notes.keyless select seq, 'x' from notes.seq_1_to_20000",
+        "update notes.keyless set b = concat(b, 1)",
+    )
+    former, began = database.primary, time.monotonic()
+    await kill(former)
+    assert await mariadb.reopen().ensure(database.spec) is False
+    assert time.monotonic() - began < 60
+    assert database.primary == former
+    changed = await database.ask("select count(*), count(distinct b) from notes.keyless")
+    assert changed == ((20_000, 1),)
+    await database.ask("insert into notes.rows values (-1)", "delete from notes.rows")
+    await database.ask("drop table notes.keyless")
+    await database.mend()
+
+
+async def test_events_run_at_the_primary_alone_whoever_it_is(
+    mariadb: MariadbHarness, database: Database
+) -> None:
+    await database.ask(
+        "create table notes.ticks (server int, number int auto_increment primary key)",
+        "create event notes.tick on schedule every 1 second"
+        " do insert into notes.ticks (server) values (@@server_id)",
+        "create event notes.never on schedule every 1 second disable do drop table notes.ticks",
+    )
+    for _ in range(2):
+        leads = int(database.primary.path.name.rpartition("-")[2])
+        async with asyncio.timeout(60):
+            while (leads,) not in await database.ask("select distinct server from notes.ticks"):
+                await asyncio.sleep(0.1)
+        await kill(database.primary)
+        await database.mend()
+    for node in database.replicas():
+        [row] = await Server(node).rows("look", "select @@event_scheduler as runs")
+        assert row["runs"] == "OFF"
+    await database.ask("drop event notes.tick", "drop event notes.never", "drop table notes.ticks")
+
+
+async def test_all_nodes_know_time_zones(mariadb: MariadbHarness, database: Database) -> None:
+    """Those of an earlier release once they have been looked after."""
+    for node in database.folder.nodes():
+        empty = "set sql_log_bin = 0; truncate table mysql.time_zone_name"
+        await Server(node).execute("empty", SecretStr(empty))
+    await database.mend()
+    for node in database.folder.nodes():
+        [row] = await Server(node).rows(
+            "look", "select count(*) as zones from mysql.time_zone_name"
+        )
+        assert int(row["zones"]) > 300

@@ -103,7 +103,7 @@ async def _prepare(doing: str, folder: Folder, key: SecretStr | None, manner: Co
 
 
 async def swap(
-    folder: Folder, serve: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]
+    folder: Folder, serve: Callable[[], Awaitable[object]], stop: Callable[[], Awaitable[None]]
 ) -> None:
     """Let what was unpacked be served; the former data are, when it is of no use.
 

@@ -21,11 +21,15 @@ from roost.engines.mariadb.host import Host, port_of
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.replication import Source
 from roost.engines.mariadb.server import Server, owner
+from roost.engines.mariadb.system_tables import enable_events, load_time_zones
 from roost.engines.mariadb.users import limit_writes, statements
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
 
 _FOLLOW_SECONDS, _POLL_SECONDS = 10.0, 0.1
+_APPLY_SECONDS = 10.0
+"""For so long a replica that is to lead may apply what it has received, while the former primary
+could be started again: of a table without a key each changed row costs a look at all of them."""
 _HOLD_SECONDS = 20.0
 """For so long nobody writes at most until a replica leads, or the primary goes on."""
 
@@ -84,15 +88,17 @@ class Cluster:
         self._write(Roles(primary=first, lost=[] if way is None else others))
         self._folder.complete()
 
-    async def serve(self, spec: DatabaseSpec) -> None:
-        """The primary does, and if it cannot, another one in its place."""
+    async def serve(self, spec: DatabaseSpec) -> bool:
+        """The primary does, and if it cannot, another one in its place. False when none of these
+        was ready in time, and the primary was started again in spite of what it is for."""
         for node in self._folder.nodes():
             await backups.settle(node)
         await self.allow(spec.id, spec.allow_list)
-        if not await Server(self.primary).answers():
-            await self._replace_primary(spec)
+        in_time = await Server(self.primary).answers() or await self._replace_primary(spec)
         await self._lead(spec)
         await self.set_password(spec)
+        await load_time_zones(Server(self.primary))
+        return in_time
 
     async def rebuild(self, spec: DatabaseSpec) -> None:
         """Both replicas follow; one that cannot becomes a copy of the primary."""
@@ -100,6 +106,7 @@ class Cluster:
             if number in self._roles().lost or not await self._rejoin(number, spec):
                 await self._copy(number, spec)
                 self._change_lost(number, lost=False)
+            await load_time_zones(Server(self._folder.node(number)))
         await self._lead(spec)
 
     async def restart(self, spec: DatabaseSpec) -> None:
@@ -178,24 +185,29 @@ class Cluster:
         ends = self._ends() if self._folder.port is not None else []
         await self._host.firewall.forget_cluster(database_id, ports, ends)
 
-    async def _replace_primary(self, spec: DatabaseSpec) -> None:
-        """By itself where only it has all that was acknowledged, else by a replica.
+    async def _replace_primary(self, spec: DatabaseSpec) -> bool:
+        """By itself where only it has all that was acknowledged, else by a replica. False when
+        there was one, but not in time, so that the primary itself was the sooner.
 
         A commit is acknowledged when one of two replicas has it: only both together certainly have
         all. With one of them, or without their acknowledgement, nothing but the primary does.
         """
         replicas = await self._received()
-        if is_semi_synchronous(spec) and len(replicas) == len(NUMBERS) - 1:
-            await self._fail_over(spec, replicas)
-            return
+        certain = is_semi_synchronous(spec) and len(replicas) == len(NUMBERS) - 1
+        if certain and await self._fail_over(spec, replicas, _APPLY_SECONDS):
+            return True
         try:
             await self._start(self._roles().primary, spec)
         except EngineError:
             if not replicas:
                 raise
-            _log.warning("database_fails_over_without_certainty", database=spec.id)
-            await self._fail_over(spec, replicas)
-            await DISK.finish(Logs(self._folder).break_off)
+            if not await self._fail_over(spec, replicas, replication.CATCH_UP_SECONDS):
+                raise
+            if not certain:
+                _log.warning("database_failed_over_without_certainty", database=spec.id)
+                await DISK.finish(Logs(self._folder).break_off)
+            return True
+        return not certain
 
     async def _received(self) -> list[int]:
         """The replicas that answer and follow."""
@@ -206,7 +218,8 @@ class Cluster:
                 found.append(number)
         return found
 
-    async def _fail_over(self, spec: DatabaseSpec, replicas: list[int]) -> None:
+    async def _fail_over(self, spec: DatabaseSpec, replicas: list[int], seconds: float) -> bool:
+        """Whether one leads: it must have applied all that was received within the time."""
         former = self._roles().primary
         await self._host.firewall.close(spec.id)
         await Server(self._folder.node(former)).kill()
@@ -214,11 +227,15 @@ class Cluster:
         for number in replicas:
             received[number] = await replication.halt(Server(self._folder.node(number)))
         winner = max(replicas, key=lambda number: replication.sequence(received[number]))
-        await replication.catch_up(Server(self._folder.node(winner)), received[winner])
+        server = Server(self._folder.node(winner))
+        if not await replication.has_applied(server, received[winner], seconds):
+            _log.warning("database_not_failed_over", database=spec.id, behind=winner)
+            return False
         await DISK.finish(Logs(self._folder).break_off, received[winner])
         lost = sorted({*self._roles().lost, former})
         self._write(Roles(primary=winner, lost=lost))
         _log.warning("database_failed_over", database=spec.id, former=former, primary=winner)
+        return True
 
     async def _hand_over(self, spec: DatabaseSpec, winner: int) -> bool:
         """Let a replica lead that has everything: nobody writes until it does. Whether it does.
@@ -229,6 +246,12 @@ class Cluster:
         roles, server = self._roles(), Server(self.primary)
         former = roles.primary
         if not await server.answers():
+            return False
+        near = await replication.written(server)
+        if not await replication.has_applied(
+            Server(self._folder.node(winner)), near, _APPLY_SECONDS
+        ):
+            _log.warning("database_not_handed_over", database=spec.id, behind=winner)
             return False
         await self._host.firewall.close(spec.id)
         try:
@@ -260,15 +283,18 @@ class Cluster:
                 following.append(node)
         await replication.lead(server, waits=bool(following) and is_semi_synchronous(spec))
         await replication.admit_replicas(server, source)
+        await enable_events(server)
         targets = [port_of(self.primary)], [port_of(node) for node in following]
         ends = dict(zip(self._ends(), targets, strict=False))
         await self._host.firewall.open(spec.id, self._host.addresses.listen, ends)
 
     async def _turn(self, node: Folder, source: Source) -> None:
-        """To the primary that there is now."""
+        """To the primary that there is now. What it is applying it goes on with."""
         found = await replication.following(Server(node))
-        if found is None or found.port != source.port or not (found.receives and found.applies):
+        if found is None or found.port != source.port or not found.applies:
             await replication.follow(Server(node), source)
+        elif not found.receives:
+            await replication.receive(Server(node))
 
     async def _rejoin(self, number: int, spec: DatabaseSpec) -> bool:
         """Whether it follows the primary with the data that it has."""

@@ -67,9 +67,9 @@ class MariadbDatabases:
             hosts = self.hosts(spec.id, spec.shape.cluster_size)
             return Access(hosts, port_of(folder), self._host.certificate)
 
-    async def ensure(self, spec: DatabaseSpec) -> None:
+    async def ensure(self, spec: DatabaseSpec) -> bool:
         async with self._holding(spec.id) as nodes:
-            await nodes.serve(spec)
+            return await nodes.serve(spec)
 
     async def rebuild(self, spec: DatabaseSpec) -> None:
         async with self._holding(spec.id) as nodes:
@@ -204,6 +204,7 @@ class MariadbDatabases:
             whole=folder.whole and nodes.primary.data.is_dir(),
             running=nodes.runs() and database_id in guarded,
             used=await DISK.run(nodes.primary.used),
+            temporary=await DISK.run(nodes.primary.used_temporarily),
             outdated=nodes.primary.version not in ("", self._host.version),
             backups=await DISK.run(folder.backup_ids),
             oldest_moment=logs.oldest,

@@ -90,11 +90,13 @@ async def plugin_folder() -> str:
     return next(line[1] for line in lines if line[:1] == ["plugin-dir"] and len(line) == 2)
 
 
-def within(folder: Folder, user: str, key: SecretStr | None, command: Command) -> Command:
+def within(
+    folder: Folder, user: str, key: SecretStr | None, command: Command, *mounts: str
+) -> Command:
     """The command where the folder is at a place that all can reach, and the key in memory beside
-    its data; the key is to be the command's input."""
+    its data; the key is to be the command's input. `mounts`: shell, what else is mounted there."""
     if key is not None:
         Path(folder.path, "keys").mkdir(mode=0o700, exist_ok=True)
-    script = " && ".join((_BIND, *([] if key is None else [_UNLOCK, _NO_REMAINS]), _GO_ON))
+    script = " && ".join((_BIND, *([] if key is None else [_UNLOCK, _NO_REMAINS]), *mounts, _GO_ON))
     unshare = ("unshare", "--mount", "--propagation", "private", "--")
     return (*unshare, "sh", "-c", script, folder.path, INSIDE, user, *command)

@@ -11,6 +11,7 @@ from pathlib import Path
 import structlog
 
 from roost.engines.mariadb.folder import Folder, ids_in
+from roost.resources.databases.engine import temporary_room
 from roost.threads import DISK
 
 _LEAST_SECONDS, _MOST_SECONDS = 1.0, 60.0
@@ -62,7 +63,7 @@ class Fillings:
         disk = node.disk
         if disk is None:
             return False
-        left = disk - node.used()
+        left = disk - temporary_room(disk) - node.used()
         seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, left / _FASTEST))
         self._due[database_id] = now + seconds
         was_full = database_id in self._full

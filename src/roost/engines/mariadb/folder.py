@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,8 @@ INSIDE = Path("/mnt")
 _PREFIX = "database-"
 _BACKUP, _ENDING = "backup-", ".zst"
 _MB = 1024 * 1024
+_LEAST_FILE = 16 * 1024
+"""Bytes that a file counts at least: file systems have an inode for each so many, as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,11 @@ class Folder:
         return self.path / "tmp"
 
     @property
+    def temporary_image(self) -> Path:
+        """The file system that the server has there."""
+        return self.path / "tmp.img"
+
+    @property
     def pid_file(self) -> Path:
         return self.path / "pid"
 
@@ -97,6 +105,12 @@ class Folder:
         """The argument by which the server is told from all others of the host."""
         mark = sha256(str(self.path).encode()).hexdigest()[:12]
         return f"--report-host={self.path.name}.{mark}"
+
+    @property
+    def whose(self) -> str:
+        """The argument by which people tell the server from others: its folder. It is the suffix of
+        groups of options, of which none has it."""
+        return f"--defaults-group-suffix={self.path}"
 
     @property
     def whole(self) -> bool:
@@ -142,15 +156,18 @@ class Folder:
         )
 
     def used(self) -> int:
-        """MB of disk."""
+        """MB of disk that all but temporary files take; each file takes an inode, too."""
         total = 0
         for folder, _, names in os.walk(self.path):
             for name in names:
-                try:
-                    total += os.lstat(os.path.join(folder, name)).st_blocks * 512
-                except FileNotFoundError:
-                    continue  # A server makes and drops files all the time.
+                path = os.path.join(folder, name)
+                if path != str(self.temporary_image):
+                    total += max(_allocated(path), _LEAST_FILE)
         return -(-total // _MB)
+
+    def used_temporarily(self) -> int:
+        """MB of disk that temporary files take, also those without a name."""
+        return -(-_allocated(self.temporary_image) // _MB)
 
     def remove(self) -> None:
         for path in (self.path, self.backups):
@@ -187,6 +204,13 @@ def ids_in(root: Path) -> list[int]:
             names = (path.name for path in (root / kind).iterdir())
             found |= {int(name.removeprefix(_PREFIX)) for name in names if _is_ours(name)}
     return sorted(found)
+
+
+def _allocated(path: str | Path) -> int:
+    """Bytes; none of what is gone, as a server makes and drops files all the time."""
+    with suppress(FileNotFoundError):
+        return os.lstat(path).st_blocks * 512
+    return 0
 
 
 def _is_ours(name: str) -> bool:

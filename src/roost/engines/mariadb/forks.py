@@ -38,6 +38,8 @@ _SETTINGS: dict[str, object] = {
     "innodb-flush-log-at-trx-commit": 2,
     "max-allowed-packet": "1G",
     "secure-timestamp": "NO",
+    "event-scheduler": "OFF",
+    "strict-password-validation": "OFF",
 }
 _AT_SOCKET = ("--no-defaults", "--socket=socket", "--user=root")
 _APPLY = (

@@ -19,6 +19,7 @@ from roost.engines.mariadb.folder import Folder, ids_in
 from roost.engines.mariadb.limits import Limits
 from roost.engines.mariadb.server import owner
 from roost.engines.mariadb.template import Template
+from roost.engines.mariadb.temporary import lay_out
 from roost.resources.databases.engine import DatabaseSpec, HostName, Hosts, host_name
 from roost.threads import COMPUTING, DISK
 
@@ -138,6 +139,7 @@ class Host:
         node.files.mkdir(mode=0o700, exist_ok=True)
         node.temporary.mkdir(mode=0o700, exist_ok=True)
         os.chown(node.temporary, *owner())
+        await lay_out(node, spec.disk, owner())
         node.configuration.write_text(render(spec, self.addresses.listen, port, number, other))
         node.set_version(self.version)
         node.set_disk(spec.disk)

@@ -7,6 +7,7 @@ before, but from the backup that was put back.
 """
 
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from pathlib import Path
 import structlog
 from pydantic import BaseModel, SecretStr
 
-from roost.core.engine import EngineError
+from roost.core.engine import EngineError, FullError
 from roost.engines.mariadb import backups
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.programs import run
@@ -30,6 +31,8 @@ _STATE, _PART = "state", "log.part"
 _NAME = re.compile(r"(\d+)-(\d+)-(\d+)\.zst")
 _SERVERS_NAME = re.compile(r"log\.(\d{6,12})")
 _MB = 1024 * 1024
+_LEAST_FREE = 64
+"""MB; of a new log and what is kept of the former one."""
 
 _log = structlog.get_logger(__name__)
 
@@ -113,6 +116,7 @@ class Logs:
         """Keep what the primary has written so far. The number of the log in which it goes on;
         None of a server that was started without logs. `purge`: it keeps no other one itself."""
         server, now = Server(node), _now()
+        await DISK.run(_check_room, node.data)
         asked = "select @@log_bin as logs, @@gtid_binlog_pos as position"
         [told] = await server.rows(_DOING, asked)
         if told["logs"] != "1":
@@ -281,6 +285,12 @@ async def save(folder: Folder, primary: Folder, node: Folder, backup_id: int) ->
     if first is not None:
         await DISK.finish(logs.begin, backup_id, first)
     await backups.save(node, Server(node), backup_id)
+
+
+def _check_room(data: Path) -> None:
+    """A server that finds none when it begins another log may end, or go on without logs."""
+    if shutil.disk_usage(data).free < _LEAST_FREE * _MB:
+        raise FullError(f"{_DOING}: the host's disk is full")
 
 
 async def _purge(server: Server, first: str) -> None:

@@ -7,11 +7,11 @@ from pydantic import SecretStr
 
 from roost.core.engine import EngineError
 from roost.engines.mariadb.server import Server
-from roost.engines.mariadb.users import identified_by
+from roost.engines.mariadb.users import identified_by, unchecked
 
 USER = "roost_replication"
 _DOING = "The nodes of the database could not be brought together"
-_CATCH_UP_SECONDS = 60
+CATCH_UP_SECONDS = 60
 _POSITION = re.compile(
     r"[0-9]{1,10}-[0-9]{1,10}-[0-9]{1,20}(,[0-9]{1,10}-[0-9]{1,10}-[0-9]{1,20})*"
 )
@@ -61,8 +61,8 @@ async def admit_replicas(server: Server, source: Source) -> None:
     secret = identified_by(source.password.get_secret_value())
     await _tell(
         server,
-        f"create user if not exists {user} {secret}; alter user {user} {secret};"
-        f"grant replication slave on *.* to {user};",
+        unchecked(f"create user if not exists {user} {secret}; alter user {user} {secret};")
+        + f"grant replication slave on *.* to {user};",
     )
 
 
@@ -72,12 +72,17 @@ async def follow(server: Server, source: Source, position: str | None = None) ->
     start = "" if position is None else _begin_at(checked(position))
     await _tell(
         server,
-        f"stop slave; set global read_only = 1; {_FAST} {start}"
+        f"stop slave; set global event_scheduler = off; set global read_only = 1; {_FAST} {start}"
         f"change master to master_host = '{source.address}', master_port = {source.port},"
         f" master_user = '{USER}', master_password = '{source.password.get_secret_value()}',"
         " master_ssl = 1, master_use_gtid = slave_pos, master_connect_retry = 1;"
         "start slave;",
     )
+
+
+async def receive(server: Server) -> None:
+    """Again from whom it follows; what it has received, and is applying, stays."""
+    await _tell(server, "start slave io_thread;")
 
 
 def _begin_at(position: str) -> str:
@@ -100,17 +105,27 @@ async def halt(server: Server) -> str:
 async def hold(server: Server) -> str:
     """Take no more writes of clients, once those under way are committed; the position then."""
     await _tell(server, "set global read_only = 1;")
+    return await written(server)
+
+
+async def written(server: Server) -> str:
+    """Up to where it has written (GTID)."""
     [row] = await server.rows(_DOING, "select @@global.gtid_binlog_pos as position")
     return checked(row["position"])
 
 
 async def catch_up(server: Server, position: str) -> None:
     """Returns when it has applied everything up to there. Raises EngineError."""
-    if not position:
-        return
-    wait = f"select master_gtid_wait('{checked(position)}', {_CATCH_UP_SECONDS})"
-    if (await server.execute(_DOING, SecretStr(wait))).strip() != "0":
+    if not await has_applied(server, position, CATCH_UP_SECONDS):
         raise EngineError(f"{_DOING}: a replica does not apply what it has received")
+
+
+async def has_applied(server: Server, position: str, seconds: float) -> bool:
+    """Whether it has, within so many seconds, everything up to there. Raises EngineError."""
+    if not position:
+        return True
+    wait = f"select master_gtid_wait('{checked(position)}', {seconds})"
+    return (await server.execute(_DOING, SecretStr(wait))).strip() == "0"
 
 
 async def lead(server: Server, *, waits: bool) -> None:
@@ -118,7 +133,8 @@ async def lead(server: Server, *, waits: bool) -> None:
     await _tell(
         server,
         f"stop slave; reset slave all; {_DURABLE}"
-        f"set global rpl_semi_sync_master_enabled = {int(waits)}; set global read_only = 0;",
+        f"set global rpl_semi_sync_master_enabled = {int(waits)}; set global read_only = 0;"
+        "set global event_scheduler = on;",
     )
 
 

@@ -22,7 +22,7 @@ _MEMORY = 128
 """MB; so much as for a buffer pool of the least size."""
 _NO_PORT = 3306
 """Nobody listens there."""
-_SETTINGS: dict[str, object] = {"skip-networking": "ON"}
+_SETTINGS: dict[str, object] = {"skip-networking": "ON", "event-scheduler": "OFF"}
 _CHECKS = SecretStr(r"""
     select concat('check table `', replace(table_schema, '`', '``'), '`.`',
         replace(table_name, '`', '``'), '`;')

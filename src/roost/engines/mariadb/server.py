@@ -16,6 +16,7 @@ from roost.engines.mariadb.encryption import within
 from roost.engines.mariadb.folder import INSIDE, Folder
 from roost.engines.mariadb.limits import Limits
 from roost.engines.mariadb.programs import ENVIRONMENT, Command, failure, feeding, run
+from roost.engines.mariadb.temporary import mounting
 from roost.engines.processes import Process, end_process, find_process, search_process
 from roost.threads import DISK
 
@@ -115,14 +116,14 @@ class Server:
         command = (
             *("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"),
             *("--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--", "mariadbd"),
-            *(f"--defaults-file={INSIDE / 'my.cnf'}", self._folder.marker),
+            *(f"--defaults-file={INSIDE / 'my.cnf'}", self._folder.whose, self._folder.marker),
         )
         descriptor = os.open(self._folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "ab") as output, feeding(key) as source:
             process = await asyncio.create_subprocess_exec(
                 *("setsid", "--fork", "sh", "-c", _BEGIN, self._folder.pid_file),
                 Limits().group(self._folder) / "cgroup.procs",
-                *(*self._manner, *within(self._folder, USER, key, command)),
+                *(*self._manner, *within(self._folder, USER, key, command, mounting(self._folder))),
                 cwd="/",
                 env=ENVIRONMENT,
                 stdin=source,

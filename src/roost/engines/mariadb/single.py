@@ -9,6 +9,7 @@ from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.host import Host, port_of
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.server import Server, owner
+from roost.engines.mariadb.system_tables import enable_events, load_time_zones
 from roost.engines.mariadb.users import limit_writes, statements
 from roost.resources.databases.engine import DatabaseSpec
 from roost.threads import DISK
@@ -45,8 +46,9 @@ class Single:
             await forks.fill(self._host, self._folder, spec, way, self._key, None)
         self._folder.complete()
 
-    async def serve(self, spec: DatabaseSpec) -> None:
-        """Nobody reaches the server before its allow list is in force."""
+    async def serve(self, spec: DatabaseSpec) -> bool:
+        """Nobody reaches the server before its allow list is in force. True, as there is no other
+        node that could have been in time."""
         await backups.settle(self._folder)
         await self.allow(spec.id, spec.allow_list)
         if not self.runs():
@@ -54,6 +56,9 @@ class Single:
             self._host.limits.put(self._folder, spec)
         await self._server.start(self._key)
         await self.set_password(spec)
+        await enable_events(self._server)
+        await load_time_zones(self._server)
+        return True
 
     async def rebuild(self, spec: DatabaseSpec) -> None:
         """There is nothing beside the server."""

@@ -74,10 +74,11 @@ class SimulatedDatabases:
             await self._plane.transact(lambda documents: _finish(documents, spec))
         return Access(self.hosts(spec.id, spec.shape.cluster_size), _PORT, _CERTIFICATE)
 
-    async def ensure(self, spec: DatabaseSpec) -> None:
+    async def ensure(self, spec: DatabaseSpec) -> bool:
         await self._plane.begin("database_ensure", lambda docs: _whole(docs, spec.id))
         await self._plane.plan.wait("database_ensure", str(spec.id))
         await self._plane.transact(lambda documents: _run(documents, spec))
+        return True
 
     async def rebuild(self, spec: DatabaseSpec) -> None:
         await self._plane.begin("database_rebuild", lambda docs: _running(docs, spec.id))

@@ -38,7 +38,7 @@ async def fit(run: Run[DatabaseArgs]) -> Verdict:
     await engine.limit_writes(facts.spec(run.get(Box), full=full))
 
     async def write(db: Queries) -> None:
-        await state_queries.set_used(db, facts.id, state.used)
+        await state_queries.set_used(db, facts.id, state.used + state.temporary)
         if await state_queries.set_disk_full(db, facts, full):
             action, text = (
                 ("database_low_disk_space", _FULL) if full else ("database_update", _ROOM)

@@ -13,6 +13,9 @@ from typing import Protocol
 from roost.core.engine import Health
 from roost.core.planes import Plane
 
+_LEAST_TEMPORARY = 64
+"""MB"""
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseShape:
@@ -110,7 +113,7 @@ class DatabaseState:
     running: bool
     """Whether all nodes serve"""
     used: int
-    """MB of a node's disk"""
+    """MB of a node's disk that its data take"""
     outdated: bool
     """Whether a newer release of its server is installed than the one that runs"""
     backups: tuple[int, ...]
@@ -121,6 +124,8 @@ class DatabaseState:
     """Logs between a backup and now that are gone"""
     spare_logs: int = 0
     """Logs that no backup needs"""
+    temporary: int = 0
+    """MB of a node's disk that temporary files take"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,12 @@ class Objection:
 
     field: str
     reason: str
+
+
+def temporary_room(disk: int) -> int:
+    """MB of a plan's disk that are for temporary files, which cannot exceed them; all else is for
+    data."""
+    return max(_LEAST_TEMPORARY, disk // 8)
 
 
 def host_name(database_id: int, zone: str, *, replicas: bool = False) -> str:
@@ -157,9 +168,10 @@ class DatabaseEngine(Protocol):
         other one cannot be had.
         """
 
-    async def ensure(self, spec: DatabaseSpec) -> None:
+    async def ensure(self, spec: DatabaseSpec) -> bool:
         """The database serves, and its allow list is in force; in a cluster, if need be, from
-        another node.
+        another node. False when another one should have led, but had so much to apply that the
+        former one was started again.
 
         EngineError when its data are gone: what is lost is not replaced by something empty. Never
         do two nodes take writes.

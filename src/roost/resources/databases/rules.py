@@ -7,7 +7,7 @@ from ipaddress import IPv6Network, ip_network
 from typing import Protocol
 
 from roost.errors import Problem
-from roost.resources.databases.engine import DatabaseShape
+from roost.resources.databases.engine import DatabaseShape, temporary_room
 from roost.web.fields import MAPPED, refuse
 
 ADMIN = "roostadmin"
@@ -124,5 +124,6 @@ def auto_label(now: datetime, suffix: str) -> str:
 
 
 def is_full(used: int, disk: int, *, was_full: bool = False) -> bool:
-    """Whether so many MB take all of the disk; there is room again when a twentieth is free."""
-    return used * 20 >= disk * (19 if was_full else 20)
+    """Whether data of so many MB take all of the disk but what is for temporary files; there is
+    room again when a twentieth is free."""
+    return used * 20 >= (disk - temporary_room(disk)) * (19 if was_full else 20)

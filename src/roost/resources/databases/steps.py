@@ -5,6 +5,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from roost.core.billing.ledger import record
+from roost.core.events import log
 from roost.core.planes import Engines
 from roost.jobs.kinds import Effect, JobArgs
 from roost.jobs.model import Job
@@ -14,10 +15,15 @@ from roost.jobs.verdicts import Fatal, Verdict, Write, next_step, writing
 from roost.resources.databases import backup_queries, queries, state_queries
 from roost.resources.databases.engine import DATABASE_PLANE, DatabaseEngine, DatabaseSpec
 from roost.resources.databases.name_jobs import name_soon
-from roost.resources.databases.queries import DatabaseFacts, resource_of
+from roost.resources.databases.queries import DATABASE, DatabaseFacts, resource_of
 from roost.resources.databases.records import DatabaseStatus
 from roost.secrets import Box
 from roost.store import Queries
+
+_BEHIND = (
+    "The replicas had more to apply than could be waited for, so the primary was started again."
+    " Changes of many rows in a table without a primary key do that: give each table one."
+)
 
 
 class DatabaseArgs(JobArgs):
@@ -228,10 +234,16 @@ def _named(run: Run[DatabaseArgs], facts: DatabaseFacts) -> Write:
 
 
 async def ensure(run: Run[DatabaseArgs]) -> Verdict:
-    """Let it serve again."""
+    """Let it serve again; the account is told when that was not as a cluster should."""
     facts = await _facts(run)
-    await _engine(run, facts).ensure(_spec(run, facts))
-    return next_step()
+    if await _engine(run, facts).ensure(_spec(run, facts)):
+        return next_step()
+
+    async def tell(db: Queries) -> None:
+        by = log.Starter(run.get(JobQueue), db, facts.account_id)
+        await log.notify(by, "database_degraded", DATABASE.of(facts), message=_BEHIND)
+
+    return next_step(tell)
 
 
 async def rest(run: Run[DatabaseArgs]) -> Verdict:

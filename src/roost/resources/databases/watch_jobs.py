@@ -87,7 +87,7 @@ async def watch(run: Run[AllArgs]) -> Verdict:
 
 
 async def _look(run: Run[AllArgs], state: DatabaseState) -> None:
-    await state_queries.set_used(run.store, state.id, state.used)
+    await state_queries.set_used(run.store, state.id, state.used + state.temporary)
     await state_queries.set_oldest_moment(run.store, state.id, state.oldest_moment)
     found = await queries.find(run.store, state.id)
     if found is None or not (_is_unwell(state, found) or state.outdated or _is_full(state, found)):
