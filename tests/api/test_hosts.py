@@ -22,6 +22,7 @@ from roost.core.planes import Engines
 from roost.engines.simulated.volumes import SimulatedVolumes
 from roost.jobs.kinds import JobArgs
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.compute.host_queries import of_account
 from roost.resources.compute.jobs import CAPACITY, CapacityArgs
 from roost.resources.compute.lifecycle.live_jobs import MOVE_LIVE, UNFIT
 from roost.resources.firewalls.engine import FIREWALL_PLANE
@@ -116,6 +117,27 @@ async def test_a_volume_is_made_and_attached_where_its_instance_is(pair: Pair) -
     answer = await pair.client.send("POST", f"{path}/attach", {"compute_id": elsewhere["id"]})
     assert answer.problems == [(None, "Volume and Compute are on different hosts of the region.")]
     await sound(pair)
+
+
+async def test_a_volume_for_nobody_is_made_where_most_instances_of_its_account_are(
+    pair: Pair,
+) -> None:
+    """So that it can be attached, whichever host has most room just now."""
+    held = await of_account(pair.main.store, await _account(pair), REGION)
+    host = min((MAIN_HOST, "b"), key=lambda each: held.get(each, 0))
+    for _ in range(abs(held.get(MAIN_HOST, 0) - held.get("b", 0)) + 1):
+        row = await pair.made_on(host)
+    volume = await pair.client.post("/volumes", {"label": "near", "size": 20, "region": REGION})
+    path = f"/volumes/{volume['id']}"
+    await until(lambda: pair.client.get(path), lambda found: found["status"] == "active")
+    await pair.client.post(f"{path}/attach", {"compute_id": row["id"]})
+    await until(lambda: pair.client.get(path), lambda found: found["compute_id"] == row["id"])
+    await sound(pair)
+
+
+async def _account(pair: Pair) -> int:
+    account: int = await pair.main.store.fetchval("select min(id) from account")
+    return account
 
 
 async def test_a_firewall_is_in_force_on_all_hosts_when_its_event_says_so(pair: Pair) -> None:

@@ -107,9 +107,11 @@ class Roost:
 
     @property
     def table(self) -> list[Binding[Engine]]:
-        """All bindings, for people who look for the addresses at which DNS is answered."""
-        server = self.name_server
-        return [with_addresses(server) if b is server else b for b in self.engines.bindings]
+        """All bindings, for people who look for the addresses at which DNS is answered; that is
+        the main host's affair."""
+        server, is_main = self.name_server, self.settings.host == MAIN_HOST
+        others = [each for each in self.engines.bindings if each is not server]
+        return [*others, with_addresses(server)] if is_main else others
 
     def worker(self) -> Worker:
         settings = WorkerSettings(

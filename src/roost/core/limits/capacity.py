@@ -1,6 +1,6 @@
 """On which host something new is made, and refusing what no host can hold."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from roost.core.catalog import Catalog
@@ -49,8 +49,10 @@ async def choose_host(
     field: str,
     reason: str = FULL,
     besides: str | None = None,
+    near: Callable[[], Awaitable[Mapping[str, int]]] | None = None,
 ) -> str:
-    """The host with the most memory left to promise of those that have room for `needs`.
+    """The host with the most memory left to promise of those that have room for `needs`; before
+    that counts how many things it has of those that this one goes with (`near`).
 
     Where one host serves the region, that one, whether it has room or not: `check_capacity`
     tells. A host that is drained, dead or fenced gets nothing, nor one to do without (`besides`).
@@ -68,7 +70,8 @@ async def choose_host(
     offers = await _offers(context, region, open_ones, needs)
     if not offers:
         raise invalid(reason, field)
-    return max(offers, key=lambda each: each.left).host
+    beside = {} if near is None else await near()
+    return max(offers, key=lambda each: (beside.get(each.host, 0), each.left)).host
 
 
 async def _offers(

@@ -166,6 +166,19 @@ async def by_host(db: Queries) -> dict[str, Held]:
     return {row["host"]: Held(row["count"], row["storage"]) for row in rows}
 
 
+async def of_account(db: Queries, account_id: int, region: str) -> dict[str, int]:
+    """How many instances of an account in a region hosts have, of those that have any."""
+    rows = await db.fetch(
+        """
+        select host, count(*) as count from compute_instance
+        where account_id = $1 and region = $2 group by 1
+        """,
+        account_id,
+        region,
+    )
+    return {row["host"]: row["count"] for row in rows}
+
+
 async def regions_of(db: Queries, host: str) -> list[str]:
     """Of the instances that a host has."""
     sql = "select distinct region from compute_instance where host = $1"

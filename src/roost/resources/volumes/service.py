@@ -1,6 +1,7 @@
 """Making volumes, and changes of those that are there (spec A volumes)."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from roost.core.access import give_to_creator, require
 from roost.core.billing.ledger import begin, record
@@ -13,6 +14,7 @@ from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs.service import choose_config
+from roost.resources.compute.host_queries import of_account
 from roost.resources.compute.locks import FIRST, Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, limits, locks, queries, rules
@@ -62,8 +64,11 @@ async def create(context: Context, body: CreateVolume) -> str:
 
 
 async def _host(context: Context, region: str, size: int) -> str:
-    """Where a volume is made that no instance has."""
-    return await choose_host(context, region, Promised(0, 1024 * size), "size", limits.FULL)
+    """Where a volume is made that no instance has: where most of the account's instances are, to
+    which alone it can be attached."""
+    needs = Promised(0, 1024 * size)
+    near = partial(of_account, context.db, context.account_id, region)
+    return await choose_host(context, region, needs, "size", limits.FULL, near=near)
 
 
 @dataclass(frozen=True, slots=True)
