@@ -271,6 +271,21 @@ def test_what_all_accounts_have_is_listed(server: Server, compute_id: int) -> No
         assert refused(server, kind, "show", "7") == f"there is no {kind} 7"
 
 
+def test_who_uses_most(server: Server, compute_id: int) -> None:
+    instances = rows(server, "instance", "list", "--limit", "1000")
+    account = rows(server, "instance", "show", str(compute_id))["account_id"]
+    volumes = rows(server, "volume", "list", "--account", str(account))
+    own = [each for each in instances if each["account_id"] == account]
+    for by in ("vcpus", "memory", "instances", "disk", "volumes", "objects", "sent", "owed"):
+        listed = rows(server, "account", "top", "--by", by)
+        amounts = [float(row[by]) for row in listed]
+        assert amounts == sorted(amounts, reverse=True)
+        (row,) = [each for each in listed if each["account_id"] == account]
+        assert row["instances"] == len(own)
+        assert row["vcpus"] == sum(each["vcpus"] for each in own)
+        assert row["volumes"] == sum(each["size"] for each in volumes)
+
+
 def test_schedules_do_not_hide_other_jobs(server: Server, compute_id: int) -> None:
     listed = rows(server, "job", "list", "--limit", "1000")
     assert any(job["resource"] == f"compute:{compute_id}" for job in listed)

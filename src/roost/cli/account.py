@@ -29,6 +29,7 @@ class _Commands(LazyGroup):
     later = {
         "canceled": Later("roost.cli.canceled", "List accounts that were canceled."),
         "credit": Later("roost.cli.credit", "What an account owes less, as its operator wants."),
+        "top": Later("roost.cli.account_top", "Which accounts use most."),
         "limit": Later("roost.cli.limit", "How much an account may have."),
     }
 

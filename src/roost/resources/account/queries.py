@@ -327,3 +327,9 @@ async def set_object_storage(
         state,
     )
     return changed is not None
+
+
+async def balances(db: Queries) -> dict[int, Decimal]:
+    """US dollars that accounts owe, of all of them."""
+    rows = await db.fetch("select id, balance from account order by id")
+    return {row["id"]: row["balance"] for row in rows}

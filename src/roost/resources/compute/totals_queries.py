@@ -52,6 +52,30 @@ async def promised_by_status(db: Queries) -> list[Promised]:
     return [Promised(**row) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class OfAccount:
+    """What the plans of an account's instances give them."""
+
+    instances: int
+    vcpus: int
+    memory: int
+    """MB"""
+    disk: int
+    """MB"""
+
+
+async def by_account(db: Queries) -> dict[int, OfAccount]:
+    """Of accounts that have instances."""
+    rows = await db.fetch(
+        """
+        select account_id, count(*) as instances, sum(vcpus)::bigint as vcpus,
+            sum(memory)::bigint as memory, sum(disk)::bigint as disk
+        from compute_instance group by 1
+        """
+    )
+    return {row["account_id"]: OfAccount(*list(row.values())[1:]) for row in rows}
+
+
 async def promised_disk(db: Queries) -> dict[str, int]:
     """Bytes of all disks by region."""
     rows = await db.fetch(

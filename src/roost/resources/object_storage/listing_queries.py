@@ -1,6 +1,7 @@
 """The SQL of the list of buckets of all accounts, for the operator."""
 
 from roost.core.listed_queries import ACCOUNT, Listed, contains
+from roost.store import Queries
 
 BUCKETS = Listed(
     name="bucket",
@@ -29,3 +30,11 @@ BUCKETS = Listed(
     },
     resource="'object_storage:' || t.account_id",
 )
+
+
+async def by_account(db: Queries) -> dict[int, int]:
+    """Bytes in all buckets of accounts that have any, as they were counted last."""
+    rows = await db.fetch(
+        "select account_id, sum(size)::bigint as size from object_bucket group by 1"
+    )
+    return {row["account_id"]: row["size"] for row in rows}

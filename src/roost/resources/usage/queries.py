@@ -271,3 +271,15 @@ def _arrays(first: int, types: Sequence[str]) -> str:
 def _transposed(width: int, rows: Sequence[tuple[object, ...]]) -> list[list[object]]:
     """A column each, also of no rows."""
     return [[row[index] for row in rows] for index in range(width)]
+
+
+async def traffic_by_account(db: Queries, month: date) -> dict[int, int]:
+    """Bytes that the instances of accounts sent by public addresses in the month that begins so."""
+    rows = await db.fetch(
+        """
+        select account_id, sum(bytes_out)::bigint as sent from usage_month
+        where month = $1 group by 1
+        """,
+        month,
+    )
+    return {row["account_id"]: row["sent"] for row in rows}

@@ -1,6 +1,7 @@
 """The SQL of the list of volumes of all accounts, for the operator."""
 
 from roost.core.listed_queries import ACCOUNT, Listed, contains
+from roost.store import Queries
 
 VOLUMES = Listed(
     name="volume",
@@ -28,3 +29,9 @@ VOLUMES = Listed(
     resource="'volume:' || t.id",
     entity="volume",
 )
+
+
+async def by_account(db: Queries) -> dict[int, int]:
+    """GiB of all volumes of accounts that have any."""
+    rows = await db.fetch("select account_id, sum(size)::bigint as size from volume group by 1")
+    return {row["account_id"]: row["size"] for row in rows}
