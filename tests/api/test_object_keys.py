@@ -246,7 +246,7 @@ async def test_who_makes_no_buckets(
     if why == "name":
         label = "with.dots"
     if why == "debt":
-        await roost.store.execute("update account set balance = -1 where id = $1", account.id)
+        await roost.store.execute("update account set balance = 1 where id = $1", account.id)
     if why == "revoked":
         await client.delete(f"{KEYS}/{key['id']}")
     await make(roost, key, label)

@@ -1,5 +1,6 @@
 """Buckets over HTTP, on the simulated engine."""
 
+from decimal import Decimal
 from functools import partial
 from operator import eq
 
@@ -12,6 +13,7 @@ from roost.resources.domains.settings import Dns
 from roost.resources.object_storage import name_jobs, watch_jobs
 from tests.api.conftest import Account, NewToken, NewUser
 from tests.support.client import Client, until
+from tests.support.invoices import owed
 from tests.support.object_storage import (
     BUCKETS,
     CLUSTER,
@@ -100,6 +102,15 @@ async def test_a_label_is_taken_in_its_cluster(client: Client, stranger: Client)
         ({"label": "photos-"}, "label"),
         ({"label": "pho_tos"}, "label"),
         ({"label": "pho.tos"}, "label"),
+        ({"label": "192.0.2.1"}, "label"),
+        ({"label": "xn--photos"}, "label"),
+        ({"label": "sthree-configurator"}, "label"),
+        ({"label": "amzn-s3-demo-photos"}, "label"),
+        ({"label": "photos-s3alias"}, "label"),
+        ({"label": "photos--ol-s3"}, "label"),
+        ({"label": "photos--x-s3"}, "label"),
+        ({"label": "photos--table-s3"}, "label"),
+        ({"label": "photos.mrap"}, "label"),
         ({"label": "../etc"}, "label"),
         ({"label": "photos\n"}, "label"),
         ({"label": "phötos"}, "label"),
@@ -121,14 +132,25 @@ async def test_bad_buckets(client: Client, changes: dict[str, object], field: st
 
 
 @pytest.mark.spec("A object storage 1", "A errors 5 balance")
-async def test_who_owes_makes_nothing(client: Client, roost: Roost, account: Account) -> None:
-    await roost.store.execute("update account set balance = -0.01 where id = $1", account.id)
+async def test_who_is_late_makes_nothing(client: Client, roost: Roost, account: Account) -> None:
+    await roost.store.execute("update account set balance = 5 where id = $1", account.id)
     for path, body in ((BUCKETS, bucket_body()), (KEYS, {})):
         answer = await client.send("POST", path, body)
         assert answer.status == 400
-        assert "negative balance" in answer.problems[0][1]
-    await roost.store.execute("update account set balance = 5 where id = $1", account.id)
+        assert "past due" in answer.problems[0][1]
+
+
+@pytest.mark.spec("A object storage 1")
+async def test_credit_and_new_invoices_refuse_nothing(
+    client: Client, roost: Roost, account: Account
+) -> None:
+    await roost.store.execute("update account set balance = -25 where id = $1", account.id)
     await made_bucket(client)
+    await client.post(KEYS, {})
+    await roost.store.execute("update account set balance = 0 where id = $1", account.id)
+    await owed(roost.store, account.id, Decimal("16.45"), roost.clock.now())
+    await made_bucket(client)
+    await client.post(KEYS, {})
 
 
 @pytest.mark.spec("A object storage 4", "A object storage buckets delete")

@@ -201,17 +201,20 @@ class SimulatedObjects:
 
     async def lets_in(self, key: str, bucket: str, *, writes: bool) -> bool:
         """Whether a client with the key may write or read objects there now."""
+        return await self._plane.transact(
+            lambda documents: _lets_in(documents, key, bucket, writes=writes)
+        )
 
-        def look(documents: Documents) -> bool:
-            found, opened = documents.read(_BUCKET, bucket), documents.read(_KEY, key)
-            if found is None or opened is None or json.loads(found).get("closed"):
-                return False
-            grants = json.loads(opened)["grants"]
-            return any(
-                each["bucket"] == bucket and (each["writes"] or not writes) for each in grants
-            )
+    async def put(self, key: str, bucket: str, name: str) -> list[str] | None:
+        """Put an object as a client with the key, and list what is there; None if it may not."""
 
-        return await self._plane.transact(look)
+        def put(documents: Documents) -> list[str] | None:
+            if not _lets_in(documents, key, bucket, writes=True):
+                return None
+            documents.write(_OBJECT, f"{bucket}/{name}", json.dumps({"size": 1}))
+            return [path.removeprefix(f"{bucket}/") for path in _objects(documents, bucket)]
+
+        return await self._plane.transact(put)
 
     async def signed(self, url: str) -> bool:
         """Whether a signed URL still opens what it was made for."""
@@ -263,6 +266,14 @@ def _held(documents: Documents, bucket: str) -> HeldBucket | None:
         return HeldBucket(None, None) if _objects(documents, bucket) else None
     found = json.loads(body)
     return HeldBucket(found["mark"], found.get("maker"))
+
+
+def _lets_in(documents: Documents, key: str, bucket: str, *, writes: bool) -> bool:
+    found, opened = documents.read(_BUCKET, bucket), documents.read(_KEY, key)
+    if found is None or opened is None or json.loads(found).get("closed"):
+        return False
+    grants = json.loads(opened)["grants"]
+    return any(each["bucket"] == bucket and (each["writes"] or not writes) for each in grants)
 
 
 def _drop(documents: Documents, bucket: str) -> None:

@@ -33,6 +33,7 @@ BucketLabel = Annotated[
         "Must only use lower-case letters, digits and dashes, with no dash at its ends",
     ),
 ]
+NewBucketLabel = Annotated[BucketLabel, AfterValidator(rules.check_new_label)]
 KeyLabel = Annotated[
     str, Length(0, 50), Pattern(r"[^\x00-\x1f\x7f]*", "Must not have control characters")
 ]
@@ -47,7 +48,7 @@ class CreateBucket(Body):
         json_schema_extra={"examples": [{"label": "photos", "cluster": "us-lake-1"}]}
     )
 
-    label: BucketLabel
+    label: NewBucketLabel
     """Its name: 3 to 63 lower-case letters, digits and dashes, which no other bucket of the cluster
     has."""
     cluster: Cluster

@@ -143,10 +143,16 @@ async def delete_bucket(run: Run[BucketArgs]) -> Verdict:
 async def open_again(run: Run[BucketArgs]) -> Verdict:
     """What could not be deleted is there as before, with all that it holds."""
     bucket = await queries.find(run.store, run.args.bucket_id)
-    if bucket is not None and not bucket.deleting:
-        engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
-        await engine.put_bucket(await _spec(run.store, bucket))
-        await _bring_keys(run, bucket)
+    if bucket is None or bucket.deleting:
+        return next_step()
+    engine = run.get(Engines).holding(OBJECT_PLANE, bucket)
+    await engine.put_bucket(await _spec(run.store, bucket))
+    await _bring_keys(run, bucket)
+    return next_step(writing(queries.set_applied, bucket.id, bucket.revision))
+
+
+async def say_why(run: Run[BucketArgs]) -> Verdict:
+    """The event fails when clients can use the bucket again."""
     return fail(str(run.result("delete")[_FULL]))
 
 
@@ -247,6 +253,7 @@ def _apply_bucket(name: str, retry: Retry) -> JobKind[BucketArgs]:
             Step("keys", bring_keys, timeout=120),
             Step("delete", delete_bucket, timeout=120),
             Step("open", open_again, timeout=120),
+            Step("say", say_why),
         ),
         retry=retry,
         on_failed=_ends,

@@ -1,5 +1,6 @@
 """The rules of object storage as pure functions (spec A object storage)."""
 
+import re
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
@@ -7,6 +8,9 @@ from roost.resources.object_storage.engine import Acl
 from roost.web.fields import refuse
 
 LABEL_PATTERN = "[a-z0-9][a-z0-9-]{1,61}[a-z0-9]"
+_RESERVED_STARTS = ("xn--", "sthree-", "amzn-s3-demo-")
+_RESERVED_ENDS = ("-s3alias", "--ol-s3", "--x-s3", "--table-s3")
+"""Of names that S3 keeps for itself, so that its servers and clients refuse some of them."""
 MAX_NAME = 1024
 _MAX_PART = 255
 """Bytes of a name, and of its parts between `/`."""
@@ -24,6 +28,23 @@ _GRANTED: Mapping[Acl, tuple[tuple[str, str], ...]] = {
     "authenticated-read": (("AuthenticatedUsers", "READ"),),
     "public-read-write": (("AllUsers", "READ"), ("AllUsers", "WRITE")),
 }
+
+
+def check_new_label(label: str) -> str:
+    """The label of a bucket that is to be made. Raises a problem."""
+    for text in _RESERVED_STARTS:
+        if label.startswith(text):
+            raise refuse(f"Must not begin with {text}, which S3 reserves")
+    for text in _RESERVED_ENDS:
+        if label.endswith(text):
+            raise refuse(f"Must not end with {text}, which S3 reserves")
+    return label
+
+
+def is_new_label(label: str) -> bool:
+    """Whether a bucket of this name may be made."""
+    reserved = label.startswith(_RESERVED_STARTS) or label.endswith(_RESERVED_ENDS)
+    return not reserved and re.fullmatch(LABEL_PATTERN, label) is not None
 
 
 def check_name(name: str) -> str:

@@ -1,6 +1,5 @@
 """Making, changing and deleting buckets, and ending object storage (spec A object storage)."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +12,7 @@ from roost.core.limits.check import check_limits
 from roost.core.planes import Engines
 from roost.errors import ApiError, Problem, invalid
 from roost.resources.account import queries as accounts
+from roost.resources.account import suspension_queries
 from roost.resources.account.queries import ACCOUNT_KIND
 from roost.resources.object_storage import (
     jobs,
@@ -26,8 +26,9 @@ from roost.resources.object_storage import (
 from roost.resources.object_storage.bodies import ChangeAccess, CreateBucket
 from roost.resources.object_storage.engine import OBJECT_PLANE, Acl, ObjectEngine
 from roost.resources.object_storage.queries import BucketFacts, NewBucket
+from roost.resources.payments.rules import DUE
 
-IN_DEBT = "Your account has a negative balance; object storage takes nothing new until it is paid"
+IN_DEBT = "A payment is past due. Object storage takes nothing new until it is made"
 TAKEN = "The cluster has a bucket of this label already"
 LEAVING = "The bucket of this label is being deleted"
 NOT_OFFERED = "Its name cannot be the label of a bucket"
@@ -48,7 +49,7 @@ async def take_up(context: Context, region: str, label: str) -> None:
     """A bucket that an S3 client has made for the account is one of its own, as if the API had made
     it. Nothing happens when somebody has one of this label. ApiError when it may not be."""
     cluster = context.get(Catalog).find_cluster_of(region)
-    if cluster is None or re.fullmatch(rules.LABEL_PATTERN, label) is None:
+    if cluster is None or not rules.is_new_label(label):
         raise invalid(NOT_OFFERED)
     await check_solvent(context)
     await _make(context, cluster, label, "private", False)
@@ -90,8 +91,10 @@ async def _own(context: Context, body: CreateBucket) -> str:
 
 
 async def check_solvent(context: Context) -> None:
-    """Rule 1."""
-    if await accounts.balance(context.db, context.account_id) < 0:
+    """Rule 1: a balance that is negative from the customer's side, and due. Credit refuses nothing,
+    nor does an invoice that there is still time to pay."""
+    before = context.clock.now() - DUE
+    if await suspension_queries.is_late(context.db, context.account_id, before):
         raise invalid(IN_DEBT)
 
 
