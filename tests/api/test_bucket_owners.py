@@ -192,7 +192,9 @@ class Model:
         """All jobs are over, and the watch has looked."""
         for _ in range(2):
             await tick(self.roost)
-            await until(partial(self.roost.store.fetchval, _OPEN_JOBS), lambda count: not count, 200)
+            await until(
+                partial(self.roost.store.fetchval, _OPEN_JOBS), lambda count: not count, 200
+            )
 
     async def check(self) -> None:
         """Nothing is left of anybody, and what is there is its owner's."""
