@@ -180,6 +180,17 @@ def account() -> None:
     assert client.account.invoices() is not None
 
 
+def object_storage() -> None:
+    """Bucket and key of a region: create, view, delete."""
+    bucket = client.object_storage.bucket_create(REGION, "sdk-bucket")
+    assert (bucket.region, bucket.cluster) == (REGION, f"{REGION}-1")
+    access = client.object_storage.bucket_access(REGION, bucket.label, "read_only")
+    key = client.object_storage.keys_create("sdk-key", bucket_access=access, regions=[REGION])
+    assert [each.id for each in key.regions] == [REGION]
+    assert key.delete()
+    assert bucket.delete()
+
+
 def errors() -> None:
     """Refusals name the fields that were sent."""
     refused = ""
@@ -210,6 +221,7 @@ run(
         stackscripts_and_images,
         databases,
         account,
+        object_storage,
         errors,
         later_lists,
     ]
