@@ -13,6 +13,7 @@ import pytest
 from roost.app.host import HostError, join
 from roost.app.operator import drains, hosts, takeovers
 from roost.app.operator.jobs import cancel
+from roost.clock import Clock
 from roost.core.engine import EngineError, Folder, FullError, Host
 from roost.core.hosts import queries
 from roost.core.hosts.identity import Identity
@@ -315,7 +316,7 @@ async def test_a_host_that_dies_while_a_guest_is_to_come(pair: Pair, fenced: boo
         await store.execute("update host set seen = '-infinity' where name = 'c'")
         await takeovers.fence(store, "c", None)
     else:
-        assert await cancel(store, job_id) == f"job {job_id} is being stopped and undone"
+        assert await cancel(store, Clock(), job_id) == f"job {job_id} is being stopped and undone"
     with pytest.raises(drains.DrainError, match="stays where it is"):
         await moving
     found = await settled(pair.client, row["id"])

@@ -11,8 +11,11 @@ from zipfile import ZipFile
 import pytest
 
 from roost.app.fsck import check_all
+from roost.clock import Clock
 from roost.core.planes import Binding, E_co
+from roost.resources.billing.service import differences
 from roost.resources.compute.engine import INSTANCE_PLANE
+from roost.resources.suspension.service import suspend
 from roost.store import Store, migrate
 from tests.support.client import Json, until
 from tests.support.database import DatabaseServer
@@ -96,6 +99,58 @@ async def test_reset_leaves_a_fresh_roost(lab: Lab) -> None:
     again = await lab.api.post("/compute/instances", {**INSTANCE, "private_ip": True})
     assert (again["id"], again["ipv4"]) == (100000, first["ipv4"])
     await lab.settled(again["id"])
+
+
+async def kept_rows(store: Store, table: str) -> list[Json]:
+    """Of a table that a reset does not empty; the request for it is a login of its own."""
+    texts = await store.fetch(f"select (to_jsonb(t) - $1::text[])::text from {table} t", _OF_USE)
+    return [json.loads(text) for (text,) in texts]
+
+
+_OF_USE = ["last_login", "last_login_status", "last_used"]
+
+
+async def test_reset_leaves_accounts_as_if_nothing_had_been_done(lab: Lab) -> None:
+    """Months of billing, a debt, a suspension, settings, logins: no column tells of them."""
+    roost, store = lab.running.roost, lab.running.roost.store
+    before = [await kept_rows(store, name) for name in ("account", "api_user", "token")]
+    await lab.api.put("/account/settings", {"network_helper": False, "backups_enabled": True})
+    await lab.api.post("/object-storage/keys", {"label": "k"})
+    await lab.settled(await lab.create())
+    await lab.put("/clock", {"advance": 70 * 86400})
+    await until(lambda: store.fetchval("select balance from account"), lambda usd: usd > 0)
+    async with store.transaction() as db:
+        now = roost.clock.seconds()
+        account_id = await db.fetchval("select id from account")
+        await suspend(db, account_id, "operator", "owes", now)
+        await db.execute(
+            "update account set charge_tries = 3, charge_again = $1, card_last_four = '4242'", now
+        )
+        await db.execute(
+            "update api_user set last_login = $1, last_login_status = 'failed', tfa_counter = 9",
+            now,
+        )
+    await lab.post("/reset")
+    assert await store.fetchval("select last_login_status from api_user") != "failed"
+    after = [await kept_rows(store, name) for name in ("account", "api_user", "token")]
+    assert after == before
+    account = await lab.api.get("/account")
+    assert (account["balance"], account["balance_uninvoiced"]) == (0, 0)
+    assert (await lab.api.get("/account/notifications"))["results"] == 0
+    assert [each async for each in differences(store)] == []
+    told: list[str] = []
+    await check_all(roost, False, told.append)
+    assert told == []
+
+
+async def test_what_was_made_in_a_time_that_is_skipped_is_made_now(lab: Lab) -> None:
+    store = lab.running.roost.store
+    await lab.put("/clock", {"advance": 400 * 86400})
+    body = {"username": "late", "email": "late@example.com", "restricted": False}
+    await lab.api.post("/account/users", body)
+    await lab.post("/reset")
+    latest = await store.fetchval("select max(created) from api_user")
+    assert latest <= Clock().now()
 
 
 async def test_reset_under_load(tmp_path: Path, database_url: str) -> None:

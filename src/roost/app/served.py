@@ -35,6 +35,7 @@ class Served(BaseModel):
     pid: int
     engines: Literal["auto", "simulated", "local"]
     catalog: Path | None
+    lab: bool = False
     url: str | None = None
     """Where the server listens, or did; None until its state is open."""
 
@@ -66,7 +67,9 @@ def serving(settings: Settings) -> Iterator[Callable[[str | None], None]]:
         if not _lock_waiting(descriptor):
             raise ServedError(f"{settings.state} is being served already; see `roost down`")
         catalog = settings.catalog and settings.catalog.absolute()
-        served = Served(pid=os.getpid(), engines=settings.engines, catalog=catalog)
+        served = Served(
+            pid=os.getpid(), engines=settings.engines, catalog=catalog, lab=settings.lab
+        )
         before = last_served(settings.state) or served
         _write(descriptor, before.model_copy(update={"pid": served.pid, "url": None}))
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 from pydantic import ValidationError
 
+from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.app.terminal import fields
 from roost.cli.lazy import Later, LazyGroup
 from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
-from roost.clock import Clock
 from roost.resources.account.bodies import UpdateAccount
 from roost.resources.account.queries import ListedAccount, exists, list_accounts, set_parent_pays
 from roost.resources.account.service import AccountError, Opened, make_parent, open_account
@@ -126,7 +126,7 @@ def _check(model: type[Body], values: Mapping[str, str]) -> None:
 async def _create(settings: Settings, email: str, company: str, user: str | None) -> Opened:
     try:
         async with open_store(settings) as store, store.transaction() as db:
-            return await open_account(db, Clock(), email, company, user)
+            return await open_account(db, await clock_beside(settings, db), email, company, user)
     except AccountError as error:
         raise click.ClickException(str(error)) from error
 
@@ -140,7 +140,7 @@ async def _tie(settings: Settings, child: int, parent: int) -> str:
     try:
         async with open_store(settings) as store:
             async with store.transaction() as db:
-                name = await make_parent(db, Clock(), child, parent)
+                name = await make_parent(db, await clock_beside(settings, db), child, parent)
             await settle(store)
             return name
     except AccountError as error:
@@ -159,13 +159,15 @@ async def _enroll(settings: Settings, account_id: int, beta_id: str) -> None:
             raise click.ClickException(f"there is no account {account_id}")
         if await betas.find(db, beta_id) is None:
             raise click.ClickException(f"there is no beta program {beta_id}")
-        await betas.enroll(db, account_id, beta_id, Clock().seconds())
+        now = (await clock_beside(settings, db)).seconds()
+        await betas.enroll(db, account_id, beta_id, now)
 
 
 async def _suspend(settings: Settings, account_id: int, reason: str) -> None:
     try:
         async with open_store(settings) as store, store.transaction() as db:
-            await suspension.suspend(db, account_id, "operator", reason, Clock().seconds())
+            now = (await clock_beside(settings, db)).seconds()
+            await suspension.suspend(db, account_id, "operator", reason, now)
     except SuspensionError as error:
         raise click.ClickException(str(error)) from error
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.app.terminal import fields
 from roost.cli.options import (
@@ -18,7 +19,6 @@ from roost.cli.options import (
     show_all,
     state_option,
 )
-from roost.clock import Clock
 from roost.resources.account.queries import exists
 from roost.resources.payments import credit_queries
 from roost.resources.payments.credit_queries import Credit
@@ -89,7 +89,8 @@ async def _give(
     async with open_store(settings) as store, store.transaction() as db:
         _check(await exists(db, account), account)
         try:
-            return await give_credit(db, account, usd, reason, key, Clock().seconds())
+            now = (await clock_beside(settings, db)).seconds()
+            return await give_credit(db, account, usd, reason, key, now)
         except CreditError as error:
             raise click.ClickException(str(error)) from None
 

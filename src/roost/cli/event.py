@@ -1,10 +1,12 @@
 """`roost event`: what all accounts are told."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
+from roost.app.lab.clock import clock_beside
 from roost.app.operator.events import tail as tail_events
 from roost.app.state import open_store
 from roost.app.table import line
@@ -62,7 +64,7 @@ def tail(
     status: str | None,
     user: str | None,
     resource: tuple[str | None, str | None],
-    since: datetime | None,
+    since: timedelta | None,
     follow: bool,
     limit: int,
     as_json: bool,
@@ -75,15 +77,22 @@ def tail(
         username=user,
         entity_type=resource[0],
         entity_id=resource[1],
-        since=since,
     )
-    run(_tail(settings, wanted, limit, follow, as_json))
+    run(_tail(settings, wanted, since, limit, follow, as_json))
 
 
 async def _tail(
-    settings: Settings, wanted: Wanted, limit: int, follow: bool, as_json: bool
+    settings: Settings,
+    wanted: Wanted,
+    since: timedelta | None,
+    limit: int,
+    follow: bool,
+    as_json: bool,
 ) -> None:
     async with open_store(settings) as store:
+        if since is not None:
+            now = (await clock_beside(settings, store)).now()
+            wanted = replace(wanted, since=now - since)
         async for each in tail_events(store, wanted, limit, follow):
             click.echo(to_json(fields(each)) if as_json else _line(each))
 

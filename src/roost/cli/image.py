@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from roost.app.images import BUILDERS, build_image
+from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.cli.options import (
     json_option,
@@ -16,7 +17,6 @@ from roost.cli.options import (
     show_all,
     state_option,
 )
-from roost.clock import Clock
 from roost.core.catalog import load
 from roost.engines.qemu.images.commands import ImageError
 from roost.engines.qemu.images.importing import import_image
@@ -99,7 +99,8 @@ async def _import(
     if not listed:
         size = found.info.virtual_size
         async with open_store(settings) as database:
-            await offer(database, image_id, label or image_id, size, Clock().now())
+            now = (await clock_beside(settings, database)).now()
+            await offer(database, image_id, label or image_id, size, now)
 
 
 def _say(image_id: str, text: str) -> None:

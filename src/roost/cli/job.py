@@ -1,11 +1,13 @@
 """`roost job`: what is being done, what waits and what has failed."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
 import click
 
+from roost.app.lab.clock import clock_beside
 from roost.app.operator import jobs
 from roost.app.state import open_store
 from roost.app.terminal import Shown
@@ -51,7 +53,7 @@ def list_(
     kind: str | None,
     resource: str | None,
     account: int | None,
-    older: datetime | None,
+    older: timedelta | None,
     scheduled: bool,
     limit: int,
     as_json: bool,
@@ -65,11 +67,11 @@ def list_(
         kind=kind,
         resource=resource,
         account_id=account,
-        before=older,
         scheduled=scheduled or bool(kind or resource or status or older),
         limit=limit + 1,
     )
-    show_rows(run(_list(read_served_settings(state=state), wanted)), limit, _COLUMNS, as_json)
+    found = run(_list(read_served_settings(state=state), wanted, older))
+    show_rows(found, limit, _COLUMNS, as_json)
 
 
 @job.command()
@@ -98,8 +100,11 @@ def cancel(state: Path | None, job_id: int) -> None:
     click.echo(run(_cancel(read_served_settings(state=state), job_id)))
 
 
-async def _list(settings: Settings, wanted: Wanted) -> list[ListedJob]:
+async def _list(settings: Settings, wanted: Wanted, older: timedelta | None) -> list[ListedJob]:
     async with open_store(settings) as store:
+        if older is not None:
+            now = (await clock_beside(settings, store)).now()
+            wanted = replace(wanted, before=now - older)
         return await list_jobs(store, wanted)
 
 
@@ -110,9 +115,9 @@ async def _describe(settings: Settings, job_id: int) -> Shown:
 
 async def _retry(settings: Settings, job_id: int) -> None:
     async with open_store(settings) as store:
-        await jobs.retry(store, job_id)
+        await jobs.retry(store, await clock_beside(settings, store), job_id)
 
 
 async def _cancel(settings: Settings, job_id: int) -> str:
     async with open_store(settings) as store:
-        return await jobs.cancel(store, job_id)
+        return await jobs.cancel(store, await clock_beside(settings, store), job_id)

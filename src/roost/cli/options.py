@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Coroutine, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -12,7 +12,6 @@ import uvloop
 
 from roost.app.served import last_served
 from roost.app.terminal import Shown, fields, to_json, to_lines, to_table
-from roost.clock import Clock
 from roost.core.billing.charges import CENT
 from roost.errors import OperatorError
 from roost.ids import MAX_ID
@@ -64,14 +63,14 @@ _CATALOG = click.option(
 )
 
 
-def ago(context: click.Context, parameter: click.Parameter, text: str | None) -> datetime | None:
-    """A time that long ago, for an option."""
+def ago(context: click.Context, parameter: click.Parameter, text: str | None) -> timedelta | None:
+    """How long ago something is to be, for an option."""
     if text is None:
         return None
     found = re.fullmatch(r"([0-9]{1,5})([smhd])", text)
     if found is None:
         raise click.BadParameter("must be like 90s, 10m, 2h or 3d", context, parameter)
-    return Clock().now() - timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 def state_option(command: F) -> F:
@@ -135,7 +134,7 @@ def read_served_settings(**options: object) -> Settings:
         return settings
     if served is None:
         raise click.ClickException(f"{settings.state} has never been served")
-    remembered = {"engines": served.engines, "catalog": served.catalog}
+    remembered = {"engines": served.engines, "catalog": served.catalog, "lab": served.lab}
     given = {name: value for name, value in options.items() if value is not None}
     return settings.model_copy(update={**remembered, **given})
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 import click
 
+from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.cli.options import ID, USD, read_served_settings, run, state_option
-from roost.clock import Clock
 from roost.resources.account.queries import exists
 from roost.resources.payments.service import record, settle
 from roost.settings import Settings
@@ -41,14 +41,15 @@ def settle_one(state: Path | None, payment: int, status: Literal["accepted", "de
 async def _record(settings: Settings, account: int, usd: Decimal) -> int:
     async with open_store(settings) as store, store.transaction() as db:
         await _check(db, account)
-        return await record(db, account, usd, Clock().seconds())
+        return await record(db, account, usd, (await clock_beside(settings, db)).seconds())
 
 
 async def _settle(
     settings: Settings, payment: int, status: Literal["accepted", "declined"]
 ) -> None:
     async with open_store(settings) as store, store.transaction() as db:
-        if not await settle(db, payment, status, Clock().seconds()):
+        now = (await clock_beside(settings, db)).seconds()
+        if not await settle(db, payment, status, now):
             raise click.ClickException(f"There is no pending payment {payment}")
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.app.terminal import fields
 from roost.cli.options import USD, json_option, read_served_settings, run, show_all, state_option
-from roost.clock import Clock
 from roost.resources.promotions import queries
 from roost.resources.promotions.queries import ListedCode, PromoCode
 from roost.resources.promotions.rules import CODE, SERVICE_TYPES
@@ -81,6 +81,7 @@ def create(
     """Let new accounts redeem CODE for USD."""
     if monthly_cap is not None and monthly_cap > usd:
         raise click.BadParameter("must not be more than USD", param_hint="--monthly-cap")
+    settings = read_served_settings(state=state)
     new = PromoCode(
         code=code,
         summary=summary or f"${usd:.2f} credit",
@@ -92,9 +93,9 @@ def create(
         days=days,
         ends=until,
         uses_left=uses,
-        created=Clock().seconds(),
+        created=run(_now(settings)),
     )
-    run(_create(read_served_settings(state=state), new))
+    run(_create(settings, new))
 
 
 @promo.command("list")
@@ -112,6 +113,11 @@ def list_all(state: Path | None, as_json: bool) -> None:
 def delete(state: Path | None, code: str) -> None:
     """Let nobody redeem CODE any more; accounts keep what they were promised."""
     run(_delete(read_served_settings(state=state), code))
+
+
+async def _now(settings: Settings) -> datetime:
+    async with open_store(settings) as store:
+        return (await clock_beside(settings, store)).seconds()
 
 
 async def _create(settings: Settings, new: PromoCode) -> None:

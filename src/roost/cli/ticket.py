@@ -9,12 +9,12 @@ import click
 from pydantic import TypeAdapter, ValidationError
 
 from roost.app.groups import GROUPS
+from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.app.support import attachments
 from roost.app.terminal import fields
 from roost.cli import ticket_view
 from roost.cli.options import json_option, read_served_settings, run, show_all, state_option
-from roost.clock import Clock
 from roost.core.events.log import EventListener
 from roost.ids import MAX_ID
 from roost.jobs.queue import JobQueue
@@ -148,12 +148,10 @@ def _write(
     state: Path | None, act: Callable[[Connection, JobQueue], Coroutine[None, None, T]]
 ) -> T:
     async def work() -> T:
-        queue = JobQueue(GROUPS.jobs, Clock(), EventListener(Clock()))
-        async with (
-            open_store(read_served_settings(state=state)) as store,
-            store.transaction() as db,
-        ):
-            return await act(db, queue)
+        settings = read_served_settings(state=state)
+        async with open_store(settings) as store, store.transaction() as db:
+            clock = await clock_beside(settings, db)
+            return await act(db, JobQueue(GROUPS.jobs, clock, EventListener(clock)))
 
     return _run(work())
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
+from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.app.terminal import fields
 from roost.cli.options import ID, json_option, read_served_settings, run, show_all, state_option
-from roost.clock import Clock
 from roost.core.scopes import Scopes
 from roost.resources.account.queries import find_operator, find_user
 from roost.resources.tokens.queries import KEPT, TokenRow, find_uses, list_tokens, revoke_token
@@ -89,15 +89,16 @@ def suggest(state: Path | None, token_id: int) -> None:
 
 async def _uses(settings: Settings, token_id: int) -> list[str] | None:
     async with open_store(settings) as store:
-        return await find_uses(store, token_id, (Clock().now() - KEPT).date())
+        now = (await clock_beside(settings, store)).now()
+        return await find_uses(store, token_id, (now - KEPT).date())
 
 
 async def _create(
     settings: Settings, label: str, scopes: Scopes, user: str | None, days: int | None
 ) -> str:
-    clock = Clock()
-    expiry = None if days is None else clock.seconds() + timedelta(days=days)
     async with open_store(settings) as store, store.transaction() as db:
+        clock = await clock_beside(settings, db)
+        expiry = None if days is None else clock.seconds() + timedelta(days=days)
         user_id = await (find_operator(db) if user is None else find_user(db, user))
         if user_id is None:
             missing = f"there is no user {user}" if user else "say whose token it is with --user"
@@ -112,6 +113,7 @@ async def _list(settings: Settings) -> list[TokenRow]:
 
 async def _revoke(settings: Settings, token_id: int) -> bool:
     async with open_store(settings) as store:
-        revoked = await revoke_token(store, token_id, Clock().seconds())
+        now = (await clock_beside(settings, store)).seconds()
+        revoked = await revoke_token(store, token_id, now)
         await settle(store)
         return revoked

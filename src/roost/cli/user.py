@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter, ValidationError
 
+from roost.app.lab.clock import clock_beside
 from roost.app.state import open_store
 from roost.cli.options import read_served_settings, run, state_option
-from roost.clock import Clock
 from roost.resources.account.queries import find_user
 from roost.resources.devices.queries import forget_all
 from roost.resources.two_factor.service import forget
@@ -61,7 +61,8 @@ def _read() -> str:
 
 async def _set(settings: Settings, username: str, hashed: str) -> bool:
     async with open_store(settings) as store, store.transaction() as db:
-        user_id = await set_password(db, username, hashed, Clock().seconds())
+        now = (await clock_beside(settings, db)).seconds()
+        user_id = await set_password(db, username, hashed, now)
         if user_id is not None:
             await forget_all(db, user_id)
         return user_id is not None

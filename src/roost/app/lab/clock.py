@@ -8,6 +8,7 @@ from roost.app.lab.queries import Offset
 from roost.clock import Clock
 from roost.errors import invalid
 from roost.jobs.queries import READY
+from roost.settings import Settings
 from roost.store import Queries, Store, notify
 
 _CHANNEL = "lab_clock"
@@ -91,3 +92,11 @@ class LabClock(Clock):
 
     async def _reload(self) -> None:
         self.follow(await queries.find_offset(self._store))
+
+
+async def clock_beside(settings: Settings, db: Queries) -> Clock:
+    """The clock of a command beside a server: the lab's, where the server has one."""
+    if not settings.lab:
+        return Clock()
+    await queries.add_offset(db)
+    return Clock(timedelta(seconds=(await queries.find_offset(db)).offset_seconds))

@@ -1,7 +1,7 @@
 """SQL of the lab: the clock's offset, and all tables at once."""
 
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from graphlib import TopologicalSorter
 from typing import Literal, Protocol
 
@@ -124,6 +124,27 @@ async def empty(db: Queries, tables: Iterable[Table]) -> None:
 
 async def drop_private_images(db: Queries) -> None:
     await db.execute("delete from image where account_id is not null")
+
+
+async def set_defaults(db: Queries, table: Table, columns: Iterable[str]) -> None:
+    """Of all rows."""
+    values = ", ".join(f'"{column}" = default' for column in columns)
+    await db.execute(f'update "{table.name}" set {values}')  # noqa: S608  (names of the schema)
+
+
+async def limit_times(db: Queries, table: Table, now: datetime) -> None:
+    """Nothing has happened later than `now`; when things expire stays."""
+    names = await db.fetchval(
+        """
+        select array_agg(a.attname::text) from pg_attribute a
+        where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped
+            and a.atttypid = 'timestamp'::regtype and a.attname not like '%expiry'
+        """,
+        table.name,
+    )
+    # `least` takes null for nothing at all.
+    values = ", ".join(f'"{n}" = case when "{n}" > $1 then $1 else "{n}" end' for n in names)
+    await db.execute(f'update "{table.name}" set {values}', now)  # noqa: S608  (the same)
 
 
 class Sink(Protocol):

@@ -23,6 +23,27 @@ _IDENTITY = {"account", "api_user", "token", "authorized_app", "oauth_client", "
 _KEPT = {*_IDENTITY, "setting", "image", "host"}
 """What a reset keeps, though no private image. The catalogue's other tables are filled again."""
 
+_STAYS = {
+    "account": {
+        *("id", "euuid", "created", "company", "first_name", "last_name", "email", "address_1"),
+        *("address_2", "city", "state", "zip", "country", "phone", "tax_id", "parent_id"),
+        *("parent_pays", "limits", "canceled", "canceled_by", "cancel_comments", "closed"),
+        "erased",
+    },
+    "api_user": {
+        *("id", "account_id", "username", "email", "restricted", "created", "user_type"),
+        *("password_hash", "password_created", "tfa_secret", "tfa_enabled", "tfa_scratch"),
+        *("tfa_expiry", "timezone", "email_notifications", "lish_auth_method"),
+        *("authorized_keys", "preferences", "account_access", "rights", "phone_number"),
+    },
+    "token": {
+        *("id", "user_id", "label", "hash", "prefix", "scopes", "created", "expiry", "revoked"),
+        *("kind", "app_id", "made_by"),
+    },
+}
+"""Who accounts and users are, and what lets them in. All else in these tables, such as what an
+account owes, is what they have done: it goes back to the column's default."""
+
 _SEALED_TEXT = b"the state of a Roost"
 
 _BUSY = (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError)
@@ -30,14 +51,27 @@ _UNFIT = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, KeyError
 
 
 async def reset(lab: Lab) -> None:
-    """Drop all but accounts, users, tokens and OAuth apps; ids and the time start again."""
+    """Drop all but accounts, users, tokens and OAuth apps; ids and the time start again.
+
+    What is kept was made now at the latest: the time that was skipped has not been.
+    """
     async with _replacing(lab, None) as (db, tables):
         await queries.empty(db, [table for table in tables if table.name not in _KEPT])
         await queries.drop_private_images(db)
+        for table in tables:
+            if table.name in _IDENTITY:
+                await _restore_identity(db, table)
         await begin_schedules(db, _real_time())
         await restore(lab.engines.all(), {})
         former = await _attachment_keys(lab)
     await _delete_attachments(lab, former)
+
+
+async def _restore_identity(db: Queries, table: Table) -> None:
+    stays = _STAYS.get(table.name)
+    if stays is not None:
+        await queries.set_defaults(db, table, [c for c in table.columns if c not in stays])
+    await queries.limit_times(db, table, _real_time().replace(microsecond=0))
 
 
 async def save(lab: Lab, file: IO[bytes]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from roost.app.groups import GROUPS
+from roost.app.lab.clock import clock_beside
 from roost.app.operator import hosts
 from roost.clock import Clock
 from roost.core.catalog import load
@@ -48,7 +49,7 @@ class _Mover:
 
     @classmethod
     async def of(cls, store: Store, settings: Settings) -> "_Mover":
-        clock = Clock()
+        clock = await clock_beside(settings, store)
         services = Services(
             await DISK.run(load, settings.catalog),
             JobQueue(GROUPS.jobs, clock, EventListener(clock)),

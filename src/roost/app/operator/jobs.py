@@ -26,15 +26,15 @@ async def describe(db: Queries, job_id: int) -> Shown:
     found = await list_jobs(db, Wanted(job_id=job_id, limit=1))
     if not found:
         raise _no_job(job_id)
-    kind = _queue().kinds.by_name.get(found[0].kind)
+    kind = next((each for each in GROUPS.jobs if each.name == found[0].kind), None)
     steps = [] if kind is None else [step.name for step in kind.steps]
     tries = None if kind is None else kind.retry_of(found[0].step).attempts
     return {**fields(found[0]), "attempts_at_most": tries, "steps": steps}
 
 
-async def retry(store: Store, job_id: int) -> None:
+async def retry(store: Store, clock: Clock, job_id: int) -> None:
     """Have the next attempt of a job that has failed for now at once. Raises JobError."""
-    queue = _queue()
+    queue = _queue(clock)
 
     async def work(db: Connection) -> None:
         if await queue.hasten(db, job_id):
@@ -45,9 +45,9 @@ async def retry(store: Store, job_id: int) -> None:
     await store.commit(work)
 
 
-async def cancel(store: Store, job_id: int) -> str:
+async def cancel(store: Store, clock: Clock, job_id: int) -> str:
     """Stop a job and have undone what it did; returns what becomes of it. Raises JobError."""
-    queue = _queue()
+    queue = _queue(clock)
 
     async def work(db: Connection) -> str:
         job = await _find(db, job_id)
@@ -62,8 +62,7 @@ async def cancel(store: Store, job_id: int) -> str:
     return await store.commit(work)
 
 
-def _queue() -> JobQueue:
-    clock = Clock()
+def _queue(clock: Clock) -> JobQueue:
     return JobQueue(GROUPS.jobs, clock, EventListener(clock))
 
 
