@@ -11,10 +11,10 @@ from typing import Literal
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.turns import MAX_WAITING
 from roost.engines.simulated.plane import Operation
 from roost.jobs.kinds import Retry
 from roost.jobs.queries import READY
-from roost.resources.compute.locks import MAX_WAITING
 from tests.api.conftest import Account
 from tests.support.client import Answer, Client, Json, until
 from tests.support.disks import engine_of, events, path_of, quiet

@@ -6,6 +6,7 @@ from functools import partial
 
 from roost.core.events import log
 from roost.core.hosts.queries import measure, serving
+from roost.core.turns import FIRST, Turn
 from roost.jobs import Environment, JobKind, Worker, WorkerSettings
 from roost.resources.compute.engine import Power
 from roost.resources.compute.jobs import (
@@ -19,7 +20,7 @@ from roost.resources.compute.jobs import (
     start_delete,
     start_power,
 )
-from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, resource_of
+from roost.resources.compute.locks import CreateArgs, InstanceArgs, resource_of
 from roost.resources.compute.queries import COMPUTE
 from roost.resources.compute.records import InstanceStatus
 from roost.resources.compute.watch_jobs import CHECK, WATCH, WatchArgs, went_off

@@ -3,6 +3,7 @@
 from asyncpg import UniqueViolationError
 
 from roost.core.events import log
+from roost.core.turns import Turn
 from roost.errors import invalid
 from roost.resources.compute import console_service, deletion_service, jobs, queries, service
 from roost.resources.compute.backups import service as backups
@@ -10,7 +11,7 @@ from roost.resources.compute.bodies import BootInstance, CreateInstance, UpdateI
 from roost.resources.compute.configs.queries import ConfigName
 from roost.resources.compute.configs.service import choose_config, find_default_config
 from roost.resources.compute.jobs import start_power
-from roost.resources.compute.locks import Turn, lock, lock_turn
+from roost.resources.compute.locks import lock, lock_turn
 from roost.resources.compute.queries import COMPUTE, INSTANCES, InstanceFacts
 from roost.resources.compute.records import (
     ConsoleRow,

@@ -20,6 +20,7 @@ from roost.core.engine import EngineError, Host
 from roost.core.events import log
 from roost.core.hosts.queries import measure
 from roost.core.planes import Engines
+from roost.core.turns import BEGIN, FIRST, Turn, at_once, begun
 from roost.jobs.kinds import Effect, JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.queue import JobQueue
@@ -41,15 +42,10 @@ from roost.resources.compute.deletion_steps import (
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.locks import (
-    BEGIN,
-    FIRST,
     Begin,
     CreateArgs,
     InstanceArgs,
-    Turn,
-    at_once,
     begin,
-    begun,
     facts_of,
     jobs_on,
     on_instance,

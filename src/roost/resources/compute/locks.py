@@ -1,26 +1,19 @@
-"""Who may work on an instance now: its row, and whose turn it is.
+"""Who may work on an instance now: its row, and whose turn it is (`core.turns`)."""
 
-What follows work that is still under way is queued behind it, as clients do not try again when they
-are told that something is busy. A job that was queued looks at the instance again when its turn
-comes, and only then shows what it does.
-"""
-
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from typing import Literal, TypeVar
 
 from roost.core.context import Context
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
 from roost.core.suspensions import SUSPENDED
+from roost.core.turns import QueuedArgs, Turn, begin_with
 from roost.errors import invalid, not_found
-from roost.jobs.kinds import Action, Effect
-from roost.jobs.model import Job
+from roost.jobs.kinds import Action
 from roost.jobs.queries import Waiting
 from roost.jobs.queue import JobQueue
 from roost.jobs.run import Run
-from roost.jobs.turns import TurnArgs, awaited
-from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
+from roost.jobs.verdicts import Fatal, Verdict
 from roost.resources.compute import queries
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.queries import InstanceFacts
@@ -34,15 +27,13 @@ def resource_of(compute_id: int) -> str:
     return f"compute:{compute_id}"
 
 
-class InstanceArgs(TurnArgs):
+class InstanceArgs(QueuedArgs):
     """Which instance, and who asked."""
 
     compute_id: int
     username: str | None = None
     config_id: int | None = None
     """What is to be booted; None: the config of the last boot."""
-    queued: bool = False
-    """Whether other work was under way when the job was enqueued."""
     shown: Literal["booting", "offline"] = "booting"
     """The status while a guest boots."""
 
@@ -59,36 +50,9 @@ class CreateArgs(InstanceArgs):
 BUSY = "Compute busy."
 """Clients try again on exactly this text."""
 
-MAX_WAITING = 24
-"""Jobs of an instance and of its volumes, behind which nothing more is queued."""
-
-BEGIN = "begin"
-"""The step in which a job looks whether it can still do what was asked for."""
-
 A = TypeVar("A", bound=InstanceArgs)
 Begin = Callable[[Queries, Run[A]], Awaitable[None]]
 Look = Callable[[InstanceFacts], Verdict | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Where a new job stands."""
-
-    queued: bool = False
-    """Behind others, of its own resource or those of `after`."""
-    after: tuple[int, ...] = ()
-    """Jobs of other resources that come before it."""
-    full: bool = False
-    """Whether so many are waiting that nothing more should be queued."""
-
-    @classmethod
-    def behind(cls, jobs: Sequence[Waiting], own: str) -> "Turn":
-        """Behind these jobs; those of the `own` resource are waited for anyhow."""
-        after = tuple(job.id for job in jobs if job.resource != own)
-        return cls(bool(jobs), after, len(jobs) >= MAX_WAITING)
-
-
-FIRST = Turn()
 
 
 async def turn_of(db: Queries, services: Services, compute_id: int) -> Turn:
@@ -109,43 +73,12 @@ async def clones_of(db: Queries, compute_id: int) -> list[str]:
 
 
 def begin(look: Look, show: Begin[A]) -> Action[A]:
-    """The first step of a job that may have been queued.
+    """The first step of a job on an instance that may have been queued, see `begin_with`."""
 
-    `look` says how the job ends when there is nothing to do any more, and raises Fatal when it
-    cannot be done; `show` writes the status that the instance has from now on.
-    """
+    async def find(run: Run[A]) -> InstanceFacts | None:
+        return await queries.find(run.store, run.args.compute_id)
 
-    async def act(run: Run[A]) -> Verdict:
-        if not run.args.queued:
-            return next_step()
-        waits = await awaited(run)
-        facts = None if waits else await queries.find(run.store, run.args.compute_id)
-        if waits or facts is None:
-            return waits or next_step()
-        ended = look(facts)
-        return ended or next_step(writing(show, run))
-
-    return act
-
-
-def at_once(effect: Effect[A]) -> Effect[A]:
-    """What a job that is queued does only when it begins."""
-
-    async def act(db: Queries, job: Job, args: A) -> None:
-        if not args.queued:
-            await effect(db, job, args)
-
-    return act
-
-
-def begun(effect: Effect[A]) -> Effect[A]:
-    """What the end of a job does, unless it was queued and never began."""
-
-    async def act(db: Queries, job: Job, args: A) -> None:
-        if not (args.queued and job.step == BEGIN):
-            await effect(db, job, args)
-
-    return act
+    return begin_with(find, look, show)
 
 
 UNAVAILABLE: tuple[InstanceStatus, ...] = ("deleting", "cloning")

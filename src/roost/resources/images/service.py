@@ -5,12 +5,13 @@ from roost.core.context import Context
 from roost.core.events import log
 from roost.core.limits.check import check_limits
 from roost.core.planes import Engines
+from roost.core.turns import Turn
 from roost.errors import invalid
 from roost.resources.compute.disk_engine import private_image
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.locks import Turn, check_open, lock_turn
+from roost.resources.compute.locks import check_open, lock_turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.references import image_entity
 from roost.resources.images import jobs, locks, queries

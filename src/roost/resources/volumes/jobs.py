@@ -16,10 +16,11 @@ from datetime import datetime
 
 from roost.core.billing.ledger import record
 from roost.core.planes import Engines
+from roost.core.turns import QueuedArgs
 from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
-from roost.jobs.turns import TurnArgs, awaited, in_turn
+from roost.jobs.turns import awaited, in_turn
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import device_queries as slots
@@ -31,12 +32,10 @@ from roost.resources.volumes.queries import VolumeFacts
 from roost.store import Queries
 
 
-class VolumeArgs(TurnArgs):
+class VolumeArgs(QueuedArgs):
     """Which volume."""
 
     volume_id: int
-    queued: bool = False
-    """Whether other work was under way when the job was enqueued."""
 
 
 def on_volume(args: VolumeArgs) -> str:

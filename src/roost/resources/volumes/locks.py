@@ -6,12 +6,13 @@ volumes wait, and the other way round, so that a guest never starts with half of
 
 from roost.core.catalog import Catalog
 from roost.core.context import Context
+from roost.core.turns import Turn
 from roost.errors import invalid, not_found
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs import device_queries as slots
 from roost.resources.compute.locks import BUSY as COMPUTE_BUSY
-from roost.resources.compute.locks import Turn, check_open, clones_of
+from roost.resources.compute.locks import check_open, clones_of
 from roost.resources.compute.locks import resource_of as compute_resource
 from roost.resources.compute.queries import InstanceFacts
 from roost.resources.volumes import queries, rules

@@ -8,10 +8,10 @@ from roost.core.events import log
 from roost.core.hosts.links import Links, Parcel
 from roost.core.neighbours import Neighbour
 from roost.core.planes import Engines
+from roost.core.turns import Turn
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
-from roost.resources.compute.locks import Turn
 from roost.resources.compute.neighbours import AttachedVolume, InstanceVolumes
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, locks, queries, rules

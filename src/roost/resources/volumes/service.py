@@ -10,12 +10,12 @@ from roost.core.events import log
 from roost.core.limits.capacity import choose_host
 from roost.core.limits.host import Promised
 from roost.core.planes import Engines
+from roost.core.turns import FIRST, Turn
 from roost.errors import invalid
 from roost.jobs.queue import JobQueue
 from roost.resources.compute import queries as computes
 from roost.resources.compute.configs.service import choose_config
 from roost.resources.compute.host_queries import of_account
-from roost.resources.compute.locks import FIRST, Turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.volumes import jobs, limits, locks, queries, rules
 from roost.resources.volumes.bodies import AttachVolume, CreateVolume

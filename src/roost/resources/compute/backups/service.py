@@ -7,6 +7,7 @@ from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.events import log
 from roost.core.planes import Engines
+from roost.core.turns import FIRST, Turn
 from roost.errors import Problem, invalid, invalid_fields
 from roost.resources.compute import queries as instances
 from roost.resources.compute.backups import jobs, queries, records, steps
@@ -18,7 +19,7 @@ from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.service import check_space
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.locks import FIRST, CreateArgs, InstanceArgs, Turn, check_idle
+from roost.resources.compute.locks import CreateArgs, InstanceArgs, check_idle
 from roost.resources.compute.queries import COMPUTE, InstanceFacts, NewInstance
 from roost.settings import MAIN_HOST
 from roost.store import Queries
