@@ -343,7 +343,7 @@ def test_lists_for_scripts(server: Server, words: tuple[str, ...], keys: set[str
     assert not any("hash" in key or "secret" in key for row in found for key in row)
 
 
-def test_engines_are_listed(server: Server) -> None:
+def test_engines_are_listed(server: Server, compute_id: int) -> None:
     listed = rows(server, "engine", "list")
     lake = {row["plane"]: row for row in listed if row["region"] == "us-lake"}
     guests = lake["instances"]

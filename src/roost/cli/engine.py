@@ -11,7 +11,7 @@ from roost.app.roost import open_roost
 from roost.cli.options import json_option, read_served_settings, roost_options, run, show_rows
 from roost.settings import Settings
 
-_COLUMNS = ("region", "plane", "engine", "kind", "healthy", "in_use", "detail")
+_COLUMNS = ("region", "plane", "engine", "kind", "healthy", "in_use", "detail", "why")
 
 
 @click.group()
