@@ -13,6 +13,7 @@ import pymysql
 import pytest
 import pytest_asyncio
 
+from roost.core.engine import FullError
 from roost.engines.mariadb.folder import Folder
 from roost.engines.mariadb.server import Server
 from roost.resources.databases.engine import Access, DatabaseSpec
@@ -84,6 +85,26 @@ async def test_servers_that_are_killed_meanwhile_have_all(mariadb: MariadbHarnes
             await Server(node).kill()
         await mariadb.engine.ensure(writer.spec)
         await mariadb.engine.rebuild(writer.spec)
+
+
+@pytest.mark.parametrize("mariadb", [1, 3], indirect=True, ids=["1 node", "3 nodes"])
+async def test_a_backup_gives_way(mariadb: MariadbHarness) -> None:
+    """A server that finds no room for another binary log may end, or go on without logs. So nobody
+    asks it to begin one."""
+    async with _full(mariadb) as writer:
+        nodes = Folder.of(mariadb.root, writer.spec.id).nodes()
+        before = [Server(node).process() for node in nodes]
+        for _ in range(2):
+            with pytest.raises(FullError):
+                await mariadb.engine.back_up(writer.spec.id, 1, replica=True)
+        await mariadb.engine.free(writer.spec.id)
+        assert [Server(node).process() for node in nodes] == before
+        written = len(writer.acknowledged)
+        (mariadb.root / "ballast").unlink()
+        async with asyncio.timeout(120):  # The server looks each minute.
+            while len(writer.acknowledged) < written + 20:
+                await asyncio.sleep(0.2)
+        await mariadb.engine.back_up(writer.spec.id, 1, replica=True)
 
 
 @asynccontextmanager

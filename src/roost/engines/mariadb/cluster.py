@@ -11,7 +11,7 @@ import os
 import secrets
 
 import structlog
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from roost.core.engine import EngineError
 from roost.engines.mariadb import backups, forks, replication
@@ -20,6 +20,7 @@ from roost.engines.mariadb.folder import NUMBERS, Folder
 from roost.engines.mariadb.host import Host, port_of
 from roost.engines.mariadb.logs import Logs, Way, save, unkept
 from roost.engines.mariadb.replication import Source
+from roost.engines.mariadb.roles import Roles, RolesFile
 from roost.engines.mariadb.server import Server, owner
 from roost.engines.mariadb.system_tables import enable_events, load_time_zones
 from roost.engines.mariadb.users import limit_writes, statements
@@ -36,24 +37,17 @@ _HOLD_SECONDS = 20.0
 _log = structlog.get_logger(__name__)
 
 
-class Roles(BaseModel):
-    """What must outlive whoever decides it."""
-
-    primary: int
-    lost: list[int] = []
-    """Nodes whose data are of no use any more."""
-
-
 class Cluster:
     """Whoever calls it holds the folder."""
 
     def __init__(self, host: Host, folder: Folder) -> None:
         self._host = host
         self._folder = folder
+        self._roles = RolesFile(folder)
 
     @property
     def primary(self) -> Folder:
-        return self._folder.node(self._roles().primary)
+        return self._folder.node(self._roles.read().primary)
 
     @property
     def _key(self) -> SecretStr | None:
@@ -62,7 +56,7 @@ class Cluster:
 
     def runs(self) -> bool:
         """Whether all nodes do."""
-        roles = self._roles()
+        roles = self._roles.read()
         return not roles.lost and all(
             Server(node).process() is not None for node in self._folder.nodes()
         )
@@ -85,7 +79,7 @@ class Cluster:
         if way is not None:
             node = self._folder.node(first)
             await forks.fill(self._host, node, spec, way, self._key, first)
-        self._write(Roles(primary=first, lost=[] if way is None else others))
+        self._roles.write(Roles(primary=first, lost=[] if way is None else others))
         self._folder.complete()
 
     async def serve(self, spec: DatabaseSpec) -> bool:
@@ -102,10 +96,10 @@ class Cluster:
 
     async def rebuild(self, spec: DatabaseSpec) -> None:
         """Both replicas follow; one that cannot becomes a copy of the primary."""
-        for number in self._replicas():
-            if number in self._roles().lost or not await self._rejoin(number, spec):
+        for number in self._roles.replicas():
+            if number in self._roles.read().lost or not await self._rejoin(number, spec):
                 await self._copy(number, spec)
-                self._change_lost(number, lost=False)
+                self._roles.change_lost(number, lost=False)
             await load_time_zones(Server(self._folder.node(number)))
         await self._lead(spec)
 
@@ -113,11 +107,11 @@ class Cluster:
         """Replicas first, one after the other; then one of them leads, and the former primary is
         the last. Where none can, the primary is down for a moment."""
         following = []
-        for number in self._replicas():
+        for number in self._roles.replicas():
             await Server(self._folder.node(number)).stop()
-            if number not in self._roles().lost and await self._rejoin(number, spec):
+            if number not in self._roles.read().lost and await self._rejoin(number, spec):
                 following.append(number)
-        former = self._roles().primary
+        former = self._roles.read().primary
         if not following or not await self._hand_over(spec, following[0]):
             await Server(self.primary).stop()
             await self._start(former, spec)
@@ -144,16 +138,18 @@ class Cluster:
     async def free(self) -> None:
         """A replica that was away must have what it missed, or is copied anew."""
         logs = Logs(self._folder)
-        if Server(self.primary).process() is not None:
+        if Server(self.primary).process() is None:
+            return
+        with unkept():
             await logs.keep(self.primary, purge=True)
-            for node in self._following():
+            for node in self._roles.following():
                 if Server(node).process() is not None:
                     await logs.purge(node)
 
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         node = self.primary
         if replica:
-            running = [n for n in self._following() if Server(n).process() is not None]
+            running = [n for n in self._roles.following() if Server(n).process() is not None]
             node = running[0] if running else node
         await save(self._folder, self.primary, node, backup_id)
 
@@ -163,13 +159,13 @@ class Cluster:
 
     async def restore(self, spec: DatabaseSpec, backup_id: int) -> None:
         """The primary is restored; replicas are copied from it."""
-        roles, node = self._roles(), self.primary
+        roles, node = self._roles.read(), self.primary
         await backups.settle(node)
         await backups.unpack(node, self._folder.backup(backup_id), self._key)
         with unkept():
             await self.archive()
         await self.stop()
-        self._write(Roles(primary=roles.primary, lost=self._replicas()))
+        self._roles.write(Roles(primary=roles.primary, lost=self._roles.replicas()))
 
         async def serve() -> None:
             await self._start(roles.primary, spec)
@@ -197,11 +193,10 @@ class Cluster:
         if certain and await self._fail_over(spec, replicas, _APPLY_SECONDS):
             return True
         try:
-            await self._start(self._roles().primary, spec)
+            await self._start(self._roles.read().primary, spec)
         except EngineError:
-            if not replicas:
-                raise
-            if not await self._fail_over(spec, replicas, replication.CATCH_UP_SECONDS):
+            patience = replication.CATCH_UP_SECONDS
+            if not replicas or not await self._fail_over(spec, replicas, patience):
                 raise
             if not certain:
                 _log.warning("database_failed_over_without_certainty", database=spec.id)
@@ -212,15 +207,15 @@ class Cluster:
     async def _received(self) -> list[int]:
         """The replicas that answer and follow."""
         found = []
-        for number in self._replicas():
-            server, lost = Server(self._folder.node(number)), number in self._roles().lost
+        for number in self._roles.replicas():
+            server, lost = Server(self._folder.node(number)), number in self._roles.read().lost
             if not lost and await server.answers() and await replication.following(server):
                 found.append(number)
         return found
 
     async def _fail_over(self, spec: DatabaseSpec, replicas: list[int], seconds: float) -> bool:
         """Whether one leads: it must have applied all that was received within the time."""
-        former = self._roles().primary
+        former = self._roles.read().primary
         await self._host.firewall.close(spec.id)
         await Server(self._folder.node(former)).kill()
         received = {}
@@ -232,8 +227,8 @@ class Cluster:
             _log.warning("database_not_failed_over", database=spec.id, behind=winner)
             return False
         await DISK.finish(Logs(self._folder).break_off, received[winner])
-        lost = sorted({*self._roles().lost, former})
-        self._write(Roles(primary=winner, lost=lost))
+        lost = sorted({*self._roles.read().lost, former})
+        self._roles.write(Roles(primary=winner, lost=lost))
         _log.warning("database_failed_over", database=spec.id, former=former, primary=winner)
         return True
 
@@ -243,14 +238,12 @@ class Cluster:
         The former primary counts as lost until it follows: whoever is killed in between leaves one
         that is copied anew.
         """
-        roles, server = self._roles(), Server(self.primary)
+        roles, server = self._roles.read(), Server(self.primary)
         former = roles.primary
         if not await server.answers():
             return False
-        near = await replication.written(server)
-        if not await replication.has_applied(
-            Server(self._folder.node(winner)), near, _APPLY_SECONDS
-        ):
+        near, node = await replication.written(server), self._folder.node(winner)
+        if not await replication.has_applied(Server(node), near, _APPLY_SECONDS):
             _log.warning("database_not_handed_over", database=spec.id, behind=winner)
             return False
         await self._host.firewall.close(spec.id)
@@ -264,20 +257,20 @@ class Cluster:
         with unkept():
             await self.archive()
         await DISK.finish(Logs(self._folder).break_off, position)
-        self._write(Roles(primary=winner, lost=sorted({*roles.lost, former})))
+        self._roles.write(Roles(primary=winner, lost=sorted({*roles.lost, former})))
         await server.stop()
         await self._lead(spec)
         await self._start(former, spec)
         await replication.follow(Server(self._folder.node(former)), self._source(), position)
         if await self._follows(self._folder.node(former)):
-            self._change_lost(former, lost=False)
+            self._roles.change_lost(former, lost=False)
         return True
 
     async def _lead(self, spec: DatabaseSpec) -> None:
         """Of the one that is written down, and nobody else; then clients reach it."""
         server, source = Server(self.primary), self._source()
         following = []
-        for node in self._following():
+        for node in self._roles.following():
             if await Server(node).answers():
                 await self._turn(node, source)
                 following.append(node)
@@ -321,7 +314,7 @@ class Cluster:
     async def _copy(self, number: int, spec: DatabaseSpec) -> None:
         """A replica from what the primary has, which goes on meanwhile."""
         node = self._folder.node(number)
-        self._change_lost(number, lost=True)
+        self._roles.change_lost(number, lost=True)
         await Server(node).stop()
         await self._lead(spec)  # Without a replica no commit waits, which the copy would wait for.
         server = Server(self.primary)
@@ -344,36 +337,13 @@ class Cluster:
         self._host.limits.put(node, spec)
         await server.start(self._key)
 
-    def _replicas(self) -> list[int]:
-        primary = self._roles().primary
-        return [number for number in NUMBERS if number != primary]
-
-    def _following(self) -> list[Folder]:
-        """Replicas with data that are of use."""
-        lost = self._roles().lost
-        return [self._folder.node(each) for each in self._replicas() if each not in lost]
-
     def _ends(self) -> list[tuple[str, int]]:
         """Where clients find the primary, then the replicas."""
         addresses, port = self._host.addresses, port_of(self._folder)
         ends = [(addresses.listen, port)]
-        return (
-            ends
-            if addresses.replicas_listen is None
-            else [*ends, (addresses.replicas_listen, port)]
-        )
+        beside = addresses.replicas_listen
+        return ends if beside is None else [*ends, (beside, port)]
 
     def _source(self) -> Source:
         password = SecretStr(self._folder.read("replication"))
         return Source(self._host.addresses.listen, port_of(self.primary), password)
-
-    def _roles(self) -> Roles:
-        return Roles.model_validate_json(self._folder.read("roles") or '{"primary": 1}')
-
-    def _write(self, roles: Roles) -> None:
-        self._folder.write("roles", roles.model_dump_json())
-
-    def _change_lost(self, number: int, *, lost: bool) -> None:
-        roles = self._roles()
-        left = {*roles.lost} - {number}
-        self._write(Roles(primary=roles.primary, lost=sorted(left | ({number} if lost else set()))))

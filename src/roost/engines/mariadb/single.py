@@ -81,7 +81,8 @@ class Single:
         await limit_writes(self._server, spec)
 
     async def free(self) -> None:
-        await self.archive()
+        with unkept():
+            await self.archive()
 
     async def back_up(self, backup_id: int, *, replica: bool) -> None:
         await save(self._folder, self._folder, self._folder, backup_id)

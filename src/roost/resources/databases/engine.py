@@ -198,7 +198,10 @@ class DatabaseEngine(Protocol):
         """The user may write or not, as `spec.full` says; its connections end if that changes."""
 
     async def free(self, database_id: int) -> None:
-        """Remove from the disk what servers write for replicas and forks, and these have by now."""
+        """Remove from the disk what servers write for replicas and forks, and these have by now.
+
+        What cannot be kept beside the backups, as the host has no room, stays.
+        """
 
     async def back_up(self, database_id: int, backup_id: int, *, replica: bool) -> None:
         """Copy all data as of one moment, while they are written. A whole copy stays as it is.
