@@ -96,15 +96,18 @@ Fit = Callable[[Scene], Awaitable[tuple[str, Json]]]
 
 
 async def attempt(endpoint: Endpoint, client: Client, roost: Roost, account: Account) -> Attempt:
-    """A call that succeeds, unless something else comes first."""
+    """A call that succeeds, unless something else comes first; nothing works on the instance."""
     own = FITS.get(endpoint.name)
     if own is None:
         values = await make_sample(endpoint, client, roost, account)
         body = None if endpoint.body is None else {**example(endpoint.body)}
-        return Attempt(int(values[0]), endpoint.method, fill(endpoint, values), body)
+        path, compute_id = fill(endpoint, values), int(values[0])
+        await quiet(client, f"{INSTANCES}/{compute_id}")
+        return Attempt(compute_id, endpoint.method, path, body)
     compute_id = int((await made(client, tags=["blue"]))["id"])
     scene = Scene(client, roost, account, compute_id, f"{INSTANCES}/{compute_id}")
     path, body = await own(scene)
+    await quiet(client, scene.path)
     return Attempt(compute_id, endpoint.method, path, body)
 
 
