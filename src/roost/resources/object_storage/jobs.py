@@ -23,7 +23,7 @@ from roost.jobs.kinds import JobArgs, JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, again, done, fail, next_step, writing
-from roost.resources.object_storage import key_queries, orphans, queries, usage_queries
+from roost.resources.object_storage import key_queries, orphan_steps, queries, usage_queries
 from roost.resources.object_storage.engine import (
     OBJECT_PLANE,
     BucketSpec,
@@ -77,7 +77,7 @@ async def bring_bucket(run: Run[BucketArgs]) -> Verdict:
         await engine.close_bucket(spec)
     else:
         try:
-            await orphans.put(run.store, engine, spec)
+            await orphan_steps.put(run.store, engine, spec)
         except EngineError as error:
             if not (error.lasting and spec.is_new):
                 raise

@@ -15,7 +15,7 @@ from roost.resources.object_storage import (
     adoption_jobs,
     jobs,
     key_queries,
-    orphans,
+    orphan_steps,
     queries,
     usage_queries,
 )
@@ -55,12 +55,12 @@ async def _look_around(run: Run[JobArgs], queue: JobQueue) -> None:
     for region, engine in run.get(Engines).by_region(OBJECT_PLANE).items():
         try:
             held = await engine.buckets()
-            for name, each in (await orphans.unknown(run.store, region, held)).items():
+            for name, each in (await orphan_steps.unknown(run.store, region, held)).items():
                 if each.mark is None and each.maker is not None:
                     async with run.store.transaction() as db:
                         made = MadeBucket(name, each.maker)
                         await adoption_jobs.look(db, queue, region, made)
-                await orphans.remove(run.store, region, engine, name, each)
+                await orphan_steps.remove(run.store, region, engine, name, each)
             unmarked = [name for name, each in held.items() if each.mark is None]
             for bucket_id in await queries.applied_in(run.store, region, unmarked):
                 async with run.store.transaction() as db:
