@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from roost.web.registry import Endpoint
+from roost.web.registry import Endpoint, Page
 from tests.api.conftest import Account, NewAccount, NewToken
 from tests.api.samples.paths import missing_path
 from tests.support.browser import open_browser
@@ -44,7 +44,9 @@ async def test_no_rights_are_added(
         assert there.headers["X-Accepted-OAuth-Scopes"] == accepted
 
 
-@pytest.mark.parametrize("endpoint", LATER, ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "endpoint", [each for each in LATER if isinstance(each.returns, Page)], ids=lambda e: e.name
+)
 async def test_later_lists_are_there_only(
     endpoint: Endpoint, nobody: Client, nobody_there: Client, client: Client, linode: Client
 ) -> None:
