@@ -112,7 +112,6 @@ OTHERS = {
     "domains.parsing": "reads zone files and the records of other name servers",
     "domains.wire_parsing": "reads messages of DNS",
     "domains.transfer_client": "fetches zones from other name servers",
-    "object_storage.orphans": "removes what servers have and no row knows",
 }
 """Modules that are of one group alone, and why."""
 
