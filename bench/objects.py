@@ -18,12 +18,12 @@ from yarl import URL
 
 from bench import machine
 from bench.results import Result
-from roost.engines.seaweedfs.objects import SeaweedObjects
+from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import ROOT, Server
 from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec
 
 _ROUNDS, _CHANGES = 10, 10
-_SIZES = (("4 KB", 4 << 10, 300), ("100 MB", 100_000_000, 8))
+_SIZES = (("4 KB", 4 << 10, 300), ("1 MB", 1 << 20, 50), ("100 MB", 100_000_000, 8))
 """What is transferred, bytes, and how often each way."""
 _NAMES = 50
 _NUMBERS = count()
@@ -74,7 +74,8 @@ class _Contest:
         self._roost = roost
         self._s3 = s3
         self._folder = folder
-        self._engine = SeaweedObjects(Server(folder))
+        self._server = Server(folder)
+        self._engine = OwnObjects(self._server)
 
     async def begin(self) -> None:
         """A bucket with a key, and a server that runs."""
@@ -84,6 +85,8 @@ class _Contest:
         await self._settled()
         self._root = Credentials(ROOT, (self._folder / "secret").read_text())
         self._url = await self._engine.endpoint()
+        self._behind = self._server.inner_url()
+        await self._send("PUT", self._signed("PUT", "direct", self._root))
         await self._opens(self._key, "bench")
 
     async def making(self) -> Result:
@@ -99,7 +102,7 @@ class _Contest:
 
     async def changing(self) -> Result:
         """From the change of an ACL to the first answer that obeys it."""
-        await self._send("PUT", self._signed("PUT", "bench/open", self._root), b"x")
+        await self._send("PUT", self._signed("PUT", "bench/open", self._key), b"x")
         taken = list[float]()
         for number in range(_CHANGES):
             acl, wanted = ("private", 403) if number % 2 else ("public-read", 200)
@@ -114,7 +117,7 @@ class _Contest:
         return Result("ACL until it is in force", max(taken), "ms", 100, note=note)
 
     async def transfers(self, method: str, name: str, size: int, times: int) -> Result:
-        """By turns, with a customer's key and with the one that the server's own file has.
+        """By turns, with a customer's key and with the operator's at the server behind the gateway.
 
         Each has objects of its own, as writing over one costs the server more, and goes first as
         often. The quicker quarter counts: now and then the server makes room for a second.
@@ -123,7 +126,7 @@ class _Contest:
         taken: dict[bool, list[float]] = {True: [], False: []}
         for number in range(2 * times):
             own = number % 4 in (1, 2)
-            path = f"bench/{size}-{'own' if own else 'direct'}-{number // 2 % min(_NAMES, times)}"
+            path = f"{'bench' if own else 'direct'}/{size}-{number // 2 % min(_NAMES, times)}"
             url = self._signed(method, path, self._key if own else self._root)
             began = time.perf_counter()
             assert await self._send(method, url, body) == 200
@@ -143,7 +146,7 @@ class _Contest:
     async def _make_directly(self) -> None:
         number = next(_NUMBERS)
         name = f"direct-{number}"
-        await self._engine.put_bucket(BucketSpec(name, "private", False))
+        await self._engine.put_bucket(BucketSpec(name, f"{number}-20300131", "private", False))
         grants = (BucketGrant(name, True),)
         key = KeySpec(f"bench-{number}", f"{number:020}", os.urandom(20).hex(), grants)
         await self._engine.put_key(key)
@@ -174,7 +177,8 @@ class _Contest:
             return answer.status
 
     def _signed(self, method: str, path: str, key: Credentials) -> URL:
-        request = AWSRequest(method, f"{self._url}/{path}")
+        url = self._behind if key is self._root else self._url
+        request = AWSRequest(method, f"{url}/{path}")
         S3SigV4QueryAuth(key, "s3", "us-east-1", 3600).add_auth(request)
         return URL(str(request.url), encoded=True)
 

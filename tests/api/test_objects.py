@@ -50,7 +50,7 @@ async def test_names_up_to_a_delimiter_are_one(client: Client, roost: Roost) -> 
         ("page_size=many", "page_size"),
         ("page_size=-25", "page_size"),
         ("page_size=" + "9" * 30, "page_size"),
-        ("delimiter=-", "delimiter"),
+        (f"delimiter={'-' * 1025}", "delimiter"),
         ("prefix=" + "a" * 1025, "prefix"),
         ("marker=%00", "marker"),
     ],

@@ -5,6 +5,8 @@ import json
 import operator
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -12,12 +14,11 @@ from urllib.parse import quote
 
 import pytest
 
-from roost.engines.seaweedfs.objects import SeaweedObjects
+from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import (
     BucketGrant,
     BucketSpec,
-    HeldBucket,
     KeySpec,
     MadeBucket,
 )
@@ -48,8 +49,8 @@ KEYS: dict[str, KeySpec | None] = {
 
 
 @pytest.fixture(scope="module")
-async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SeaweedObjects]:
-    engine = SeaweedObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
+async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OwnObjects]:
+    engine = OwnObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
     for name in (BUCKET, OTHER):
         await engine.put_bucket(BucketSpec(name, MARK, "private", False))
     for key in KEYS.values():
@@ -60,14 +61,14 @@ async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Seaw
 
 
 @pytest.fixture(params=KEYS)
-async def client(request: pytest.FixtureRequest, engine: SeaweedObjects) -> AsyncIterator[S3Client]:
+async def client(request: pytest.FixtureRequest, engine: OwnObjects) -> AsyncIterator[S3Client]:
     async with client_of(await engine.endpoint(), KEYS[request.param]) as client:
         yield client
 
 
 @pytest.mark.parametrize("source", ["a", "%61", "./a"])
 async def test_nobody_copies_what_they_cannot_read(
-    engine: SeaweedObjects, client: S3Client, source: str
+    engine: OwnObjects, client: S3Client, source: str
 ) -> None:
     await engine.put_bucket(BucketSpec(BUCKET, MARK, "private", False))
     async with client_of(client.url, WRITER) as writer:
@@ -88,7 +89,7 @@ async def test_a_key_sees_its_own_buckets(client: S3Client) -> None:
     assert shown == granted
 
 
-async def test_what_makes_no_bucket(engine: SeaweedObjects, client: S3Client) -> None:
+async def test_what_makes_no_bucket(engine: OwnObjects, client: S3Client) -> None:
     """Names that are no labels, and settings, which are the API's."""
     before = await engine.buckets()
     for name in ("pho.tos", "Photos", "ph", "-photos", "a" * 64, BUCKET):
@@ -103,27 +104,29 @@ async def test_what_makes_no_bucket(engine: SeaweedObjects, client: S3Client) ->
     assert await engine.buckets() == before
 
 
-async def test_who_makes_a_bucket_may_not_use_it(engine: SeaweedObjects, client: S3Client) -> None:
-    """Before Roost has taken it up."""
+async def test_who_makes_a_bucket_is_answered_when_it_can_be_used(
+    engine: OwnObjects, client: S3Client
+) -> None:
+    """The control plane makes it, and lets the key use it, or refuses it."""
     if client.key is None:
         assert await client.status("PUT", "made") == FORBIDDEN
         return
-    name = f"made-by-{client.key.name}"
-    heard = engine.made()
-    first = asyncio.create_task(anext(heard))
-    for _ in range(100):
-        assert await client.status("PUT", name) in (OK, 409)
-        if first.done() or (await asyncio.wait([first], timeout=0.05))[0]:
-            break
+    name, key = f"made-by-{client.key.name}", client.key
+    async with aclosing(engine.made()) as heard:
+        asking = asyncio.create_task(client.status("PUT", name))
+        assert await anext(heard) == MadeBucket(name, key.name)
+        assert name not in await engine.buckets()
+        assert await client.status("GET", name) == 404
         await engine.purge_bucket(name, None)
-    assert await first == MadeBucket(name, client.key.name)
-    await heard.aclose()
-    buckets = await engine.buckets()
-    assert buckets[name] == HeldBucket(None, client.key.name)
-    assert buckets[BUCKET] == HeldBucket(MARK, None)
+        assert await asking == FORBIDDEN
+        asking = asyncio.create_task(client.status("PUT", name))
+        assert await anext(heard) == MadeBucket(name, key.name)
+        await engine.put_bucket(BucketSpec(name, MARK, "private", False))
+        await engine.put_key(replace(key, grants=(*key.grants, BucketGrant(name, True))))
+        assert await asking == OK
+    assert await client.status("PUT", name) == 409
+    assert await client.status("PUT", f"{name}/a", b"x") == OK
     for method, path in (
-        ("GET", name),
-        ("PUT", f"{name}/a"),
         ("GET", f"{name}?acl"),
         ("PUT", f"{name}?acl"),
         ("PUT", f"{name}?policy"),
@@ -132,7 +135,9 @@ async def test_who_makes_a_bucket_may_not_use_it(engine: SeaweedObjects, client:
         ("DELETE", name),
     ):
         assert await client.status(method, path, b"{}") == FORBIDDEN, (method, path)
-    await engine.purge_bucket(name, None)
+    await engine.purge_bucket(name, MARK)
+    assert await client.status("GET", name) == 404
+    await engine.put_key(key)
 
 
 _ROLE = "RoleArn=arn:aws:iam::000000000000:role/a&RoleSessionName=abc"
@@ -164,7 +169,7 @@ _KEY_CALLS = (
 )
 
 
-async def test_no_key_reaches_keys(engine: SeaweedObjects, client: S3Client) -> None:
+async def test_no_key_reaches_keys(engine: OwnObjects, client: S3Client) -> None:
     """By calls of IAM and STS, however they are sent."""
     before = await engine.keys()
     for action in _KEY_CALLS:
@@ -191,7 +196,7 @@ _TABLE_CALLS = (
 )
 
 
-async def test_there_are_no_buckets_of_tables(engine: SeaweedObjects, client: S3Client) -> None:
+async def test_there_are_no_buckets_of_tables(engine: OwnObjects, client: S3Client) -> None:
     """The server has S3 Tables, at the same port, which cannot be switched off."""
     before = await engine.buckets()
     for operation, name in product(_TABLE_CALLS, (BUCKET, OTHER, "tables")):
@@ -222,7 +227,7 @@ async def comes_to(client: S3Client, method: str, path: str, wanted: int) -> Non
     await until(ask, partial(operator.eq, wanted), 10)
 
 
-async def test_a_deleted_key_opens_nothing(engine: SeaweedObjects) -> None:
+async def test_a_deleted_key_opens_nothing(engine: OwnObjects) -> None:
     key = _key("key-9", BucketGrant(BUCKET, True))
     await engine.put_key(key)
     async with client_of(await engine.endpoint(), key) as client:
@@ -231,7 +236,7 @@ async def test_a_deleted_key_opens_nothing(engine: SeaweedObjects) -> None:
         await comes_to(client, "GET", f"{BUCKET}/d", FORBIDDEN)
 
 
-async def test_grants_change_at_once(engine: SeaweedObjects) -> None:
+async def test_grants_change_at_once(engine: OwnObjects) -> None:
     key = _key("key-8", BucketGrant(BUCKET, True))
     await engine.put_key(key)
     async with client_of(await engine.endpoint(), key) as client:
@@ -242,7 +247,7 @@ async def test_grants_change_at_once(engine: SeaweedObjects) -> None:
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-async def test_cors(engine: SeaweedObjects, enabled: bool) -> None:
+async def test_cors(engine: OwnObjects, enabled: bool) -> None:
     await engine.put_bucket(BucketSpec(BUCKET, MARK, "public-read", enabled))
     async with client_of(await engine.endpoint(), None) as client:
         headers = {"Origin": "https://example.com", "Access-Control-Request-Method": "GET"}
@@ -252,10 +257,10 @@ async def test_cors(engine: SeaweedObjects, enabled: bool) -> None:
 
 
 async def test_another_process_adopts_the_server(
-    engine: SeaweedObjects, tmp_path_factory: pytest.TempPathFactory
+    engine: OwnObjects, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = next(tmp_path_factory.getbasetemp().glob("seaweedfs*/objects"))
-    again = SeaweedObjects(Server(folder))
+    again = OwnObjects(Server(folder))
     assert await again.endpoint() == await engine.endpoint()
     assert await again.keys() == await engine.keys()
 
@@ -265,7 +270,7 @@ async def test_a_server_whose_folder_was_deleted_makes_way(tmp_path: Path) -> No
     first = Server(folder)
     await first.ensure()
     shutil.rmtree(folder)
-    again = SeaweedObjects(Server(folder))
+    again = OwnObjects(Server(folder))
     try:
         await again.put_bucket(BucketSpec(BUCKET, MARK, "private", False))
         assert list(await again.buckets()) == [BUCKET]

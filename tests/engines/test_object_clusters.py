@@ -14,7 +14,7 @@ import pytest
 
 from roost.engines.listeners import free_tcp_port
 from roost.engines.seaweedfs.cluster import Cluster, ClusterEntry, read
-from roost.engines.seaweedfs.objects import CLUSTER, SeaweedObjects
+from roost.engines.seaweedfs.objects import SeaweedObjects
 from roost.errors import OperatorError
 from roost.resources.object_storage.engine import (
     BucketGrant,
@@ -87,7 +87,7 @@ async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
             secret_key=_SECRET,
             signing_key=_SIGNING,
         )
-        engine = SeaweedObjects(Cluster(entry), CLUSTER)
+        engine = SeaweedObjects(Cluster(entry))
         await _until_it_serves(entry.url)
         yield Running(engine, volumes)
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from roost.engines.seaweedfs.objects import SeaweedObjects
+from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import Acl, BucketGrant, BucketSpec, KeySpec
 from tests.support.s3 import client_of
@@ -46,9 +46,8 @@ WRITE: dict[Acl, frozenset[str]] = {
     "private": WRITERS,
     "public-read": WRITERS,
     "authenticated-read": WRITERS,
-    "public-read-write": KEYS,
+    "public-read-write": EVERYBODY,
 }
-"""SeaweedFS lets nobody write without a key."""
 
 _LOOKS = ("location", "list uploads", "get tags")
 _READ = ("list", "list v2", "head bucket", "get", "head", "get range", "get by url")
@@ -79,8 +78,8 @@ def allowed(action: str, acl: Acl) -> frozenset[str]:
 
 
 @pytest.fixture(scope="module")
-async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SeaweedObjects]:
-    engine = SeaweedObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
+async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OwnObjects]:
+    engine = OwnObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
     await engine.put_bucket(BucketSpec(OTHERS, MARK, "private", False))
     hidden = ("key-2", "key-3", "key-4")
     await engine.put_bucket(BucketSpec(SECOND, MARK, "private", False, listed_by=hidden))
@@ -92,7 +91,7 @@ async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Seaw
     await engine.shut_down()
 
 
-async def tried(engine: SeaweedObjects, actions: Iterable[str]) -> tuple[dict[str, set[str]], int]:
+async def tried(engine: OwnObjects, actions: Iterable[str]) -> tuple[dict[str, set[str]], int]:
     """By whom each action came to pass, and the number of requests that were made for it."""
     seen, requests, spoilt = dict[str, set[str]](), 0, True
     async with client_of(await engine.endpoint(), CALLERS["unlimited"]) as owner:
@@ -111,7 +110,7 @@ async def tried(engine: SeaweedObjects, actions: Iterable[str]) -> tuple[dict[st
 
 @pytest.mark.spec("A object storage 8 buckets", "A object storage 8 limited")
 @pytest.mark.parametrize("acl", get_args(Acl))
-async def test_buckets(engine: SeaweedObjects, acl: Acl) -> None:
+async def test_buckets(engine: OwnObjects, acl: Acl) -> None:
     """With `pytest -s` it prints what was seen."""
     await engine.put_bucket(BucketSpec(PHOTOS, MARK, acl, False, listed_by=("key-4",)))
     seen, requests = await tried(engine, ACTIONS)
@@ -127,9 +126,7 @@ _OBJECT = ("get", "head", "copy from", "copy to", "put with acl", "put object ac
 
 @pytest.mark.parametrize("acl", get_args(Acl))
 @pytest.mark.parametrize("around", ["private", "public-read-write"])
-async def test_objects_with_an_acl_of_their_own(
-    engine: SeaweedObjects, acl: Acl, around: Acl
-) -> None:
+async def test_objects_with_an_acl_of_their_own(engine: OwnObjects, acl: Acl, around: Acl) -> None:
     """It holds in place of the bucket's, for the names `a`, `b` and `c`."""
     own = dict.fromkeys(("a", "b", "c"), acl)
     await engine.put_bucket(BucketSpec(PHOTOS, MARK, around, False, own, ("key-4",)))

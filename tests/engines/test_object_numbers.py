@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from roost.engines.seaweedfs.objects import SeaweedObjects
+from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import BucketGrant, BucketSpec, KeySpec, Usage, Wanted
 from tests.support.s3 import S3Client, client_of
@@ -23,8 +23,8 @@ KEY = KeySpec("key-1", "A" * 20, "s" * 40, (BucketGrant("photos", True),))
 
 
 @pytest.fixture
-async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SeaweedObjects]:
-    engine = SeaweedObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
+async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OwnObjects]:
+    engine = OwnObjects(Server(tmp_path_factory.mktemp("seaweedfs") / "objects"))
     yield engine
     await engine.shut_down()
 
@@ -36,7 +36,7 @@ async def write(client: S3Client, first: int) -> None:
 
 
 @pytest.mark.timeout(300 + MANY // 50)
-async def test_many_objects(engine: SeaweedObjects) -> None:
+async def test_many_objects(engine: OwnObjects) -> None:
     await engine.put_bucket(BucketSpec("photos", MARK, "private", False))
     await engine.put_key(KEY)
     url = await engine.endpoint()

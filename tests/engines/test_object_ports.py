@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roost.engines import listeners
-from roost.engines.seaweedfs.objects import SeaweedObjects
+from roost.engines.seaweedfs.own import OwnObjects
 from roost.engines.seaweedfs.ports import Ports
 from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import BucketSpec
@@ -33,7 +33,7 @@ async def test_ports_are_drawn_apart_at_the_same_time(
     monkeypatch.setattr(listeners, "_QUIET", range(20_000, 20_060))
     await asyncio.gather(*(asyncio.to_thread(each.settle) for each in regions))
     drawn = [port for each in regions for port in each.read().values()]
-    assert len(drawn) == len(set(drawn)) == 27
+    assert len(drawn) == len(set(drawn)) == 30
     assert all(each.are_settled() for each in regions)
 
 
@@ -55,7 +55,7 @@ def test_one_that_is_twice_in_a_file_is_replaced(regions: list[Ports], tmp_path:
     first.settle()
     after = first.read()
     assert len(set(after.values())) == len(before)
-    kept = {"s3", "master", "filer", "master.grpc", "volume.grpc", "filer.grpc", "s3.grpc"}
+    kept = {"s3", "master", "filer", "master.grpc", "volume.grpc", "filer.grpc", "s3.grpc", "inner"}
     assert {name for name, port in after.items() if port == before[name]} == kept
 
 
@@ -103,7 +103,7 @@ async def test_a_server_whose_ports_were_drawn_twice_starts(tmp_path: Path) -> N
     url = await server.reserve()
     ports = json.loads((tmp_path / "one" / "ports.json").read_text())
     write(tmp_path / "one", {**ports, "volume": ports["s3"], "filer.grpc": ports["master"]})
-    engine = SeaweedObjects(server)
+    engine = OwnObjects(server)
     try:
         await engine.put_bucket(BucketSpec("photos", "1-20300131", "private", False))
         assert (list(await engine.buckets()), (await server.ensure()).url) == (["photos"], url)

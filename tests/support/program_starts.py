@@ -12,9 +12,11 @@ import uvloop
 
 from roost.engines.attachments.bucket import AttachmentBucket
 from roost.engines.qemu.programs import run
+from roost.engines.seaweedfs.cluster import Cluster
 from roost.engines.seaweedfs.objects import SeaweedObjects
-from roost.engines.seaweedfs.server import Server
+from roost.engines.seaweedfs.server import ROOT, Server
 from roost.resources.object_storage.engine import BucketSpec, KeySpec
+from tests.support.seaweed import entry_of
 
 _PROGRAMS = 2000
 _AT_ONCE = 4
@@ -24,16 +26,17 @@ _CONTENT = b"x" * 30_000
 
 def main() -> None:
     """On the loop of the server."""
-    sys.stdout.write(json.dumps(uvloop.run(_start_programs(Server(Path(sys.argv[1]))))))
+    sys.stdout.write(json.dumps(uvloop.run(_start_programs(Path(sys.argv[1])))))
 
 
-async def _start_programs(server: Server) -> dict[str, bool]:
-    """What else went on meanwhile, and still did at the end."""
-    engine = SeaweedObjects(server)
+async def _start_programs(folder: Path) -> dict[str, bool]:
+    """What else went on meanwhile, and still did at the end. The server behind the gateway stands
+    for a cluster, which is spoken with by gRPC."""
     try:
-        await engine.put_bucket(BucketSpec("busy", "1-2030", "private", False))
-        place = await server.ensure()
-        store = AttachmentBucket("busy", place.url, "us-east-1", place.access_key, place.secret)
+        entry = await entry_of(folder)
+        engine = SeaweedObjects(Cluster(entry))
+        await engine.put_bucket(BucketSpec("busy", "1-20300131", "private", False))
+        store = AttachmentBucket("busy", entry.url, "us-east-1", ROOT, entry.secret_key)
         calls, transfers = Rounds(), Rounds()
         async with (
             _repeated(*(calls.of(_use_key(engine, number)) for number in range(_CALLERS))),
@@ -46,7 +49,7 @@ async def _start_programs(server: Server) -> dict[str, bool]:
             assert sum(done) == _PROGRAMS
             return {"grpc": await calls.more(), "transfers": await transfers.more()}
     finally:
-        await engine.shut_down()
+        await Server(folder).stop()
 
 
 async def _programs() -> int:

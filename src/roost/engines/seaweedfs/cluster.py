@@ -1,12 +1,13 @@
 """A SeaweedFS that the operator runs: masters, volume servers, filers and gateways."""
 
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from roost.engines.seaweedfs.server import ROOT, Place
+from roost.engines.seaweedfs.server import ROOT
 from roost.errors import OperatorError
 
 Secret = Annotated[str, Field(min_length=16, max_length=256)]
@@ -30,6 +31,22 @@ class ClusterEntry(BaseModel):
     """`[jwt.filer_signing]` of the filers' security.toml."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a cluster is, and how to be its operator."""
+
+    url: str
+    filer: str
+    """Host and port of its gRPC."""
+    metrics: tuple[str, ...]
+    """The URLs of the counters of each gateway."""
+    secret: str
+    """That of the operator's key."""
+    access_key: str
+    signing_key: str
+    """By which the filer knows the operator."""
+
+
 class Cluster:
     """In place of a server of our own: it is always there, and nobody starts or stops it here."""
 
@@ -41,8 +58,8 @@ class Cluster:
             entry.filer,
             tuple(entry.metrics),
             entry.secret_key,
-            access_key=entry.access_key,
-            signing_key=entry.signing_key,
+            entry.access_key,
+            entry.signing_key,
         )
 
     async def ensure(self) -> Place:

@@ -1,4 +1,4 @@
-"""Buckets and keys on a server of our own, or on a cluster of the operator's."""
+"""Buckets and keys on a cluster of the operator's, whose gateways S3 clients reach."""
 
 import asyncio
 import hashlib
@@ -27,7 +27,6 @@ from roost.engines.seaweedfs.policies import (
     with_probe,
 )
 from roost.engines.seaweedfs.s3 import S3
-from roost.engines.seaweedfs.server import Server
 from roost.resources.object_storage.engine import (
     BucketSpec,
     HeldBucket,
@@ -46,8 +45,8 @@ if TYPE_CHECKING:  # gRPC takes 9 MB: it is loaded when somebody makes a key.
     from roost.engines.seaweedfs.folders import Folders
     from roost.engines.seaweedfs.identities import Identities
 
-OWN, CLUSTER = "seaweedfs", "seaweedfs-cluster"
-"""Names of the engine."""
+CLUSTER = "seaweedfs-cluster"
+"""Name of the engine."""
 _CORS = (
     "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>"
     "<AllowedMethod>GET</AllowedMethod><AllowedMethod>PUT</AllowedMethod>"
@@ -73,11 +72,13 @@ _STARTED = re.compile(r"^process_start_time_seconds ([0-9.e+]+)$", re.M)
 
 
 class SeaweedObjects:
-    """An ObjectEngine. The server starts when something is first asked of it."""
+    """An ObjectEngine. Clients speak with SeaweedFS itself, which has its own ideas of names and of
+    the order of lists (docs/object-storage.md)."""
 
-    def __init__(self, server: Server | Cluster, name: str = OWN) -> None:
+    name = CLUSTER
+
+    def __init__(self, server: Cluster) -> None:
         self._server = server
-        self.name = name
 
     async def endpoint(self) -> str:
         return (await self._server.ensure()).url
@@ -278,7 +279,7 @@ class SeaweedObjects:
         from roost.engines.seaweedfs.identities import Identities
 
         place = await self._server.ensure()
-        return Identities(place.filer, place.signing_key or place.secret)
+        return Identities(place.filer, place.signing_key)
 
     async def _put_identity(self, key: KeySpec, policy: str) -> None:
         """It holds when this returns: the server hears of it a moment later than the filer."""

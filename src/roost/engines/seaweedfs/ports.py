@@ -12,8 +12,9 @@ from roost.engines.listeners import free_tcp_port, tcp_port_is_free
 
 _S3 = "s3"
 _PARTS = (_S3, "master", "volume", "filer")
-_NAMES = (*_PARTS, *(f"{part}.grpc" for part in _PARTS), "metrics")
-"""In the order in which they are settled: clients know the first one, which stays where it can."""
+_NAMES = (*_PARTS, *(f"{part}.grpc" for part in _PARTS), "metrics", "inner")
+"""In the order in which they are settled: clients know the first one, which stays where it can. It
+is the gateway's; the S3 behind that has `inner`."""
 
 
 class Ports:

@@ -3,7 +3,8 @@ host, the other one a cluster that somebody runs."""
 
 from roost.core.planes import Provider, Site
 from roost.engines.seaweedfs import cluster
-from roost.engines.seaweedfs.objects import CLUSTER, OWN, SeaweedObjects
+from roost.engines.seaweedfs.objects import CLUSTER, SeaweedObjects
+from roost.engines.seaweedfs.own import OWN, OwnObjects
 from roost.engines.seaweedfs.server import PROGRAM, Server
 from roost.resources.object_storage.engine import OBJECT_PLANE, ObjectEngine
 
@@ -17,7 +18,7 @@ async def _check(site: Site) -> str | None:
 async def _open(site: Site) -> tuple[ObjectEngine, str]:
     folder = site.settings.state / "seaweedfs" / site.region.id
     server = Server(folder, site.object_domain)
-    return SeaweedObjects(server), f"SeaweedFS, S3 at {await server.reserve()} once it is needed"
+    return OwnObjects(server), f"SeaweedFS, S3 at {await server.reserve()} once it is needed"
 
 
 async def _check_cluster(site: Site) -> str | None:
@@ -31,7 +32,7 @@ async def _open_cluster(site: Site) -> tuple[ObjectEngine, str]:
     file = site.settings.objects_clusters_file
     assert file is not None
     entry = cluster.read(file)[site.region.id]
-    engine = SeaweedObjects(cluster.Cluster(entry), CLUSTER)
+    engine = SeaweedObjects(cluster.Cluster(entry))
     return engine, f"a SeaweedFS cluster, S3 at {entry.url}"
 
 

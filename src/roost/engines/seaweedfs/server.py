@@ -1,4 +1,5 @@
-"""The `weed` of a folder. It belongs to no process of Roost, and outlives them."""
+"""The `weed` of a folder, and the gateway in front of it. Both belong to no process of Roost, and
+outlive them."""
 
 import asyncio
 import contextlib
@@ -7,6 +8,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from roost.endings import SILENT, last_words
 from roost.engines.listeners import LOOPBACK
 from roost.engines.locks import locked
 from roost.engines.processes import Process, end_process, find_process, search_process
+from roost.engines.seaweedfs.admin import Admin
 from roost.engines.seaweedfs.http import send
 from roost.engines.seaweedfs.ports import Ports
 from roost.threads import DISK
@@ -27,6 +30,7 @@ PROGRAM = Path(sys.executable).with_name("weed")
 ROOT = "root"
 """The operator's own identity, and its access key."""
 
+_MODULE = "roost.engines.gateway"
 _WRITE_PID = 'echo $$ > "$0" && exec "$@"'
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
@@ -40,30 +44,28 @@ _NO_ORIGIN = "http://none.invalid"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a server is, and how to be its operator."""
+    """Where a server is."""
 
     url: str
-    filer: str
-    """Host and port of its gRPC."""
-    metrics: tuple[str, ...]
-    """The URLs of the counters of each gateway."""
-    secret: str
-    """That of the operator's key."""
-    access_key: str = ROOT
-    signing_key: str | None = None
-    """By which the filer knows the operator; None: the secret."""
+    """For S3 clients."""
+    socket: Path
+    """For us."""
 
 
 class Server:
-    """Started by whoever needs it first; found again by its pid file and its arguments."""
+    """Started by whoever needs it first; found again by its pid files and its arguments."""
 
     def __init__(self, folder: Path, domain: str | None = None) -> None:
         """`domain`: below which requests may name buckets as hosts."""
         self._folder = folder.resolve()
         self._domain = domain
         self._ports = Ports(self._folder)
-        self._pid_file = self._folder / "pid"
-        self._marker = f"-dir={self._folder / 'data'}"
+        self._weed = _Program(self._folder / "pid", f"-s3.config={self._folder / 'operator.json'}")
+        self._any_weed = _Program(self._folder / "pid", f"-dir={self._folder / 'data'}")
+        """Also one that an older version of Roost has started."""
+        self._gateway = _Program(
+            self._folder / "gateway.pid", f"-settings={self._folder / 'gateway.json'}"
+        )
 
     @property
     def exists(self) -> bool:
@@ -72,17 +74,20 @@ class Server:
 
     async def ensure(self) -> Place:
         """Start it unless it runs. Raises EngineError."""
-        if find_process(self._pid_file, self._marker) is None:
+        if self._weed.running() is None or self._gateway.running() is None:
             await DISK.run(self._make)
             async with locked(self._folder):
-                found = await self._search()
-                if found is not None and not self.exists:
-                    # It serves a folder that was deleted, at ports that nobody knows any more.
-                    await self._end()
-                    found = None
-                if found is None:
-                    await self._start()
+                await self._bring()
         return await DISK.run(self._place)
+
+    async def _bring(self) -> None:
+        weed = await self._weed.search()
+        if weed is None or not self.exists:
+            # It may serve a folder that was deleted, at ports that nobody knows any more.
+            await self._end()
+            await self._start()
+        elif await self._gateway.search() is None:
+            await self._start_gateway()
 
     async def reserve(self) -> str:
         """The URL at which clients are going to find it, also before it is started."""
@@ -95,7 +100,7 @@ class Server:
 
     async def _has_ports(self) -> bool:
         """For good: a server that runs listens at them."""
-        return await DISK.run(self._ports.are_settled) or await self._search() is not None
+        return await DISK.run(self._ports.are_settled) or await self._any_weed.search() is not None
 
     async def stop(self) -> None:
         """Raises EngineError when it does not end."""
@@ -105,17 +110,9 @@ class Server:
             await self._end()
 
     async def _end(self) -> None:
-        if not await end_process(self._search, _STOP_SECONDS, _KILL_SECONDS):
-            raise EngineError("The object storage does not end")
-
-    async def _search(self) -> Process | None:
-        """Also one whose starter was killed before it wrote the pid file."""
-        found = find_process(self._pid_file, self._marker)
-        if found is None:
-            found = await DISK.run(search_process, self._marker)
-            if found is not None:
-                self._pid_file.write_text(str(found.pid))
-        return found
+        for program in (self._gateway, self._any_weed):
+            if not await end_process(program.search, _STOP_SECONDS, _KILL_SECONDS):
+                raise EngineError("The object storage does not end")
 
     def _make(self) -> None:
         """The folder with the server's secret, which also signs the tokens of its filer."""
@@ -124,82 +121,132 @@ class Server:
             _write(self._folder / "secret", secrets.token_hex(32), os.O_EXCL)
 
     def _place(self) -> Place:
-        ports, secret = self._ports.read(), (self._folder / "secret").read_text()
-        return Place(
-            f"http://{LOOPBACK}:{ports['s3']}",
-            f"{LOOPBACK}:{ports['filer.grpc']}",
-            (f"http://{LOOPBACK}:{ports['metrics']}/metrics",),
-            secret,
-        )
+        return Place(f"http://{LOOPBACK}:{self._ports.read()['s3']}", self._folder / "admin.sock")
 
     def _configure(self) -> None:
-        secret = (self._folder / "secret").read_text()
+        secret, ports = (self._folder / "secret").read_text(), self._ports.read()
         root = {
             "name": ROOT,
             "credentials": [{"accessKey": ROOT, "secretKey": secret}],
             "actions": ["Admin", "Read", "Write", "List", "Tagging"],
         }
-        _write(self._folder / "s3.json", json.dumps({"identities": [root]}))
+        _write(self._folder / "operator.json", json.dumps({"identities": [root]}))
         tables = ("jwt.filer_signing", "jwt.filer_signing.read", "jwt.signing", "jwt.signing.read")
         text = "".join(f'[{each}]\nkey = "{secret}"\n' for each in tables)
         _write(self._folder / "security.toml", text)
+        gateway = {
+            "folder": str(self._folder),
+            "port": ports["s3"],
+            "upstream_port": ports["inner"],
+            "upstream_secret": secret,
+            "domain": self._domain,
+        }
+        _write(self._folder / "gateway.json", json.dumps(gateway))
 
     def _arguments(self) -> list[str]:
-        ports = self._ports.read()
+        ports = {name: port for name, port in self._ports.read().items() if name != "s3"}
         return [
-            *("-logtostderr=true", "server", self._marker),
+            *("-logtostderr=true", "server", f"-dir={self._folder / 'data'}"),
             *(f"-ip={LOOPBACK}", f"-ip.bind={LOOPBACK}"),
             *(f"{_option(name)}={port}" for name, port in ports.items()),
             *("-master.telemetry=false", "-master.electionTimeout=1s"),
             *("-master.volumeSizeLimitMB=128", "-master.volumePreallocate=false"),
             *("-master.resumeState=false", "-volume.max=20000", "-volume.preStopSeconds=0"),
-            *("-filer", "-s3", f"-s3.config={self._folder / 's3.json'}", "-s3.iam=false"),
-            *([] if self._domain is None else [f"-s3.domainName={self._domain}"]),
+            *("-filer", "-s3", self._weed.marker, "-s3.iam=false"),
             *("-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.allowedOrigins={_NO_ORIGIN}"),
-            *("-s3.allowDeleteBucketNotEmpty=false", "-s3.autoCreateBucket=false"),
+            *("-s3.allowDeleteBucketNotEmpty=true", "-s3.autoCreateBucket=false"),
         ]
 
     async def _start(self) -> None:
         (self._folder / "data").mkdir(mode=0o700, exist_ok=True)
         await DISK.run(self._ports.settle)
         await DISK.run(self._configure)
-        self._pid_file.unlink(missing_ok=True)
-        environment = {
-            "PATH": os.defpath,
-            "HOME": str(self._folder),
-            "TMPDIR": str(self._folder),
-            "GOMEMLIMIT": _MEMORY,
-            "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1",
-        }
-        with (self._folder / "server.log").open("wb") as output:
+        environment = {"GOMEMLIMIT": _MEMORY, "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}
+        await self._spawn(self._weed, "server.log", environment, PROGRAM, *self._arguments())
+        if not await self._answers():
+            await self._give_up("server.log")
+        await self._start_gateway()
+
+    async def _start_gateway(self) -> None:
+        command = (sys.executable, "-m", _MODULE, self._gateway.marker)
+        await self._spawn(self._gateway, "gateway.log", {}, *command)
+        admin, deadline = Admin(self._folder / "admin.sock"), time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            with contextlib.suppress(EngineError):
+                await admin.call("health")
+                _log.info("object_storage_started")
+                return
+            if self._gateway.ended():
+                break
+            await asyncio.sleep(_POLL_SECONDS)
+        await self._give_up("gateway.log")
+
+    async def _give_up(self, log: str) -> None:
+        words = await DISK.run(self._last_words, log)
+        _log.warning("object_storage_fault", detail=words)
+        await self._end()
+        raise EngineError("The object storage does not start; its log says why")
+
+    async def _spawn(
+        self, program: "_Program", log: str, environment: Mapping[str, str], *command: str | Path
+    ) -> None:
+        program.pid_file.unlink(missing_ok=True)
+        folder = str(self._folder)
+        with (self._folder / log).open("wb") as output:
             process = await asyncio.create_subprocess_exec(
-                *("setsid", "--fork", "sh", "-c", _WRITE_PID, self._pid_file, PROGRAM),
-                *self._arguments(),
+                *("setsid", "--fork", "sh", "-c", _WRITE_PID, program.pid_file),
+                *command,
                 cwd=self._folder,
-                env=environment,
+                env={"PATH": os.defpath, "HOME": folder, "TMPDIR": folder, **environment},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
             )
             await process.wait()
-        if not await self._answers():
-            _log.warning("object_storage_fault", detail=await DISK.run(self._last_words))
-            await self._end()
-            raise EngineError("The object storage does not start; its log says why")
-        _log.info("object_storage_started")
 
-    def _last_words(self) -> str:
-        return last_words((self._folder / "server.log").read_text(errors="replace")) or SILENT
+    def _last_words(self, log: str) -> str:
+        return last_words((self._folder / log).read_text(errors="replace")) or SILENT
 
     async def _answers(self) -> bool:
         """Whether it refuses strangers before we lose patience, and so knows its identities."""
-        deadline, url = time.monotonic() + _START_SECONDS, self._place().url
+        deadline, url = time.monotonic() + _START_SECONDS, self.inner_url()
         while time.monotonic() < deadline:
             with contextlib.suppress(EngineError):
                 if (await send("GET", url)).status == 403:
                     return True
+            if self._weed.ended():
+                return False
             await asyncio.sleep(_POLL_SECONDS)
         return False
+
+    def inner_url(self) -> str:
+        """Of the S3 behind the gateway, whose one key is the operator's."""
+        return f"http://{LOOPBACK}:{self._ports.read()['inner']}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """One of the two, as it is found again."""
+
+    pid_file: Path
+    marker: str
+    """One of its arguments."""
+
+    def running(self) -> Process | None:
+        return find_process(self.pid_file, self.marker)
+
+    def ended(self) -> bool:
+        """Whether it has begun, and runs no more."""
+        return self.pid_file.exists() and self.running() is None
+
+    async def search(self) -> Process | None:
+        """Also one whose starter was killed before it wrote the pid file."""
+        found = self.running()
+        if found is None:
+            found = await DISK.run(search_process, self.marker)
+            if found is not None:
+                self.pid_file.write_text(str(found.pid))
+        return found
 
 
 def _option(port: str) -> str:
@@ -207,6 +254,8 @@ def _option(port: str) -> str:
     name, _, kind = port.partition(".")
     if name == "metrics":
         return "-metricsPort"
+    if name == "inner":
+        return "-s3.port"
     return f"-{name}.port.{kind}" if kind else f"-{name}.port"
 
 

@@ -32,8 +32,6 @@ def read_query(query: dict[str, str]) -> ListQuery:
     for name, text in texts.items():
         if len(text.encode(errors="replace")) > rules.MAX_NAME or "\0" in text:
             problems.append(Problem(f"Length must be 0-{rules.MAX_NAME} bytes", name))
-    if texts["delimiter"] not in ("", "/"):
-        problems.append(Problem("Must be /", "delimiter"))
     size = query.get("page_size", str(DEFAULT_PAGE))
     number = int(size) if size.isascii() and size.isdigit() and len(size) < 10 else 0
     if not MIN_PAGE <= number <= MAX_PAGE:

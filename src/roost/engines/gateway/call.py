@@ -1,0 +1,122 @@
+"""A request, as far as all operations have it in common."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import unquote, unquote_plus
+
+from aiohttp import web
+
+from roost.engines.gateway import bodies, names
+from roost.engines.gateway.access import Identity, identity_of
+from roost.engines.gateway.bodies import Body
+from roost.engines.gateway.faults import invalid
+from roost.engines.gateway.register import Register
+from roost.engines.gateway.signatures import Caller, Signed, verify
+
+
+@dataclass(slots=True)
+class Call:
+    """What is asked, by whom."""
+
+    request: web.BaseRequest
+    method: str
+    path: str
+    """As it was sent."""
+    label: str
+    name: str | None
+    """Of an object."""
+    query: Mapping[str, str]
+    pairs: list[tuple[str, str]]
+    headers: Mapping[str, str]
+    of_host: str | None
+    raw_path: str
+    id: str = field(default_factory=lambda: secrets.token_hex(8).upper())
+    identity: Identity = field(default_factory=Identity)
+    caller: Caller = field(default_factory=lambda: Caller(None, "UNSIGNED-PAYLOAD"))
+
+    @property
+    def object_name(self) -> str:
+        assert self.name is not None
+        return self.name
+
+    def body(self) -> Body:
+        """Raises S3Error."""
+        if self.headers.get("expect", "").lower() == "100-continue":
+            transport = self.request.transport
+            if transport is not None:
+                transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        return bodies.opened(self.request, self.headers, self.caller)
+
+
+def read(request: web.BaseRequest, domain: str | None) -> Call:
+    """Without a look at who signed it."""
+    target, _, query_text = _target(request)
+    headers = _headers(request)
+    pairs = [
+        (_unquoted(name), _unquoted(value))
+        for name, _, value in (each.partition("=") for each in query_text.split("&") if each)
+    ]
+    path = unquote(target, errors="surrogateescape")
+    of_host = _label_of(headers.get("host", ""), domain)
+    rest = path.removeprefix("/")
+    label, slash, name = (of_host, "/", rest) if of_host is not None else rest.partition("/")
+    return Call(
+        request,
+        request.method,
+        path,
+        label,
+        name if slash and name else None,
+        dict(pairs),
+        pairs,
+        headers,
+        of_host,
+        target,
+    )
+
+
+def authenticate(call: Call, register: Register) -> None:
+    """Raises S3Error."""
+    signed = Signed(
+        call.method, call.path or "/", call.of_host, call.pairs, call.headers, call.raw_path
+    )
+    call.caller = verify(signed, register.secret_of, datetime.now(UTC))
+    call.identity = identity_of(register, call.caller.access_key)
+
+
+def check_name(name: str) -> None:
+    """400 for what no object is called."""
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        raise invalid("The name of an object is UTF-8", "InvalidURI") from None
+    if size > names.MAX_BYTES:
+        raise invalid("Your key is too long", "KeyTooLongError")
+
+
+def _unquoted(text: str) -> str:
+    return unquote_plus(text, errors="surrogateescape")
+
+
+def _target(request: web.BaseRequest) -> tuple[str, str, str]:
+    raw = request._message.path
+    if not raw.startswith("/"):
+        raw = "/" + raw.partition("://")[2].partition("/")[2]
+    return raw.partition("?")
+
+
+def _headers(request: web.BaseRequest) -> dict[str, str]:
+    found = dict[str, str]()
+    for name, value in request.headers.items():
+        key = name.lower()
+        found[key] = f"{found[key]},{value}" if key in found else value
+    return found
+
+
+def _label_of(host: str, domain: str | None) -> str | None:
+    if domain is None:
+        return None
+    name = host.rpartition(":")[0] if ":" in host else host
+    label, dot, rest = name.lower().partition(".")
+    return label if dot and rest == domain and label else None

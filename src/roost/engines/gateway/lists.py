@@ -1,0 +1,252 @@
+"""Lists of objects, in the order of their names' bytes."""
+
+import base64
+import binascii
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from urllib.parse import quote, unquote_plus
+from xml.etree.ElementTree import Element
+
+from roost.engines.gateway import names
+from roost.engines.gateway.faults import invalid
+from roost.engines.gateway.register import Bucket
+from roost.engines.gateway.upstream import Outgoing, Upstream, refused
+from roost.engines.gateway.xml import document, parsed, tag
+
+MOST = 1000
+_FEW = 2
+_SPACE = "{http://s3.amazonaws.com/doc/2006-03-01/}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object; of what begins alike, the beginning."""
+
+    name: str
+    etag: str = ""
+    modified: str = ""
+    size: int = 0
+    is_prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    found: list[Found]
+    truncated: bool
+
+
+async def page(
+    upstream: Upstream, bucket: Bucket, prefix: str, after: str, delimiter: str, most: int
+) -> Page:
+    """At most so many that begin with the prefix and come after a name."""
+    found = list[Found]()
+    async for each in _walk(upstream, bucket, prefix, after, delimiter, most):
+        if len(found) == most:
+            return Page(found, truncated=True)
+        found.append(each)
+    return Page(found, truncated=False)
+
+
+async def _walk(
+    upstream: Upstream, bucket: Bucket, prefix: str, after: str, delimiter: str, most: int
+) -> AsyncIterator[Found]:
+    if after and delimiter and after.startswith(prefix):
+        # A page that ended with what begins alike goes on after all of that.
+        group = _group(after, prefix, delimiter)
+        marker = names.after_all(group) if group == after else names.encoded(after)
+    else:
+        group, marker = None, names.encoded(after)
+    seen, size = group if group == after else None, min(most + 1, MOST)
+    while True:
+        rows, more = await _rows(upstream, bucket, names.encoded(prefix), marker, size)
+        skipped = 0
+        for row in rows:
+            group = _group(row.name, prefix, delimiter)
+            if group is None:
+                seen = None
+                yield row
+            elif group != seen:
+                seen = group
+                if group.encode() > after.encode():
+                    yield Found(group, is_prefix=True)
+            else:
+                skipped += 1
+        if not more:
+            return
+        last = rows[-1].name
+        if seen is not None and last.startswith(seen):
+            marker = names.after_all(seen)
+        else:
+            marker = names.encoded(last)
+        size = _FEW if skipped > len(rows) // 2 else min(max(size * 4, 16), MOST)
+
+
+def _group(name: str, prefix: str, delimiter: str) -> str | None:
+    """What the name begins with up to the delimiter, where it has one after the prefix."""
+    if not delimiter:
+        return None
+    place = name.find(delimiter, len(prefix))
+    return None if place < 0 else name[: place + len(delimiter)]
+
+
+async def _rows(
+    upstream: Upstream, bucket: Bucket, prefix: str, marker: str, size: int
+) -> tuple[list[Found], bool]:
+    """Objects as the server behind lists them, and whether there are more."""
+    query = [("max-keys", str(size)), ("prefix", prefix), ("marker", marker)]
+    query.append(("encoding-type", "url"))
+    incoming, body = await upstream.call(Outgoing("GET", f"/{bucket.place}", query))
+    if incoming.status == 404:
+        return [], False
+    if incoming.status >= 400:
+        raise refused(incoming.status, body)
+    root = parsed(body)
+    rows = [_row(each) for each in root.iterfind(f"{_SPACE}Contents")]
+    return rows, bool(rows) and root.findtext(f"{_SPACE}IsTruncated") == "true"
+
+
+def _row(element: Element) -> Found:
+    def text(name: str) -> str:
+        return element.findtext(f"{_SPACE}{name}") or ""
+
+    return Found(
+        names.decoded(unquote_plus(text("Key"))),
+        text("ETag"),
+        text("LastModified"),
+        int(text("Size") or 0),
+    )
+
+
+def number(query: dict[str, str], name: str, most: int) -> int:
+    """A parameter that is not negative; more than `most` means that."""
+    text = query.get(name, str(most))
+    if not text.isdecimal() or len(text) > 10:
+        raise invalid(f"Provided {name} not an integer or within integer range")
+    return min(int(text), most)
+
+
+def url_or_not(query: dict[str, str]) -> bool:
+    """Whether names are wanted as they are in a URL."""
+    kind = query.get("encoding-type", "")
+    if kind not in ("", "url"):
+        raise invalid("Invalid Encoding Method specified in Request")
+    return kind == "url"
+
+
+def shown(name: str, as_url: bool) -> str:
+    return quote(name, safe="/-_.~*") if as_url else name
+
+
+async def answer(upstream: Upstream, bucket: Bucket, query: dict[str, str], owner: str) -> bytes:
+    """ListObjects in both versions."""
+    asked = _asked(query)
+    try:
+        found = Page([], truncated=False)
+        if asked.most:
+            found = await page(
+                upstream, bucket, asked.prefix, asked.after, asked.delimiter, asked.most
+            )
+    except UnicodeEncodeError:
+        raise invalid("Names are UTF-8") from None
+    parts = [tag("Name", bucket.label), tag("Prefix", shown(asked.prefix, asked.as_url))]
+    parts += asked.places(found.found[-1].name if found.truncated else None, len(found.found))
+    parts.append(tag("MaxKeys", asked.most))
+    if asked.delimiter:
+        parts.append(tag("Delimiter", shown(asked.delimiter, asked.as_url)))
+    if asked.as_url:
+        parts.append(tag("EncodingType", "url"))
+    parts.append(tag("IsTruncated", found.truncated))
+    with_owner = not asked.second or query.get("fetch-owner") == "true"
+    parts += [_element(each, asked.as_url, owner if with_owner else None) for each in found.found]
+    return document("ListBucketResult", parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a list is to be of."""
+
+    prefix: str
+    delimiter: str
+    after: str
+    most: int
+    as_url: bool
+    second: bool
+    """ListObjectsV2"""
+    token: str | None
+    has_start: bool
+
+    def places(self, last: str | None, count: int) -> list[str]:
+        """From where it goes, and from where the next one does."""
+        after = shown(self.after, self.as_url)
+        if not self.second:
+            more = [] if last is None else [tag("NextMarker", shown(last, self.as_url))]
+            return [tag("Marker", after), *more]
+        parts = [tag("KeyCount", count)]
+        if self.token is not None:
+            parts.append(tag("ContinuationToken", self.token))
+        if self.has_start:
+            parts.append(tag("StartAfter", after))
+        if last is not None:
+            token = base64.urlsafe_b64encode(last.encode()).decode()
+            parts.append(tag("NextContinuationToken", token))
+        return parts
+
+
+def _asked(query: dict[str, str]) -> _Asked:
+    """Raises S3Error."""
+    second = query.get("list-type") == "2"
+    asked = _Asked(
+        query.get("prefix", ""),
+        query.get("delimiter", ""),
+        _after(query) if second else query.get("marker", ""),
+        number(query, "max-keys", MOST),
+        url_or_not(query),
+        second,
+        query.get("continuation-token"),
+        "start-after" in query,
+    )
+    for text in (asked.prefix, asked.after, asked.delimiter):
+        if len(text.encode(errors="replace")) > 2 * names.MAX_BYTES:
+            raise invalid("A name is longer than one can be")
+    return asked
+
+
+def _after(query: dict[str, str]) -> str:
+    token = query.get("continuation-token")
+    if token is None:
+        return query.get("start-after", "")
+    try:
+        return base64.urlsafe_b64decode(token.encode("ascii")).decode()
+    except (binascii.Error, ValueError):
+        raise invalid("The continuation token provided is incorrect") from None
+
+
+def _element(found: Found, as_url: bool, owner: str | None) -> str:
+    name = tag("Prefix" if found.is_prefix else "Key", shown(found.name, as_url))
+    if found.is_prefix:
+        return f"<CommonPrefixes>{name}</CommonPrefixes>"
+    parts = (
+        name,
+        tag("LastModified", found.modified),
+        tag("ETag", found.etag),
+        tag("Size", found.size),
+        tag("StorageClass", "STANDARD"),
+        "" if owner is None else f"<Owner>{tag('ID', owner)}{tag('DisplayName', owner)}</Owner>",
+    )
+    return f"<Contents>{''.join(parts)}</Contents>"
+
+
+async def is_empty(upstream: Upstream, bucket: Bucket) -> bool:
+    return not (await page(upstream, bucket, "", "", "", 1)).found
+
+
+async def usage(upstream: Upstream, bucket: Bucket) -> tuple[int, int]:
+    """Objects and bytes."""
+    count, size, marker = 0, 0, ""
+    while True:
+        rows, more = await _rows(upstream, bucket, "", marker, MOST)
+        count += len(rows)
+        size += sum(each.size for each in rows)
+        if not more:
+            return count, size
+        marker = names.encoded(rows[-1].name)

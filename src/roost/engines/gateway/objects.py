@@ -1,0 +1,339 @@
+"""Objects: get, head, put, copy, delete one and many, tags and attributes."""
+
+import asyncio
+from collections.abc import Mapping
+from http import HTTPStatus
+from urllib.parse import quote, unquote
+
+from aiohttp import web
+
+from roost.engines.gateway import access, bodies, names
+from roost.engines.gateway.bodies import Body
+from roost.engines.gateway.call import Call, check_name
+from roost.engines.gateway.faults import S3Error, denied, invalid, no_object, not_built
+from roost.engines.gateway.register import Bucket
+from roost.engines.gateway.state import Gateway
+from roost.engines.gateway.upstream import Incoming, Outgoing, of_bytes, refused
+from roost.engines.gateway.xml import document, parsed, tag
+
+_MOST_XML = 2 << 20
+_MOST_DELETED = 1000
+_DELETED_AT_ONCE = 16
+_LARGEST_PUT = 5 << 30
+_STREAM_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
+_SENT = frozenset(
+    (
+        *("content-type", "content-md5", "content-disposition", "content-language", "expires"),
+        *("cache-control", "if-match", "if-none-match", "if-modified-since", "range"),
+        *("if-unmodified-since", "x-amz-tagging", "x-amz-storage-class", "x-amz-tagging-directive"),
+        *("x-amz-metadata-directive", "x-amz-copy-source-if-match", "x-amz-checksum-mode"),
+        *("x-amz-copy-source-if-none-match", "x-amz-copy-source-if-modified-since"),
+        *("x-amz-copy-source-if-unmodified-since", "x-amz-copy-source-range"),
+        *("x-amz-sdk-checksum-algorithm", "x-amz-checksum-algorithm", "x-amz-checksum-type"),
+        *("x-amz-website-redirect-location", "x-amz-mp-object-size"),
+    )
+)
+_SENT_PREFIXES = (
+    "x-amz-meta-",
+    "x-amz-checksum-",
+    "x-amz-server-side-encryption-customer-",
+    "x-amz-copy-source-server-side-encryption-customer-",
+)
+_NOT_BUILT = (
+    "x-amz-server-side-encryption",
+    "x-amz-server-side-encryption-aws-kms-key-id",
+    "x-amz-object-lock-mode",
+    "x-amz-object-lock-retain-until-date",
+    "x-amz-object-lock-legal-hold",
+    "x-amz-write-offset-bytes",
+)
+_ANSWERED = frozenset(
+    (
+        *("content-type", "content-length", "content-range", "content-encoding", "etag"),
+        *("content-disposition", "content-language", "cache-control", "expires", "last-modified"),
+        *("accept-ranges", "x-amz-tagging-count", "x-amz-storage-class", "x-amz-mp-parts-count"),
+        *("x-amz-website-redirect-location",),
+    )
+)
+_OVERRIDES = frozenset(
+    f"response-{each}"
+    for each in (
+        *("content-type", "content-language", "expires", "cache-control"),
+        *("content-disposition", "content-encoding"),
+    )
+)
+_NO_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
+
+
+def path_of(bucket: Bucket, name: str) -> str:
+    return f"/{bucket.place}/{names.encoded(name)}"
+
+
+def sent_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Those that mean something to the server behind. Raises 501 for what nobody does."""
+    for name in _NOT_BUILT:
+        if name in headers:
+            raise not_built(name)
+    found = {
+        name: value
+        for name, value in headers.items()
+        if name in _SENT or name.startswith(_SENT_PREFIXES)
+    }
+    codings = [each.strip() for each in headers.get("content-encoding", "").split(",")]
+    kept = [each for each in codings if each and each.lower() != "aws-chunked"]
+    if kept:
+        found["content-encoding"] = ",".join(kept)
+    return found
+
+
+def answered_headers(incoming: Incoming) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in incoming.headers
+        if name in _ANSWERED or name.startswith(_SENT_PREFIXES)
+    }
+
+
+async def get(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
+    """GET and HEAD, of the whole, a range or a part."""
+    access.check(call.identity, bucket, "read", call.object_name)
+    if call.query.get("versionId", "null") != "null":
+        raise invalid("Invalid version id specified")
+    query = [each for each in call.pairs if each[0] in _OVERRIDES or each[0] == "partNumber"]
+    if call.identity.anonymous and any(name in _OVERRIDES for name, _ in query):
+        message = "Request specific response headers cannot be used for anonymous GET requests."
+        raise invalid(message, "InvalidRequest")
+    outgoing = Outgoing(
+        call.method, path_of(bucket, call.object_name), query, sent_headers(call.headers)
+    )
+    incoming = await gateway.upstream.send(outgoing)
+    try:
+        if incoming.status >= 400 and call.method == "GET":
+            raise refused(incoming.status, await incoming.read())
+        return await _passed_on(gateway, call, bucket, incoming)
+    finally:
+        gateway.upstream.release(incoming)
+
+
+async def _passed_on(
+    gateway: Gateway, call: Call, bucket: Bucket, incoming: Incoming
+) -> web.StreamResponse:
+    response = web.StreamResponse(status=incoming.status, headers=answered_headers(incoming))
+    await answer_begins(call, bucket, response)
+    if call.method != "HEAD" and incoming.status not in _NO_BODY:
+        sent = 0
+        try:
+            async for piece in incoming.connection.pieces():
+                await response.write(piece)
+                sent += len(piece)
+        except ConnectionError:
+            if call.request.transport is not None:
+                call.request.transport.abort()
+        finally:
+            gateway.sent[bucket.label] += sent
+    await response.write_eof()
+    return response
+
+
+async def answer_begins(call: Call, bucket: Bucket | None, response: web.StreamResponse) -> None:
+    """With what all answers have."""
+    response.headers["x-amz-request-id"] = call.id
+    response.headers["Server"] = "Roost"
+    origin = call.headers.get("origin")
+    if bucket is not None and bucket.cors and origin is not None:
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        response.headers["Access-Control-Expose-Headers"] = "*"
+        response.headers["Vary"] = "Origin"
+    await response.prepare(call.request)
+
+
+async def put(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    """An object, of a body or as a copy."""
+    access.check(call.identity, bucket, "write", call.object_name)
+    access.check_no_acl(call.headers)
+    path = path_of(bucket, call.object_name)
+    async with gateway.writing(bucket):
+        if "x-amz-copy-source" in call.headers:
+            return await _copied(gateway, call, path, [])
+        return await put_body(gateway, call, path, [])
+
+
+async def put_body(
+    gateway: Gateway, call: Call, path: str, query: list[tuple[str, str]]
+) -> web.Response:
+    """What the request holds is what the server behind has, or neither."""
+    body, headers = call.body(), sent_headers(call.headers)
+    if body.length > _LARGEST_PUT:
+        message = "Your proposed upload exceeds the maximum allowed size"
+        raise invalid(message, "EntityTooLarge")
+    incoming, answer = await gateway.upstream.call(_outgoing(path, query, headers, body))
+    if incoming.status >= 400:
+        raise refused(incoming.status, answer)
+    kept = {k: v for k, v in answered_headers(incoming).items() if not k.startswith("content-")}
+    return web.Response(status=incoming.status, headers=kept)
+
+
+def _outgoing(
+    path: str, query: list[tuple[str, str]], headers: dict[str, str], body: Body
+) -> Outgoing:
+    if body.checksum is None:
+        return Outgoing("PUT", path, query, headers, body.length, body.pieces)
+    more = {"x-amz-decoded-content-length": str(body.length), "x-amz-trailer": body.checksum}
+    pieces = body.framed()
+    return Outgoing(
+        "PUT", path, query, {**headers, **more}, body.framed_length, pieces, _STREAM_TRAILER
+    )
+
+
+def source_of(gateway: Gateway, call: Call) -> str:
+    """The object to copy, as the server behind knows it. Raises S3Error."""
+    text, _, version = call.headers["x-amz-copy-source"].partition("?versionId=")
+    if version not in ("", "null"):
+        raise invalid("Invalid version id specified")
+    label, slash, name = unquote(text, errors="surrogateescape").removeprefix("/").partition("/")
+    if not slash or not name:
+        raise invalid("Copy Source must mention the source bucket and key: sourcebucket/sourcekey")
+    check_name(name)
+    bucket = access.bucket_of(gateway.register, label)
+    check_settled(bucket)
+    access.check(call.identity, bucket, "read", name)
+    return quote(path_of(bucket, name), safe="/-_.~")
+
+
+async def _copied(
+    gateway: Gateway, call: Call, path: str, query: list[tuple[str, str]]
+) -> web.Response:
+    if call.headers.get("content-length", "0") != "0":
+        raise invalid("A copy has no body", "InvalidRequest")
+    return await copy(gateway, call, path, query)
+
+
+async def copy(
+    gateway: Gateway, call: Call, path: str, query: list[tuple[str, str]]
+) -> web.Response:
+    """Of an object, or of a range into a part. The answer holds no names."""
+    headers = sent_headers(call.headers) | {"x-amz-copy-source": source_of(gateway, call)}
+    incoming, answer = await gateway.upstream.call(Outgoing("PUT", path, query, headers))
+    if incoming.status >= 400:
+        raise refused(incoming.status, answer)
+    return web.Response(status=incoming.status, body=answer, content_type="application/xml")
+
+
+async def delete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    access.check(call.identity, bucket, "write", call.object_name)
+    if call.query.get("versionId", "null") != "null":
+        raise invalid("Invalid version id specified")
+    async with gateway.writing(bucket):
+        conditions = {k: v for k, v in call.headers.items() if k.startswith("if-")}
+        await _delete(gateway, bucket, call.object_name, conditions)
+    return web.Response(status=204)
+
+
+async def _delete(
+    gateway: Gateway, bucket: Bucket, name: str, conditions: Mapping[str, str] | None = None
+) -> None:
+    outgoing = Outgoing("DELETE", path_of(bucket, name), (), conditions)
+    incoming, answer = await gateway.upstream.call(outgoing)
+    if incoming.status >= 400 and incoming.status != 404:
+        raise refused(incoming.status, answer)
+
+
+async def delete_many(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    root = parsed(await bodies.whole(call.body(), _MOST_XML))
+    quiet = (root.findtext("{*}Quiet") or root.findtext("Quiet") or "").strip() == "true"
+    wanted = [each.findtext("{*}Key") for each in root.iterfind("{*}Object")]
+    versions = [each.findtext("{*}VersionId") for each in root.iterfind("{*}Object")]
+    if not wanted or len(wanted) > _MOST_DELETED or None in wanted:
+        message = "The XML you provided was not well-formed or did not validate"
+        raise invalid(message, "MalformedXML")
+    at_once = asyncio.Semaphore(_DELETED_AT_ONCE)
+
+    async def one(name: str, version: str | None) -> str:
+        try:
+            check_name(name)
+            if not name:
+                raise invalid("A name is empty", "UserKeyMustBeSpecified")
+            if version not in (None, "", "null"):
+                raise invalid("The specified version does not exist.", "NoSuchVersion")
+            access.check(call.identity, bucket, "write", name)
+            async with at_once:
+                await _delete(gateway, bucket, name)
+        except S3Error as error:
+            parts = (tag("Key", name), tag("Code", error.code), tag("Message", error.message))
+            return f"<Error>{''.join(parts)}</Error>"
+        return "" if quiet else f"<Deleted>{tag('Key', name)}</Deleted>"
+
+    async with gateway.writing(bucket):
+        pairs = zip(wanted, versions, strict=True)
+        parts = await asyncio.gather(*(one(name or "", version) for name, version in pairs))
+    return web.Response(body=document("DeleteResult", parts), content_type="application/xml")
+
+
+async def tags(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    """Of an object: get, put and delete."""
+    reads = call.method == "GET"
+    access.check(call.identity, bucket, "look" if reads else "settle", call.object_name)
+    path, query = path_of(bucket, call.object_name), [("tagging", "")]
+    sent = b"" if reads else await bodies.whole(call.body(), 64 << 10)
+    if sent:
+        parsed(sent)
+    outgoing = Outgoing(call.method, path, query, {}, len(sent), of_bytes(sent) if sent else None)
+    async with gateway.writing(*(() if reads else (bucket,))):
+        incoming, answer = await gateway.upstream.call(outgoing)
+    if incoming.status >= 400:
+        raise refused(incoming.status, answer)
+    kind = "application/xml" if answer else None
+    return web.Response(status=incoming.status, body=answer or None, content_type=kind)
+
+
+async def attributes(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    """Those of a head, as XML."""
+    access.check(call.identity, bucket, "read", call.object_name)
+    wanted = {
+        each.strip() for each in call.headers.get("x-amz-object-attributes", "").split(",")
+    } - {""}
+    if not wanted or wanted - {"ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"}:
+        raise invalid("Invalid attribute name specified")
+    headers = sent_headers(call.headers) | {"x-amz-checksum-mode": "ENABLED"}
+    outgoing = Outgoing("HEAD", path_of(bucket, call.object_name), (), headers)
+    incoming = await gateway.upstream.send(outgoing)
+    gateway.upstream.release(incoming)
+    if incoming.status == 404:
+        raise no_object()
+    if incoming.status >= 400:
+        raise S3Error(incoming.status, "PreconditionFailed", "The head is refused")
+    etag = (incoming.header("etag") or "").strip('"')
+    parts = []
+    if "ETag" in wanted:
+        parts.append(tag("ETag", etag))
+    if "Checksum" in wanted:
+        parts.append(_checksums(incoming))
+    count = etag.rpartition("-")[2] if "-" in etag else ""
+    if "ObjectParts" in wanted and count:
+        parts.append(f"<ObjectParts>{tag('PartsCount', count)}</ObjectParts>")
+    if "StorageClass" in wanted:
+        parts.append(tag("StorageClass", incoming.header("x-amz-storage-class") or "STANDARD"))
+    if "ObjectSize" in wanted:
+        parts.append(tag("ObjectSize", incoming.header("content-length") or "0"))
+    kept = {"Last-Modified": incoming.header("last-modified") or ""}
+    body = document("GetObjectAttributesResponse", parts)
+    return web.Response(body=body, headers=kept, content_type="application/xml")
+
+
+def _checksums(incoming: Incoming) -> str:
+    found = ""
+    for kind in ("CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"):
+        value = incoming.header(f"x-amz-checksum-{kind.lower()}")
+        if value is not None:
+            found += tag(f"Checksum{kind}", value)
+    return f"<Checksum>{found}</Checksum>" if found else ""
+
+
+def check_settled(bucket: Bucket) -> None:
+    """503 while its objects are given the names by which they are found."""
+    if bucket.moving_from is not None:
+        raise S3Error(503, "SlowDown", "The bucket is being made ready after an upgrade")
+
+
+def refuse_settings() -> S3Error:
+    return denied("Settings of buckets and ACLs belong to the API of the platform")

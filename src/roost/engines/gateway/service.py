@@ -1,0 +1,223 @@
+"""What is done with a request."""
+
+import asyncio
+import re
+from datetime import UTC, datetime
+
+from aiohttp import web
+
+from roost.engines.gateway import access, lists, objects, uploads
+from roost.engines.gateway.call import Call, authenticate, check_name, read
+from roost.engines.gateway.faults import S3Error, denied, invalid, not_built, unavailable
+from roost.engines.gateway.register import Bucket
+from roost.engines.gateway.state import Gateway, Pending
+from roost.engines.gateway.xml import document, tag
+
+_LABEL = re.compile("[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
+_DECISION_SECONDS = 15.0
+_XML = "application/xml"
+_SETTINGS = frozenset(
+    (
+        *("acl", "policy", "policyStatus", "cors", "versioning", "versions", "lifecycle"),
+        *("encryption", "ownershipControls", "publicAccessBlock", "object-lock", "logging"),
+        *("notification", "replication", "website", "accelerate", "requestPayment"),
+        *("analytics", "inventory", "metrics", "intelligent-tiering", "metadataTable"),
+    )
+)
+_OBJECT_SETTINGS = frozenset(("acl", "retention", "legal-hold"))
+_OBJECT_OTHERS = ("torrent", "restore", "select", "append", "renameObject")
+
+
+async def answer(gateway: Gateway, request: web.BaseRequest) -> web.StreamResponse:
+    """Also of what is refused."""
+    call = read(request, gateway.domain)
+    bucket = gateway.register.buckets.get(call.label)
+    try:
+        if call.method == "OPTIONS":
+            response: web.StreamResponse = _preflight(call, bucket)
+        else:
+            authenticate(call, gateway.register)
+            response = await _done(gateway, call)
+    except S3Error as error:
+        body = error.body(call.path, call.id) if call.method != "HEAD" else None
+        response = web.Response(status=error.status, body=body, content_type=_XML)
+        if error.status == 503:
+            response.headers["Retry-After"] = "1"
+    if not response.prepared:
+        if isinstance(response, web.Response) and isinstance(response.body, bytes):
+            gateway.sent[call.label] += len(response.body) if bucket is not None else 0
+        if not request.content.is_eof():
+            response.force_close()
+        await objects.answer_begins(call, bucket, response)
+        await response.write_eof()
+    return response
+
+
+def _preflight(call: Call, bucket: Bucket | None) -> web.Response:
+    if bucket is None or not bucket.cors or "origin" not in call.headers:
+        raise denied("CORSResponse: This CORS request is not allowed.")
+    wanted = call.headers.get("access-control-request-headers")
+    headers = {
+        "Access-Control-Allow-Methods": "GET, PUT, POST, DELETE, HEAD",
+        "Access-Control-Max-Age": "600",
+    }
+    if wanted:
+        headers["Access-Control-Allow-Headers"] = wanted
+    return web.Response(headers=headers)
+
+
+async def _done(gateway: Gateway, call: Call) -> web.StreamResponse:
+    if not call.label:
+        if call.method != "GET":
+            raise denied()
+        return _buckets(gateway, call)
+    if call.name is None and call.method == "PUT" and not _SETTINGS & call.query.keys():
+        if "tagging" in call.query:
+            raise objects.refuse_settings()
+        return await _make(gateway, call)
+    bucket = access.bucket_of(gateway.register, call.label)
+    if call.name is None:
+        return await _on_bucket(gateway, call, bucket)
+    check_name(call.name)
+    objects.check_settled(bucket)
+    return await _on_object(gateway, call, bucket)
+
+
+async def _on_bucket(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
+    query, method = call.query, call.method
+    if _SETTINGS & query.keys() or "tagging" in query:
+        raise objects.refuse_settings()
+    if method == "DELETE":
+        raise denied("Buckets are deleted by the API of the platform")
+    objects.check_settled(bucket)
+    if method == "HEAD":
+        access.check(call.identity, bucket, "read")
+        return web.Response(headers={"x-amz-bucket-region": "us-east-1"})
+    if method == "GET" and "location" in query:
+        access.check(call.identity, bucket, "look")
+        return web.Response(body=document("LocationConstraint", ()), content_type=_XML)
+    if method == "GET" and "uploads" in query:
+        return await uploads.listed(gateway, call, bucket)
+    if method == "GET":
+        access.check(call.identity, bucket, "read")
+        body = await lists.answer(gateway.upstream, bucket, dict(query), "owner")
+        return web.Response(body=body, content_type=_XML)
+    if method == "POST" and "delete" in query:
+        return await objects.delete_many(gateway, call, bucket)
+    if method == "POST":
+        raise denied("Uploads by forms are not taken: use a pre-signed URL")
+    raise _not_allowed()
+
+
+async def _on_object(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
+    query, method = call.query, call.method
+    if _OBJECT_SETTINGS & query.keys():
+        raise objects.refuse_settings()
+    if any(each in query for each in _OBJECT_OTHERS):
+        raise not_built("This operation")
+    if "tagging" in query and method in ("GET", "PUT", "DELETE"):
+        return await objects.tags(gateway, call, bucket)
+    if "attributes" in query and method == "GET":
+        return await objects.attributes(gateway, call, bucket)
+    if "uploadId" in query:
+        return await _on_upload(gateway, call, bucket)
+    if method in ("GET", "HEAD"):
+        return await objects.get(gateway, call, bucket)
+    if method == "PUT":
+        return await objects.put(gateway, call, bucket)
+    if method == "DELETE":
+        return await objects.delete(gateway, call, bucket)
+    if method == "POST" and "uploads" in query:
+        return await uploads.begin(gateway, call, bucket)
+    raise _not_allowed()
+
+
+async def _on_upload(gateway: Gateway, call: Call, bucket: Bucket) -> web.StreamResponse:
+    acts = {
+        "PUT": uploads.put_part,
+        "POST": uploads.complete,
+        "DELETE": uploads.abort,
+        "GET": uploads.parts,
+    }
+    act = acts.get(call.method)
+    if act is None:
+        raise _not_allowed()
+    return await act(gateway, call, bucket)
+
+
+def _buckets(gateway: Gateway, call: Call) -> web.Response:
+    """Those that a key may use, or list."""
+    key = call.identity.key
+    if key is None:
+        raise denied()
+    labels = sorted({*key.grants, *key.lists})
+    found = [
+        each
+        for each in map(gateway.register.buckets.get, labels)
+        if each is not None and not each.closed
+    ]
+    prefix, after = call.query.get("prefix", ""), call.query.get("continuation-token", "")
+    found = [each for each in found if each.label.startswith(prefix) and each.label > after]
+    most = lists.number(dict(call.query), "max-buckets", 10_000)
+    shown, rest = found[:most], found[most:]
+    parts = [
+        f"<Bucket>{tag('Name', each.label)}{tag('CreationDate', _moment(each.created))}</Bucket>"
+        for each in shown
+    ]
+    body = [f"<Owner>{tag('ID', 'owner')}{tag('DisplayName', 'owner')}</Owner>"]
+    body.append(f"<Buckets>{''.join(parts)}</Buckets>")
+    if rest and shown:
+        body.append(tag("ContinuationToken", shown[-1].label))
+    return web.Response(body=document("ListAllMyBucketsResult", body), content_type=_XML)
+
+
+async def _make(gateway: Gateway, call: Call) -> web.Response:
+    """The control plane makes it, and lets the key use it, before the answer."""
+    key = call.identity.key
+    if key is None or not key.makes:
+        raise denied()
+    access.check_no_acl(call.headers)
+    if call.headers.get("x-amz-bucket-object-lock-enabled", "false").lower() == "true":
+        raise denied("Object lock is not to be had")
+    if not _LABEL.fullmatch(call.label):
+        raise invalid("The specified bucket is not valid.", "InvalidBucketName")
+    _check_free(gateway, call)
+    pending = gateway.pending.get(call.label)
+    if pending is not None and pending.key != key.name:
+        raise S3Error(409, "OperationAborted", "Somebody else makes a bucket of this name")
+    if pending is None:
+        pending = gateway.pending[call.label] = Pending(call.label, key.name)
+        async with gateway.asked:
+            gateway.asked.notify_all()
+    try:
+        async with asyncio.timeout(_DECISION_SECONDS):
+            await pending.decided.wait()
+    except TimeoutError:
+        raise unavailable() from None
+    finally:
+        if gateway.pending.get(call.label) is pending:
+            del gateway.pending[call.label]
+    if pending.refusal is not None:
+        raise denied(pending.refusal)
+    return web.Response(headers={"Location": f"/{call.label}"})
+
+
+def _check_free(gateway: Gateway, call: Call) -> None:
+    bucket = gateway.register.buckets.get(call.label)
+    if bucket is None:
+        return
+    if call.identity.grant(bucket) is not None:
+        message = (
+            "Your previous request to create the named bucket succeeded and you already own it."
+        )
+        raise S3Error(409, "BucketAlreadyOwnedByYou", message)
+    raise S3Error(409, "BucketAlreadyExists", "The requested bucket name is not available.")
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def _not_allowed() -> S3Error:
+    message = "The specified method is not allowed against this resource."
+    return S3Error(405, "MethodNotAllowed", message)

@@ -1,0 +1,332 @@
+"""Signatures of S3: version 4 in headers and queries, version 2 in both, and of pieces of bodies.
+
+https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from itertools import product
+from urllib.parse import quote
+
+from roost.engines.gateway.faults import S3Error, denied, invalid
+
+UNSIGNED = "UNSIGNED-PAYLOAD"
+EMPTY = hashlib.sha256(b"").hexdigest()
+STREAMS = "STREAMING-"
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_SKEW = timedelta(minutes=15)
+_LONGEST = 7 * 24 * 3600
+_SAFE = "-_.~"
+_SPACES = re.compile(" +")
+_V2_QUERIES = frozenset(
+    (
+        *("acl", "cors", "delete", "lifecycle", "location", "logging", "notification"),
+        *("partNumber", "policy", "requestPayment", "tagging", "torrent", "uploadId", "uploads"),
+        *("versionId", "versioning", "versions", "website", "attributes", "restore"),
+        *(f"response-{each}" for each in ("cache-control", "content-disposition")),
+        *(f"response-{each}" for each in ("content-encoding", "content-language")),
+        *(f"response-{each}" for each in ("content-type", "expires")),
+    )
+)
+
+Secret = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """What is signed of a request."""
+
+    method: str
+    path: str
+    """Without escapes."""
+    bucket_of_host: str | None
+    query: Sequence[tuple[str, str]]
+    headers: Mapping[str, str]
+    """Names in small letters."""
+    raw_path: str = ""
+    """As it was sent, which some clients sign."""
+
+    @property
+    def paths(self) -> Iterator[str]:
+        """As they may have been signed."""
+        yield (own := quote(self.path, safe=f"/{_SAFE}", errors="surrogateescape"))
+        if self.raw_path not in ("", own):
+            yield self.raw_path
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """From which the signatures of a body's pieces go on."""
+
+    key: bytes
+    moment: str
+    scope: str
+    signature: str
+
+    def next(self, kind: str, text: str) -> "Seed":
+        """Of the piece that follows."""
+        lines = (f"{_ALGORITHM}-{kind}", self.moment, self.scope, self.signature, text)
+        return Seed(self.key, self.moment, self.scope, _hex(self.key, "\n".join(lines)))
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who has signed a request."""
+
+    access_key: str | None
+    payload: str
+    """What the body is said to be: its SHA-256, `UNSIGNED-PAYLOAD` or `STREAMING-…`."""
+    seed: Seed | None = None
+
+
+def verify(signed: Signed, secret: Secret, now: datetime) -> Caller:
+    """Raises S3Error unless it is signed by a key that exists, or not at all."""
+    query = dict(signed.query)
+    authorization = signed.headers.get("authorization")
+    if "X-Amz-Signature" in query or "X-Amz-Algorithm" in query:
+        return _verify_url(signed, query, secret, now)
+    if "Signature" in query and "AWSAccessKeyId" in query:
+        return _verify_old_url(signed, query, secret, now)
+    if authorization is None:
+        return Caller(None, signed.headers.get("x-amz-content-sha256", UNSIGNED))
+    if authorization.startswith(_ALGORITHM):
+        return _verify_header(signed, authorization, secret, now)
+    if authorization.startswith("AWS "):
+        return _verify_old_header(signed, authorization, secret, now)
+    raise invalid("The authorization mechanism you have provided is not supported.")
+
+
+def _verify_header(signed: Signed, authorization: str, secret: Secret, now: datetime) -> Caller:
+    parts = {
+        name.strip(): value.strip()
+        for name, _, value in (
+            each.partition("=") for each in authorization[len(_ALGORITHM) :].split(",")
+        )
+    }
+    malformed = S3Error(
+        400, "AuthorizationHeaderMalformed", "The authorization header is malformed"
+    )
+    try:
+        access_key, scope = _credential(parts["Credential"])
+        names, signature = parts["SignedHeaders"].split(";"), parts["Signature"]
+    except (KeyError, ValueError):
+        raise malformed from None
+    moment = signed.headers.get("x-amz-date") or _old_date(signed.headers.get("date"))
+    if abs(_moment(moment) - now) > _SKEW:
+        message = "The difference between the request time and the current time is too large."
+        raise S3Error(403, "RequestTimeTooSkewed", message)
+    if scope.split("/")[0] != moment[:8] or "host" not in names:
+        raise malformed
+    payload = signed.headers.get("x-amz-content-sha256")
+    if payload is None:
+        if signed.headers.get("content-length", "0") != "0":
+            raise invalid("Missing required header: x-amz-content-sha256", "InvalidRequest")
+        payload = EMPTY
+    key = _key_of(access_key, secret, scope)
+    for path in signed.paths:
+        wanted = _signature(signed, path, signed.query, names, payload, moment, scope, key)
+        if hmac.compare_digest(wanted.encode(), signature.encode(errors="replace")):
+            return Caller(access_key, payload, Seed(key, moment, scope, wanted))
+    raise _mismatch()
+
+
+def _verify_url(signed: Signed, query: Mapping[str, str], secret: Secret, now: datetime) -> Caller:
+    try:
+        if query["X-Amz-Algorithm"] != _ALGORITHM:
+            raise ValueError
+        access_key, scope = _credential(query["X-Amz-Credential"])
+        moment, seconds = query["X-Amz-Date"], int(query["X-Amz-Expires"])
+        names, signature = query["X-Amz-SignedHeaders"].split(";"), query["X-Amz-Signature"]
+    except (KeyError, ValueError):
+        message = "The parameters of the signature are not complete or malformed"
+        raise invalid(message, "AuthorizationQueryParametersError") from None
+    if not 1 <= seconds <= _LONGEST or scope.split("/")[0] != moment[:8] or "host" not in names:
+        message = "X-Amz-Expires must be 1 to 604800 seconds, and the scope that of the date"
+        raise invalid(message, "AuthorizationQueryParametersError")
+    begins = _moment(moment)
+    if now > begins + timedelta(seconds=seconds):
+        raise denied("Request has expired")
+    if now < begins - _SKEW:
+        raise denied("Request is not valid yet")
+    said = query.get("X-Amz-Content-Sha256") or signed.headers.get("x-amz-content-sha256")
+    rest = [each for each in signed.query if each[0] != "X-Amz-Signature"]
+    key = _key_of(access_key, secret, scope)
+    for path, payload in product(signed.paths, dict.fromkeys((UNSIGNED, said or UNSIGNED))):
+        wanted = _signature(signed, path, rest, names, payload, moment, scope, key)
+        if hmac.compare_digest(wanted.encode(), signature.encode(errors="replace")):
+            return Caller(access_key, said or UNSIGNED)
+    raise _mismatch()
+
+
+def _verify_old_url(
+    signed: Signed, query: Mapping[str, str], secret: Secret, now: datetime
+) -> Caller:
+    """Version 2; Expires is a moment."""
+    expires = query.get("Expires", "")
+    if not expires.isdecimal() or len(expires) > 12:
+        raise denied("Expires is missing or wrong")
+    if now.timestamp() > int(expires):
+        raise denied("Request has expired")
+    _compare(
+        _old_signature(signed, expires, _secret_of(query["AWSAccessKeyId"], secret)),
+        query["Signature"],
+    )
+    payload = signed.headers.get("x-amz-content-sha256", UNSIGNED)
+    return Caller(query["AWSAccessKeyId"], payload)
+
+
+def _verify_old_header(signed: Signed, authorization: str, secret: Secret, now: datetime) -> Caller:
+    access_key, _, signature = authorization.removeprefix("AWS ").partition(":")
+    said = signed.headers.get("x-amz-date") or signed.headers.get("date")
+    if abs(_moment(_old_date(said)) - now) > _SKEW:
+        message = "The difference between the request time and the current time is too large."
+        raise S3Error(403, "RequestTimeTooSkewed", message)
+    date = "" if "x-amz-date" in signed.headers else signed.headers.get("date", "")
+    _compare(_old_signature(signed, date, _secret_of(access_key, secret)), signature)
+    return Caller(access_key, signed.headers.get("x-amz-content-sha256", UNSIGNED))
+
+
+def _old_signature(signed: Signed, date: str, secret: str) -> str:
+    amazon = "".join(
+        f"{name}:{_SPACES.sub(' ', value.strip())}\n"
+        for name, value in sorted(signed.headers.items())
+        if name.startswith("x-amz-")
+    )
+    own = sorted((name, value) for name, value in signed.query if name in _V2_QUERIES)
+    query = "&".join(f"{name}={value}" if value else name for name, value in own)
+    path = quote(signed.path, safe=f"/{_SAFE}", errors="surrogateescape")
+    if signed.bucket_of_host is not None:
+        path = f"/{signed.bucket_of_host}{path}"
+    head = (signed.headers.get(each, "") for each in ("content-md5", "content-type"))
+    text = "\n".join((signed.method, *head, date, "")) + amazon + path
+    if query:
+        text += f"?{query}"
+    digest = hmac.digest(secret.encode(), _bytes(text), hashlib.sha1)
+    return base64.b64encode(digest).decode()
+
+
+def sign(
+    method: str,
+    path: str,
+    query: Sequence[tuple[str, str]],
+    headers: Mapping[str, str],
+    payload: str,
+    secret: str,
+) -> dict[str, str]:
+    """The headers with which the operator's own request to the server behind is made."""
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    sent = {**headers, "x-amz-content-sha256": payload, "x-amz-date": moment}
+    scope = f"{moment[:8]}/us-east-1/s3/aws4_request"
+    key = _signing_key(secret, scope)
+    names = sorted(name for name in sent if name == "host" or name.startswith("x-amz-"))
+    signed = Signed(method, path, None, query, sent)
+    target = quote(path, safe=f"/{_SAFE}")
+    signature = _signature(signed, target, query, names, payload, moment, scope, key)
+    sent["authorization"] = (
+        f"{_ALGORITHM} Credential=root/{scope}, SignedHeaders={';'.join(names)}, "
+        f"Signature={signature}"
+    )
+    return sent
+
+
+def _signature(
+    signed: Signed,
+    path: str,
+    query: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    payload: str,
+    moment: str,
+    scope: str,
+    key: bytes,
+) -> str:
+    pairs = sorted((_quoted(name), _quoted(value)) for name, value in query)
+    headers = "".join(
+        f"{name}:{_SPACES.sub(' ', signed.headers.get(name, '').strip())}\n" for name in names
+    )
+    lines = (
+        signed.method,
+        path,
+        "&".join(f"{name}={value}" for name, value in pairs),
+        headers,
+        ";".join(names),
+        payload,
+    )
+    digest = hashlib.sha256(_bytes("\n".join(lines))).hexdigest()
+    return _hex(key, f"{_ALGORITHM}\n{moment}\n{scope}\n{digest}")
+
+
+@lru_cache(maxsize=4096)
+def _signing_key(secret: str, scope: str) -> bytes:
+    key = f"AWS4{secret}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), hashlib.sha256)
+    return key
+
+
+def _credential(text: str) -> tuple[str, str]:
+    access_key, date, region, service, end = text.rsplit("/", 4)
+    if (service, end) != ("s3", "aws4_request"):
+        raise ValueError
+    return access_key, f"{date}/{region}/{service}/{end}"
+
+
+def _key_of(access_key: str, secret: Secret, scope: str) -> bytes:
+    return _signing_key(_secret_of(access_key, secret), scope)
+
+
+def _secret_of(access_key: str, secret: Secret) -> str:
+    found = secret(access_key)
+    if found is None:
+        message = "The AWS Access Key Id you provided does not exist in our records."
+        raise S3Error(403, "InvalidAccessKeyId", message)
+    return found
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        raise denied("A valid Date or x-amz-date header is required") from None
+
+
+def _old_date(text: str | None) -> str:
+    if text is None:
+        raise denied("A valid Date or x-amz-date header is required")
+    if text[:8].isdecimal():
+        return text
+    try:
+        return parsedate_to_datetime(text).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    except ValueError:
+        raise denied("A valid Date or x-amz-date header is required") from None
+
+
+def _compare(wanted: str, got: str) -> None:
+    if not hmac.compare_digest(wanted.encode(), got.encode(errors="replace")):
+        raise _mismatch()
+
+
+def _mismatch() -> S3Error:
+    message = (
+        "The request signature we calculated does not match the signature you provided. "
+        "Check your key and signing method."
+    )
+    return S3Error(403, "SignatureDoesNotMatch", message)
+
+
+def _hex(key: bytes, text: str) -> str:
+    return hmac.digest(key, text.encode(), hashlib.sha256).hex()
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe=_SAFE, errors="surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")

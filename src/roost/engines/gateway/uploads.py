@@ -1,0 +1,211 @@
+"""Uploads in parts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import unquote_plus
+
+from aiohttp import web
+
+from roost.engines.gateway import access, bodies, names
+from roost.engines.gateway.call import Call
+from roost.engines.gateway.faults import invalid
+from roost.engines.gateway.lists import number, shown, url_or_not
+from roost.engines.gateway.objects import (
+    answered_headers,
+    copy,
+    path_of,
+    put_body,
+    sent_headers,
+)
+from roost.engines.gateway.register import Bucket
+from roost.engines.gateway.state import Gateway
+from roost.engines.gateway.upstream import Outgoing, Upstream, of_bytes, refused
+from roost.engines.gateway.xml import document, parsed, replaced, tag
+
+_MOST_XML = 4 << 20
+_MOST = 1000
+_MOST_PARTS = 10_000
+_UPLOADS = 10_000
+"""That are looked at for a list."""
+_XML = "application/xml"
+
+
+async def begin(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    access.check(call.identity, bucket, "write", call.object_name)
+    access.check_no_acl(call.headers)
+    path = path_of(bucket, call.object_name)
+    async with gateway.writing(bucket):
+        outgoing = Outgoing("POST", path, [("uploads", "")], sent_headers(call.headers))
+        incoming, body = await gateway.upstream.call(outgoing)
+    if incoming.status >= 400:
+        raise refused(incoming.status, body)
+    found = {"Bucket": bucket.label, "Key": call.object_name}
+    kept = {k: v for k, v in answered_headers(incoming).items() if k.startswith("x-amz-")}
+    return web.Response(body=replaced(body, dict(found)), headers=kept, content_type=_XML)
+
+
+async def put_part(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    access.check(call.identity, bucket, "write", call.object_name)
+    part = call.query.get("partNumber", "")
+    if not part.isdecimal() or len(part) > 5 or not 1 <= int(part) <= _MOST_PARTS:
+        raise invalid("Part number must be an integer between 1 and 10000, inclusive")
+    query = [("partNumber", part), ("uploadId", call.query["uploadId"])]
+    path = path_of(bucket, call.object_name)
+    async with gateway.writing(bucket):
+        if "x-amz-copy-source" in call.headers:
+            return await copy(gateway, call, path, query)
+        return await put_body(gateway, call, path, query)
+
+
+async def complete(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    access.check(call.identity, bucket, "write", call.object_name)
+    sent = await bodies.whole(call.body(), _MOST_XML)
+    parsed(sent)
+    path, query = path_of(bucket, call.object_name), [("uploadId", call.query["uploadId"])]
+    headers = sent_headers(call.headers) | {"content-type": _XML}
+    headers.pop("content-md5", None)
+    outgoing = Outgoing("POST", path, query, headers, len(sent), of_bytes(sent))
+    async with gateway.writing(bucket):
+        incoming, body = await gateway.upstream.call(outgoing)
+    if incoming.status >= 400:
+        raise refused(incoming.status, body)
+    location = f"http://{call.headers.get('host', '')}{call.path}"
+    found = {"Location": location, "Bucket": bucket.label, "Key": call.object_name}
+    return web.Response(body=replaced(body, dict(found)), content_type=_XML)
+
+
+async def abort(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    access.check(call.identity, bucket, "write", call.object_name)
+    query = [("uploadId", call.query["uploadId"])]
+    outgoing = Outgoing("DELETE", path_of(bucket, call.object_name), query)
+    incoming, body = await gateway.upstream.call(outgoing)
+    if incoming.status >= 400:
+        raise refused(incoming.status, body)
+    return web.Response(status=204)
+
+
+async def parts(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    """Each once: the server behind also lists what was written over."""
+    access.check(call.identity, bucket, "parts", call.object_name)
+    asked = dict(call.query)
+    most, as_url = number(asked, "max-parts", _MOST), url_or_not(asked)
+    after = (
+        number(asked, "part-number-marker", _MOST_PARTS) if asked.get("part-number-marker") else 0
+    )
+    query = [("uploadId", asked["uploadId"]), ("max-parts", str(_MOST_PARTS))]
+    outgoing = Outgoing("GET", path_of(bucket, call.object_name), query)
+    incoming, body = await gateway.upstream.call(outgoing)
+    if incoming.status >= 400:
+        raise refused(incoming.status, body)
+    last = dict[int, tuple[str, str, str]]()
+    for each in parsed(body).iterfind("{*}Part"):
+        texts = [each.findtext(f"{{*}}{name}") or "" for name in ("LastModified", "ETag", "Size")]
+        part = int(each.findtext("{*}PartNumber") or 0)
+        last[part] = max(last.get(part, ("", "", "")), (texts[0], texts[1], texts[2]))
+    left = [each for each in sorted(last) if each > after]
+    shown_, more = left[:most], len(left) > most
+    found = [tag("Bucket", bucket.label), tag("Key", shown(call.object_name, as_url))]
+    found += [tag("UploadId", asked["uploadId"]), tag("StorageClass", "STANDARD")]
+    found += [tag("PartNumberMarker", after), tag("MaxParts", most), tag("IsTruncated", more)]
+    found += [tag("NextPartNumberMarker", shown_[-1])] if more and shown_ else []
+    for part in shown_:
+        modified, etag, size = last[part]
+        rest = (
+            tag("PartNumber", part),
+            tag("LastModified", modified),
+            tag("ETag", etag),
+            tag("Size", size),
+        )
+        found.append(f"<Part>{''.join(rest)}</Part>")
+    return web.Response(body=document("ListPartsResult", found), content_type=_XML)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Upload:
+    name: bytes
+    id: str
+    initiated: str
+
+
+async def listed(gateway: Gateway, call: Call, bucket: Bucket) -> web.Response:
+    """Uploads that have begun, by name."""
+    access.check(call.identity, bucket, "look")
+    query = dict(call.query)
+    prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
+    most, as_url = number(query, "max-uploads", _MOST), url_or_not(query)
+    marker, id_marker = query.get("key-marker", ""), query.get("upload-id-marker", "")
+    after = (marker.encode(errors="replace"), id_marker or "\U0010ffff")
+    shown_, groups, last = list[_Upload](), dict[str, None](), None
+    truncated = False
+    for each in sorted(await _uploads(gateway.upstream, bucket)):
+        name = each.name.decode()
+        if not name.startswith(prefix) or (marker and (each.name, each.id) <= after):
+            continue
+        place = name.find(delimiter, len(prefix)) if delimiter else -1
+        group = None if place < 0 else name[: place + len(delimiter)]
+        if group is not None and (group in groups or group == marker):
+            continue
+        if len(shown_) + len(groups) >= most:
+            truncated = True
+            break
+        last = (group or name, "" if group else each.id)
+        if group is None:
+            shown_.append(each)
+        else:
+            groups[group] = None
+    found = [tag("Bucket", bucket.label), tag("KeyMarker", shown(marker, as_url))]
+    found += [tag("UploadIdMarker", id_marker), tag("Prefix", shown(prefix, as_url))]
+    found += [tag("Delimiter", shown(delimiter, as_url))] if delimiter else []
+    found += [tag("EncodingType", "url")] if as_url else []
+    if truncated and last is not None:
+        found.append(tag("NextKeyMarker", shown(last[0], as_url)))
+        found.append(tag("NextUploadIdMarker", last[1]))
+    found += [tag("MaxUploads", most), tag("IsTruncated", truncated)]
+    for each in shown_:
+        rest = (
+            tag("Key", shown(each.name.decode(), as_url)),
+            tag("UploadId", each.id),
+            tag("Initiated", each.initiated),
+            tag("StorageClass", "STANDARD"),
+        )
+        found.append(f"<Upload>{''.join(rest)}</Upload>")
+    for group in groups:
+        found.append(f"<CommonPrefixes>{tag('Prefix', shown(group, as_url))}</CommonPrefixes>")
+    return web.Response(body=document("ListMultipartUploadsResult", found), content_type=_XML)
+
+
+async def _uploads(upstream: Upstream, bucket: Bucket) -> list[_Upload]:
+    query = [("uploads", ""), ("max-uploads", str(_UPLOADS)), ("encoding-type", "url")]
+    incoming, body = await upstream.call(Outgoing("GET", f"/{bucket.place}", query))
+    if incoming.status == 404:
+        return []
+    if incoming.status >= 400:
+        raise refused(incoming.status, body)
+    found = list[_Upload]()
+    for each in parsed(body).iterfind("{*}Upload"):
+        key = unquote_plus(each.findtext("{*}Key") or "")
+        name = names.decoded(key.removeprefix("/"))
+        initiated = each.findtext("{*}Initiated") or ""
+        found.append(_Upload(name.encode(), each.findtext("{*}UploadId") or "", initiated))
+    return found
+
+
+async def size(upstream: Upstream, bucket: Bucket) -> int:
+    """Bytes of the parts of uploads that are not complete."""
+    found = 0
+    for each in await _uploads(upstream, bucket):
+        query = [("uploadId", each.id), ("max-parts", str(_MOST_PARTS))]
+        outgoing = Outgoing("GET", path_of(bucket, each.name.decode()), query)
+        incoming, body = await upstream.call(outgoing)
+        if incoming.status == 200:
+            sizes = parsed(body).iterfind("{*}Part/{*}Size")
+            found += sum(int(part.text or 0) for part in sizes)
+    return found
+
+
+async def end(upstream: Upstream, bucket: Bucket, before: str) -> None:
+    """Abort what began before then (ISO 8601, UTC)."""
+    for each in await _uploads(upstream, bucket):
+        if datetime.fromisoformat(each.initiated) < datetime.fromisoformat(before):
+            path = path_of(bucket, each.name.decode())
+            await upstream.call(Outgoing("DELETE", path, [("uploadId", each.id)]))

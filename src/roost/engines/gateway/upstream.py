@@ -1,0 +1,305 @@
+"""Requests to the server behind, on connections that are kept."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+from urllib.parse import quote
+from xml.sax.saxutils import unescape
+
+import httptools
+
+from roost.engines.gateway.faults import S3Error, unavailable
+from roost.engines.gateway.signatures import UNSIGNED, sign
+
+Query: TypeAlias = Sequence[tuple[str, str]]
+
+_SAFE = "-_.~"
+_HIGH, _LOW = 1 << 20, 1 << 18
+"""Bytes that wait for whoever reads them, until no more is read, and again."""
+_IDLE_SECONDS = 20.0
+_MOST_IDLE = 64
+_SECONDS = 300.0
+"""Between two pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request to the server behind."""
+
+    method: str
+    path: str
+    """Without escapes."""
+    query: Query = ()
+    headers: Mapping[str, str] | None = None
+    length: int = 0
+    pieces: AsyncIterator[bytes] | None = None
+    payload: str = UNSIGNED
+
+
+class Connection(asyncio.Protocol):
+    """One request after the other."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._closed = False
+        self.used = time.monotonic()
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self.status = 0
+        self.headers: list[tuple[str, str]] = []
+        self._pieces: deque[bytes] = deque()
+        self._waiting = 0
+        self._complete = False
+        self._headed = False
+        self._news = asyncio.Event()
+        self._paused = False
+        self._head_only = False
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # That of uvloop is no subclass.
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._closed = True
+        self._news.set()
+        self._writable.set()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.drop()
+
+    # What the parser calls.
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.decode("latin-1").lower(), value.decode("utf-8", "replace")))
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        if self.status >= 200:
+            self._headed = True
+            if self._head_only:
+                self._complete = True
+            self._news.set()
+        else:
+            self.headers.clear()
+
+    def on_body(self, body: bytes) -> None:
+        self._pieces.append(body)
+        self._waiting += len(body)
+        if self._waiting > _HIGH and not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
+        self._news.set()
+
+    def on_message_complete(self) -> None:
+        if self.status >= 200:
+            self._complete = True
+            self._news.set()
+
+    # What we do.
+
+    @property
+    def usable(self) -> bool:
+        idle = time.monotonic() - self.used
+        return not self._closed and self._complete and idle < _IDLE_SECONDS
+
+    @property
+    def finished(self) -> bool:
+        return self._complete and not self._pieces
+
+    def drop(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def begin(self, head: bytes, *, head_only: bool) -> None:
+        self._begin()
+        self._head_only = head_only
+        assert self._transport is not None
+        self._transport.write(head)
+
+    async def write(self, piece: bytes) -> bool:
+        """Whether more can be written: an answer ends that."""
+        assert self._transport is not None
+        self._transport.write(piece)
+        if not self._writable.is_set():
+            async with asyncio.timeout(_SECONDS):
+                await self._writable.wait()
+        return not (self._closed or self._headed)
+
+    async def answer(self) -> int:
+        """The status; ConnectionError when there is none."""
+        while not self._headed:
+            if self._closed:
+                raise ConnectionError
+            self._news.clear()
+            async with asyncio.timeout(_SECONDS):
+                await self._news.wait()
+        return self.status
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        while True:
+            while self._pieces:
+                piece = self._pieces.popleft()
+                self._waiting -= len(piece)
+                yield piece
+            if self._paused and self._waiting < _LOW and self._transport is not None:
+                self._paused = False
+                self._transport.resume_reading()
+            if self._complete:
+                return
+            if self._closed:
+                raise ConnectionError("the server behind has ended in the middle of an answer")
+            self._news.clear()
+            async with asyncio.timeout(_SECONDS):
+                await self._news.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """The answer of the server behind."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    connection: Connection
+
+    def header(self, name: str) -> str | None:
+        return next((value for found, value in self.headers if found == name), None)
+
+    async def read(self) -> bytes:
+        """All of it. Raises S3Error."""
+        try:
+            return b"".join([piece async for piece in self.connection.pieces()])
+        except (ConnectionError, TimeoutError):
+            raise unavailable() from None
+
+
+class Upstream:
+    """The S3 port of the server behind, of which only we know the key."""
+
+    def __init__(self, host: str, port: int, secret: str) -> None:
+        self._host = host
+        self._port = port
+        self._secret = secret
+        self._idle: list[Connection] = []
+
+    async def send(self, outgoing: Outgoing) -> Incoming:
+        """The answer's head; give it back with `release` when its body was read. The request is
+        not begun before the first piece of its body is there. Raises S3Error."""
+        first = b""
+        if outgoing.pieces is not None:
+            first = await anext(outgoing.pieces, b"")
+        again = outgoing.pieces is None or len(first) == outgoing.length
+        while True:
+            kept = self._kept()
+            connection = kept or await self._connect()
+            try:
+                return await self._sent(connection, outgoing, first)
+            except (ConnectionError, TimeoutError):
+                connection.drop()
+                if kept is None or not again:
+                    raise unavailable() from None
+            except BaseException:
+                connection.drop()
+                raise
+
+    async def call(self, outgoing: Outgoing) -> tuple[Incoming, bytes]:
+        """The answer with its body. Raises S3Error."""
+        incoming = await self.send(outgoing)
+        try:
+            body = await incoming.read()
+        finally:
+            self.release(incoming)
+        return incoming, body
+
+    def release(self, incoming: Incoming) -> None:
+        """Keep the connection for another request, unless something is left of the answer."""
+        connection, closes = incoming.connection, incoming.header("connection") == "close"
+        if connection.finished and not closes and len(self._idle) < _MOST_IDLE:
+            connection.used = time.monotonic()
+            self._idle.append(connection)
+        else:
+            connection.drop()
+
+    async def _sent(self, connection: Connection, outgoing: Outgoing, first: bytes) -> Incoming:
+        connection.begin(self._head(outgoing), head_only=outgoing.method == "HEAD")
+        if outgoing.pieces is not None and outgoing.length:
+            going = await connection.write(first)
+            written = len(first)
+            if written < outgoing.length:
+                async for piece in outgoing.pieces:
+                    if not going:
+                        break
+                    going = await connection.write(piece)
+        status = await connection.answer()
+        return Incoming(status, connection.headers, connection)
+
+    def _kept(self) -> Connection | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable:
+                return connection
+            connection.drop()
+        return None
+
+    async def _connect(self) -> Connection:
+        loop = asyncio.get_running_loop()
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(10):
+                _, made = await loop.create_connection(Connection, self._host, self._port)
+                return made
+        raise unavailable()
+
+    def _head(self, outgoing: Outgoing) -> bytes:
+        headers = {"host": f"{self._host}:{self._port}", **(outgoing.headers or {})}
+        headers = sign(
+            outgoing.method,
+            outgoing.path,
+            outgoing.query,
+            headers,
+            outgoing.payload,
+            self._secret,
+        )
+        target = quote(outgoing.path, safe=f"/{_SAFE}")
+        if outgoing.query:
+            target += "?" + "&".join(
+                f"{quote(name, safe=_SAFE)}={quote(value, safe=_SAFE)}"
+                for name, value in outgoing.query
+            )
+        if outgoing.pieces is not None or outgoing.method in ("PUT", "POST"):
+            headers["content-length"] = str(outgoing.length)
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        head = f"{outgoing.method} {target} HTTP/1.1\r\n{lines}\r\n"
+        return head.encode("utf-8", "surrogateescape")
+
+
+async def of_bytes(data: bytes) -> AsyncIterator[bytes]:
+    """A body that is there already."""
+    if data:
+        yield data
+
+
+def refused(status: int, body: bytes) -> S3Error:
+    """The server's refusal as ours."""
+    text = body.decode(errors="replace")
+
+    def found(tag: str) -> str:
+        return unescape(text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0])
+
+    return S3Error(status, found("Code") or "InternalError", found("Message"))
