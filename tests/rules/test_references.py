@@ -22,6 +22,8 @@ OF_THE_INSTANCE = {"config_id", "disk_id", "volume_id"}
 """Judged under the lock of the instance that the path names."""
 ELSEWHERE = {"subnet_id", "question_id", "tax_id", "payer_id", "payment_id"}
 """Of a validator that refers, of a list in memory, of the state, and of third parties."""
+IN_OTHER_WORDS = {"AssignAddresses.compute_id"}
+"""Refused by the use case, without a field, as the reference words it."""
 
 
 def bodies() -> Iterator[type[Body]]:
@@ -60,7 +62,7 @@ def test_every_id_in_a_body_is_a_reference() -> None:
         if name.endswith(("_id", "_users")) and name not in known
         if not refers(field.annotation) and not any(map(refers, field.metadata))
     }
-    assert plain == set()
+    assert plain == IN_OTHER_WORDS
 
 
 class Shelf:

@@ -38,7 +38,6 @@ from roost.resources.domains.transfer_client import (
     resolve,
 )
 from roost.resources.domains.wire_parsing import Message
-from roost.resources.domains.zone_rules import TWIN_REASON
 
 pytestmark = pytest.mark.spec("B domains import")
 
@@ -330,9 +329,7 @@ def test_thousands_of_records_of_one_name_are_compared_quickly(dns_: Dns) -> Non
     lines += [f"a A 10.0.{n >> 8}.{n & 255}" for n in range(2_000)]
     began = time.monotonic()
     assert parse("\n".join(lines), dns_).refusals == []
-    assert parse("\n".join([*lines, lines[7]]), dns_).refusals == [
-        f"line 4001: a.{ZONE}. MX: {TWIN_REASON}"
-    ]
+    assert len(parse("\n".join([*lines, lines[7]]), dns_).records) == len(lines)
     assert time.monotonic() - began < 10
 
 
