@@ -148,6 +148,7 @@ class Register:
             await self._change(*changes)
 
     async def remove_bucket(self, bucket: Bucket) -> None:
+        """No key keeps a grant by its label, which another account may have next."""
         changes: list[_Change] = [
             ("trash", bucket.place, _HELD),
             ("bucket", bucket.label, None),
@@ -156,7 +157,15 @@ class Register:
             changes.append(("trash", bucket.moving_from, _HELD))
             changes.append(("legacy", bucket.moving_from, None))
         async with self._changing:
-            await self._change(*changes)
+            await self._change(*changes, *self._without(bucket.label))
+
+    def _without(self, label: str) -> list[_Change]:
+        """Keys that named the bucket, and do so no more."""
+        return [
+            ("key", key.name, asdict(_less(key, label)))
+            for key in self.keys.values()
+            if label in key.grants or label in key.lists
+        ]
 
     async def forget_trash(self, place: str) -> None:
         await self._change(("trash", place, None))
@@ -217,3 +226,8 @@ class Register:
             self.trash.discard(name)
         elif kind == "legacy":
             self.legacy.discard(name)
+
+
+def _less(key: Key, label: str) -> Key:
+    grants = {bucket: writes for bucket, writes in key.grants.items() if bucket != label}
+    return replace(key, grants=grants, lists=tuple(each for each in key.lists if each != label))
