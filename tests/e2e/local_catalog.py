@@ -1,6 +1,7 @@
 """A catalogue of one region on this machine's engines, or of two, with pools of their own."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from roost.core.catalog.entries import Uplink
@@ -47,6 +48,13 @@ disk = 25600
 engines.mysql = [{ quantity = 1, price = { hourly = 0.01, monthly = 1.0 } }]
 """
 
+_OBJECTS = """
+[[object_clusters]]
+id = "local-1"
+region = "local"
+domain = "local-1.objects.roost.internal"
+"""
+
 _TYPE = """
 [[compute_types]]
 id = "{id}"
@@ -80,17 +88,22 @@ def write_catalog(
     uplink: Uplink = "none",
     *,
     databases: bool = False,
+    everything: bool = False,
 ) -> Path:
     """With one image, which must be on this host already, and a region for each of the pools.
 
-    `databases`: the first one has them, too, and its guests reach their ports.
+    `databases`: the first one has them, too, and its guests reach their ports. `everything`: it has
+    them, buckets and firewalls.
     """
+    more = ["Managed Databases"] * (databases or everything)
+    more += ["Object Storage", "Cloud Firewall"] * everything
     capabilities = '["cloud-init"]' if image.cloud_init else "[]"
     parts = [
         "kernels = []",
-        _region(REGION, pools, "192.168.128.0/19", uplink, databases=databases),
+        _region(REGION, pools, "192.168.128.0/19", uplink, more, databases=databases),
         *([] if elsewhere is None else [_region(ELSEWHERE, elsewhere, "192.168.160.0/19")]),
-        *([_DATABASES] if databases else []),
+        *([_DATABASES] if databases or everything else []),
+        *([_OBJECTS] if everything else []),
         *(_TYPE.format(id=name, memory=memory, disk=disk) for name, memory, disk in _TYPES),
         _IMAGE.format(id=image.id, size=image.virtual_size, capabilities=capabilities),
     ]
@@ -99,13 +112,19 @@ def write_catalog(
 
 
 def _region(
-    region: str, pools: Pools, private: str, uplink: Uplink = "none", *, databases: bool = False
+    region: str,
+    pools: Pools,
+    private: str,
+    uplink: Uplink = "none",
+    more: Sequence[str] = (),
+    *,
+    databases: bool = False,
 ) -> str:
     return _REGION.format(
         id=region,
         pools=pools,
         private=private,
         uplink=uplink,
-        capabilities=json.dumps([*_CAPABILITIES, *(["Managed Databases"] if databases else [])]),
+        capabilities=json.dumps([*_CAPABILITIES, *more]),
         host_ports=json.dumps(["tcp/20000-31999"] if databases else []),
     )
