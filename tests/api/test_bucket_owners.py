@@ -18,6 +18,7 @@ from tests.support.object_storage import (
     BUCKETS,
     CLUSTER,
     KEYS,
+    bucket_body,
     made_bucket,
     made_key,
     new_label,
@@ -48,9 +49,14 @@ async def test_a_bucket_that_is_deleted_while_it_is_made_is_gone(
     client: Client, roost: Roost
 ) -> None:
     for _ in range(5):
-        row = await client.post(BUCKETS, {"label": new_label(), "cluster": CLUSTER})
-        await client.put(f"{path_of(row)}/access", {"acl": "public-read"})
-        await client.delete(path_of(row))
+        row = bucket_body()
+        making = asyncio.create_task(client.post(BUCKETS, row))
+        await until(partial(client.send, "GET", path_of(row)), lambda found: found.status == 200)
+        await asyncio.gather(
+            making,
+            client.send("PUT", f"{path_of(row)}/access", {"acl": "public-read"}),
+            client.delete(path_of(row)),
+        )
         await settled(client)
         assert row["label"] not in await object_engine(roost).buckets()
         assert await found(roost, row["label"]) == []

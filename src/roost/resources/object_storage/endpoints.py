@@ -87,6 +87,7 @@ async def list_buckets(call: Call) -> bytes:
     events=("obj_bucket_create",),
     rate=_RATE,
     dry_run=DryRun(),
+    after=service.in_force,
 )
 async def create_bucket(call: Call, body: CreateBucket) -> str:
     """Create a bucket.
@@ -141,6 +142,7 @@ async def _check_empty(call: Call, body: DeleteBucket) -> DeleteBucket:
     events=("obj_bucket_delete",),
     rate=_RATE,
     dry_run=DryRun(),
+    after=service.in_force,
 )
 async def delete_bucket(call: Call, _body: DeleteBucket) -> None:
     """Delete a bucket.
@@ -175,6 +177,7 @@ async def view_bucket_access(call: Call) -> AccessRow:
     of=view_bucket,
     events=("obj_bucket_update",),
     rate=_RATE,
+    after=service.in_force,
 )
 async def change_bucket_access(call: Call, body: ChangeAccess) -> None:
     """Change who may use a bucket.
@@ -194,6 +197,7 @@ async def change_bucket_access(call: Call, body: ChangeAccess) -> None:
     of=view_bucket,
     events=("obj_bucket_update",),
     rate=_RATE,
+    after=service.in_force,
 )
 async def update_bucket_access(call: Call, body: ChangeAccess) -> None:
     """Update who may use a bucket.

@@ -1,7 +1,7 @@
 """What the API offers: keys for S3 clients (spec A object storage 8 limited)."""
 
 from roost.errors import ApiError
-from roost.resources.object_storage import key_service, locks
+from roost.resources.object_storage import key_service, locks, service
 from roost.resources.object_storage.bodies import CreateKey, UpdateKey
 from roost.resources.object_storage.key_queries import KEYS
 from roost.resources.object_storage.records import KeyRow
@@ -37,6 +37,7 @@ async def list_object_keys(call: Call) -> bytes:
     returns=KeyRow,
     events=("obj_access_key_create",),
     rate=_RATE,
+    after=service.in_force,
 )
 async def create_object_key(call: Call, body: CreateKey) -> KeyRow:
     """Create a key of object storage, whose secret is shown in this answer and never again.
@@ -83,6 +84,7 @@ async def update_object_key(call: Call, body: UpdateKey) -> bytes:
     grant=_MAY_WRITE,
     events=("obj_access_key_delete",),
     rate=_RATE,
+    after=service.in_force,
 )
 async def delete_object_key(call: Call) -> None:
     """Revoke a key of object storage.

@@ -1,6 +1,6 @@
 """What the API offers: the objects of a bucket (spec A object storage)."""
 
-from roost.resources.object_storage import endpoints, object_service
+from roost.resources.object_storage import endpoints, object_service, service
 from roost.resources.object_storage.bodies import CreateObjectUrl, UpdateObjectAcl
 from roost.resources.object_storage.records import ObjectAclRow, ObjectListRow, ObjectUrlRow
 from roost.web.call import Call
@@ -67,6 +67,7 @@ async def _check_object(call: Call, body: UpdateObjectAcl) -> UpdateObjectAcl:
     of=endpoints.view_bucket,
     returns=ObjectAclRow,
     events=("obj_object_acl_update",),
+    after=service.in_force,
 )
 async def update_object_acl(call: Call, body: UpdateObjectAcl) -> ObjectAclRow:
     """Update who may use an object.

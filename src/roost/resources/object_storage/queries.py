@@ -234,6 +234,20 @@ async def pending(db: Queries, limit: int) -> list[BucketFacts]:
     return [BucketFacts(**row) for row in await db.fetch(sql, limit)]
 
 
+async def is_at_rest(db: Queries, account_id: int) -> bool:
+    """Whether servers have all buckets and keys of the account as their rows say."""
+    found: bool = await db.fetchval(
+        """
+        select not exists (select from object_bucket
+                where account_id = $1 and (deleting or applied < revision))
+            and not exists (select from object_key
+                where account_id = $1 and (deleting or applied < revision))
+        """,
+        account_id,
+    )
+    return found
+
+
 async def engines_in_use(db: Queries) -> list[tuple[str, str]]:
     """Regions and the names of the engines that hold buckets of theirs."""
     rows = await db.fetch("select distinct region, engine from object_bucket order by 1, 2")

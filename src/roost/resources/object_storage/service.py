@@ -1,7 +1,9 @@
 """Making, changing and deleting buckets, and ending object storage (spec A object storage)."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from roost.core.catalog import Catalog
 from roost.core.catalog.entries import ObjectClusterEntry
@@ -34,6 +36,11 @@ LEAVING = "The bucket of this label is being deleted"
 NOT_OFFERED = "Its name cannot be the label of a bucket"
 NOT_EMPTY = "The bucket is not empty"
 UNREACHABLE = "Object storage does not answer. Please try again later."
+
+T = TypeVar("T")
+
+_LOOKS, _PAUSE = 20, 0.01
+"""How often, and seconds between; together a fifth of a second."""
 
 
 async def create(context: Context, body: CreateBucket) -> str:
@@ -156,3 +163,15 @@ async def sent(context: Context) -> int:
     """Bytes that clients of the account have got this month."""
     month = context.clock.now().date().replace(day=1)
     return await usage_queries.sent_in(context.db, context.account_id, month)
+
+
+async def in_force(context: Context, reply: T) -> T:
+    """The reply, as soon as servers do what the account has asked for.
+
+    After a moment in any case: the event tells then when they do.
+    """
+    for _ in range(_LOOKS):
+        if await queries.is_at_rest(context.db, context.account_id):
+            break
+        await asyncio.sleep(_PAUSE)
+    return reply
