@@ -124,7 +124,7 @@ UNFIT = (
     "The code is wrong or has expired: ask for another one",
     "There is no upgrade for the service plan of this Compute.",
     "Volume is not attached.",
-    "compute_id is not valid",
+    "Invalid Compute ID 999999999",
 )
 """What examples are refused for that mean other things than the samples."""
 
