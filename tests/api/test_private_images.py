@@ -132,6 +132,28 @@ async def test_restricted_users_need_a_grant(
     assert (await restricted.put(f"{IMAGES}/{image}", {"label": "mine"}))["label"] == "mine"
 
 
+@pytest.mark.parametrize("runs", [True, False])
+async def test_its_instance_is_deleted_before_it_is_made(
+    client: Client, roost: Roost, runs: bool
+) -> None:
+    """Whether its job runs or waits for another one: nothing is left that is always being made."""
+    instance = await made(client)
+    disk, path = await first_disk(client, instance["id"]), f"{INSTANCES}/{instance['id']}"
+    async with slow(roost, "image_capture" if runs else "start", seconds=20):
+        if not runs:
+            await client.post(f"{path}/boot", {})
+        row = await client.post(IMAGES, {"disk_id": disk["id"]})
+        await client.delete(path)
+        assert (await client.send("GET", f"{IMAGES}/{row['id']}")).status == 404
+        await until(lambda: client.send("GET", path), lambda answer: answer.status == 404)
+        [event] = await image_events(client, "disk_imagize")
+    assert (event["status"], event["message"]) == ("failed", "The instance was deleted.")
+    number = row["id"].partition("/")[2]
+    sql = "select count(*) from image where number = $1"
+    await until(lambda: roost.store.fetchval(sql, int(number)), lambda count: count == 0)
+    assert await drift(roost, f"image {number}") == []
+
+
 async def test_nobody_else_can_use_it(client: Client, stranger: Client) -> None:
     image = (await captured(client))["id"]
     for method in ("GET", "PUT", "DELETE"):

@@ -283,7 +283,7 @@ async def test_two_resizes(client: Client, roost: Roost) -> None:
     for answer in answers:
         if answer.status != 200:
             ((_, reason),) = answer.problems
-            assert reason in ("Volume busy.", "Storage volumes can only be resized up")
+            assert reason in ("Volume is not active.", "Storage volumes can only be resized up")
     await check_agreement(roost, volume)
 
 

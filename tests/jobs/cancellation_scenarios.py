@@ -10,12 +10,12 @@ from roost.jobs import Environment, JobArgs
 from roost.resources.account import cancel_queries
 from roost.resources.account.cancel_queries import CanceledAccount, all_canceled
 from roost.resources.account.queries import create_account, create_user
-from roost.resources.billing.service import differences
 from roost.resources.cancellation.jobs import CLOSE, ERASE, CloseArgs
 from roost.resources.cancellation.watch_jobs import WATCH
 from roost.resources.compute.billing_queries import CHARGED
 from roost.store import Queries, Store
 from tests.jobs.harness import Scenario
+from tests.support.invoices import wrong_books
 from tests.support.stage import Stage
 
 
@@ -34,14 +34,14 @@ class CloseCase:
         assert await self._held() == []
         assert await self.stage.power(self.compute_id) is None
         assert await self._invoices() == 1
-        await self._check_books()
+        assert await wrong_books(self.stage.roost.store, self.account_id) == []
 
     async def check_failed(self) -> None:
         """The watch begins again with what is left."""
         found = await _find(self.stage.roost.store, self.account_id)
         assert found.closed is None
         assert await self._invoices() in (0, 1)
-        await self._check_books()
+        assert await wrong_books(self.stage.roost.store, self.account_id) == []
 
     async def _held(self) -> list[str]:
         roost = self.stage.roost
@@ -51,10 +51,6 @@ class CloseCase:
         sql = "select count(*) from invoice where account_id = $1"
         found: int = await self.stage.roost.store.fetchval(sql, self.account_id)
         return found
-
-    async def _check_books(self) -> None:
-        texts = [text async for text in differences(self.stage.roost.store)]
-        assert [text for text in texts if f"account {self.account_id}:" in text] == []
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from roost.app.roost import Roost
 from roost.core.billing.charges import month_start
 from roost.core.billing.queries import post
-from roost.resources.billing.service import invoice_all
+from roost.resources.billing.service import differences, invoice_all
 from roost.store import Store
 
 INVOICES = "/account/invoices"
@@ -62,3 +62,11 @@ async def owed(store: Store, account_id: int, usd: Decimal, date: datetime) -> i
     )
     await post(store, account_id, "invoice", invoice_id, usd, date)
     return invoice_id
+
+
+async def wrong_books(store: Store, account_id: int) -> list[str]:
+    """What is wrong with an account's invoices and its balance.
+
+    Ledger and postings are never taken away, and others' may be what no job has made.
+    """
+    return [text async for text in differences(store) if f"account {account_id}:" in text]

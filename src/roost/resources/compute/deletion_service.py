@@ -26,6 +26,7 @@ async def delete(context: Context, compute_id: int, *, keeps: bool) -> None:
         raise invalid(BUSY)
     reason = "The instance was deleted."
     await context.get(JobQueue).preempt(context.db, resource_of(facts.id), reason)
+    await context.get(InstanceImages).call_off(context, facts.id)
     await queries.set_status(context.db, facts.id, "deleting", context.clock.now())
     await start_delete(context, facts, await _keep(context, facts) if keeps else None)
 

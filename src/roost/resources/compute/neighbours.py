@@ -170,6 +170,9 @@ class InstanceImages:
         """
         return None
 
+    async def call_off(self, context: Context, compute_id: int) -> None:
+        """What was being made of its disks is not made any more: its jobs have been ended."""
+
     async def set_aside(
         self, services: Services, instance: InstanceFacts, disk: DiskSpec, number: int
     ) -> None:

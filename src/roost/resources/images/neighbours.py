@@ -10,7 +10,7 @@ from roost.errors import invalid
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.neighbours import InstanceImages
 from roost.resources.compute.queries import InstanceFacts
-from roost.resources.images import kept_service, queries
+from roost.resources.images import kept_service, queries, service
 from roost.resources.images.queries import IMAGE, ImageFacts
 from roost.resources.images.rules import number_of
 from roost.services import Services
@@ -32,6 +32,9 @@ class PrivateImages(InstanceImages, Neighbour):
         self, context: Context, instance: InstanceFacts, disk: DiskSpec, label: str
     ) -> int | None:
         return await kept_service.begin(context, instance, disk, label)
+
+    async def call_off(self, context: Context, compute_id: int) -> None:
+        await service.call_off(context, compute_id)
 
     async def set_aside(
         self, services: Services, instance: InstanceFacts, disk: DiskSpec, number: int

@@ -180,6 +180,19 @@ async def lock(db: Queries, number: int) -> ImageFacts | None:
     return None if row is None else ImageFacts(**row)
 
 
+async def lock_unmade(db: Queries, compute_id: int) -> list[ImageFacts]:
+    """What jobs of an instance make of its disks."""
+    rows = await db.fetch(
+        f"""
+        select {_COLUMNS} from image
+        where compute_id = $1 and status = 'creating' and type = 'manual' and not deleting
+        order by number for update
+        """,
+        compute_id,
+    )
+    return [ImageFacts(**row) for row in rows]
+
+
 async def of_account(db: Queries, account_id: int, numbers: Collection[int]) -> list[ImageFacts]:
     """Those that an account has, and is not deleting."""
     rows = await db.fetch(

@@ -7,11 +7,12 @@ from roost.core.limits.check import check_limits
 from roost.core.planes import Engines
 from roost.core.turns import Turn
 from roost.errors import invalid
+from roost.jobs.queue import JobQueue
 from roost.resources.compute.disk_engine import private_image
 from roost.resources.compute.disks import queries as disks
 from roost.resources.compute.disks.queries import DiskFacts
 from roost.resources.compute.engine import INSTANCE_PLANE
-from roost.resources.compute.locks import check_open, lock_turn
+from roost.resources.compute.locks import check_open, lock_turn, resource_of
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.compute.references import image_entity
 from roost.resources.images import jobs, locks, queries
@@ -73,6 +74,21 @@ async def _source(context: Context, disk_id: int) -> tuple[InstanceFacts, DiskFa
     if disk.status != "ready" and not (turn.queued and not disk.made):
         raise invalid("The disk is not ready.", "disk_id")
     return instance, disk, turn
+
+
+async def call_off(context: Context, compute_id: int) -> None:
+    """Delete what is being made of an instance's disks, after the job that has been ended; nobody
+    else would do so, or could."""
+    queue, now = context.get(JobQueue), context.clock.now()
+    for image in await queries.lock_unmade(context.db, compute_id):
+        await queries.set_deleting(context.db, image.number, now, deleting=True)
+        await queue.enqueue(
+            context.db,
+            jobs.DELETE,
+            ImageArgs(number=image.number),
+            resource=resource_of(compute_id),
+            account_id=image.account_id,
+        )
 
 
 async def update(context: Context, image_id: str, body: UpdateImage) -> None:
