@@ -8,12 +8,13 @@ A test module of a group lists its scenarios and runs all that this module knows
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
 from roost.jobs import AnyKind, Boundary, Crash, Environment, Fatal, Job, Point, Worker
+from roost.jobs.kinds import AnyStep
 from tests.jobs.bench import until
 
 REASON = "planned by the harness"
@@ -41,9 +42,21 @@ class Scenario:
     kind: AnyKind
     begin: Callable[[Environment], Awaitable[Case]]
     title: str = ""
+    passes: tuple[str, ...] | None = None
+    """The steps that the job comes to; all of its kind when None."""
+    error: str | None = None
+    """How the job fails though nothing strikes it; `check_done` tells what is there then."""
 
     def __str__(self) -> str:
         return self.title or self.kind.name
+
+    @property
+    def steps(self) -> tuple[AnyStep, ...]:
+        if self.passes is None:
+            return self.kind.steps
+        passed = tuple(step for step in self.kind.steps if step.name in self.passes)
+        assert len(passed) == len(self.passes), f"steps that {self.kind.name} does not have"
+        return passed
 
 
 @dataclass(frozen=True)
@@ -52,7 +65,8 @@ class Trial:
 
     title: str
     faults: Mapping[Boundary, type[Crash] | type[Fatal]] = field(hash=False)
-    fails: bool = False
+    error: str | None = None
+    """How the job fails by them; None when it goes on as if nothing had struck it."""
 
     def __str__(self) -> str:
         return self.title
@@ -70,77 +84,95 @@ class Trial:
             await _lapse(environment, case.job_id)
         await work_until(environment, partial(ended, environment, case.job_id))
         assert faults.pending() == {}, "the job never came to these boundaries"
-        await self._check(environment, case)
+        await self._check(environment, scenario, case)
 
-    async def _check(self, environment: Environment, case: Case) -> None:
+    async def _check(self, environment: Environment, scenario: Scenario, case: Case) -> None:
         job = await _job(environment, case.job_id)
         assert job.undo_error is None
-        if self.fails:
-            assert (job.status, job.error) == ("failed", REASON)
+        error = self.error or scenario.error
+        assert (job.status, job.error) == ("failed" if error else "done", error)
+        if self.error:
             await case.check_failed()
         else:
-            assert (job.status, job.error) == ("done", None)
             await case.check_done()
 
 
-def trials(kind: AnyKind) -> list[Trial]:
-    """All that can happen to a kind at the boundaries of its steps."""
+def trials(scenario: Scenario) -> list[Trial]:
+    """All that can happen to a job at the boundaries of the steps that it comes to."""
+    kind, steps = scenario.kind, scenario.steps
     return [
         Trial("nothing", {}),
-        *_crashes(kind),
-        *_repetitions(kind),
-        *_failures(kind),
-        *_crashes_while_undoing(kind),
+        *_crashes(kind, steps),
+        *_repetitions(kind, steps),
+        *_failures(kind, steps),
+        *_crashes_while_undoing(kind, steps),
     ]
 
 
 def pairs(scenarios: Iterable[Scenario]) -> list[tuple[Scenario, Trial]]:
-    return [(scenario, trial) for scenario in scenarios for trial in trials(scenario.kind)]
+    return [(scenario, trial) for scenario in scenarios for trial in trials(scenario)]
 
 
 def without_scenario(kinds: Iterable[str], scenarios: Iterable[Scenario]) -> list[str]:
-    """The golden list: kinds that nothing here proves."""
-    return sorted(set(kinds) - {scenario.kind.name for scenario in scenarios})
+    """The golden list: kinds that nothing here proves, and steps that no scenario comes to."""
+    steps, passed = dict[str, set[str]](), dict[str, set[str]]()
+    for scenario in scenarios:
+        kind = scenario.kind
+        steps[kind.name] = {f"{kind.name} {step.name}" for step in kind.steps}
+        names = {f"{kind.name} {step.name}" for step in scenario.steps}
+        passed.setdefault(kind.name, set()).update(names)
+    missed = {name for kind, names in steps.items() for name in names - passed[kind]}
+    return sorted((set(kinds) - steps.keys()) | missed)
 
 
-def _crashes(kind: AnyKind) -> Iterable[Trial]:
+def _crashes(kind: AnyKind, steps: Sequence[AnyStep]) -> Iterable[Trial]:
     """One that follows a commit leaves what one before the next step leaves, and one before the
     first step leaves nothing: the job engine's own tests show both once for all kinds."""
-    for number, step in enumerate(kind.steps):
+    for number, step in enumerate(steps):
         for point in _POINTS if number else (Point.BEFORE_COMMIT,):
             title = f"crash {point.name.lower()} {step.name}"
-            yield Trial(title, {Boundary(kind.name, step.name, point): Crash})
+            boundary = Boundary(kind.name, step.name, point)
+            yield Trial(title, {boundary: Crash}, _lost(kind, step))
 
 
-def _repetitions(kind: AnyKind) -> Iterable[Trial]:
+def _lost(kind: AnyKind, step: AnyStep) -> str | None:
+    """How a job fails by one crash: it was the only attempt that the step has."""
+    once = kind.retry_of(step.name).attempts == 1
+    return f"the worker was lost during {step.name}, again and again" if once else None
+
+
+def _repetitions(kind: AnyKind, steps: Sequence[AnyStep]) -> Iterable[Trial]:
     """Each step, then each undo, has done its work when the worker dies."""
-    yield Trial(
-        "repeat steps",
-        {Boundary(kind.name, step.name, Point.BEFORE_COMMIT): Crash for step in kind.steps},
-    )
-    undos = [step for step in reversed(kind.steps) if step.undo]
+    crashes = {
+        Boundary(kind.name, step.name, Point.BEFORE_COMMIT): Crash
+        for step in steps
+        if not _lost(kind, step)
+    }
+    if crashes:
+        yield Trial("repeat steps", crashes)
+    undos = [step for step in reversed(steps) if step.undo]
     if undos:
-        last = Boundary(kind.name, kind.steps[-1].name, Point.BEFORE_COMMIT)
+        last = Boundary(kind.name, steps[-1].name, Point.BEFORE_COMMIT)
         repeated = {
             Boundary(kind.name, step.name, Point.BEFORE_COMMIT, undo=True): Crash for step in undos
         }
-        yield Trial("repeat undos", {last: Fatal, **repeated}, fails=True)
+        yield Trial("repeat undos", {last: Fatal, **repeated}, REASON)
 
 
-def _failures(kind: AnyKind) -> Iterable[Trial]:
-    for step in kind.steps:
+def _failures(kind: AnyKind, steps: Sequence[AnyStep]) -> Iterable[Trial]:
+    for step in steps:
         for point in _POINTS:
             title = f"fail {point.name.lower()} {step.name}"
-            yield Trial(title, {Boundary(kind.name, step.name, point): Fatal}, fails=True)
+            yield Trial(title, {Boundary(kind.name, step.name, point): Fatal}, REASON)
 
 
-def _crashes_while_undoing(kind: AnyKind) -> Iterable[Trial]:
-    last = Boundary(kind.name, kind.steps[-1].name, Point.BEFORE_COMMIT)
-    for step in kind.steps:
+def _crashes_while_undoing(kind: AnyKind, steps: Sequence[AnyStep]) -> Iterable[Trial]:
+    last = Boundary(kind.name, steps[-1].name, Point.BEFORE_COMMIT)
+    for step in steps:
         for point in _POINTS if step.undo else ():
             crash = Boundary(kind.name, step.name, point, undo=True)
             title = f"crash {point.name.lower()} undo of {step.name}"
-            yield Trial(title, {last: Fatal, crash: Crash}, fails=True)
+            yield Trial(title, {last: Fatal, crash: Crash}, REASON)
 
 
 async def work_until(environment: Environment, holds: Callable[[], Awaitable[bool]]) -> None:

@@ -161,6 +161,11 @@ async def bucket_leaves(setting: Setting) -> None:
     )
 
 
+async def full_bucket_leaves(setting: Setting) -> None:
+    await bucket_leaves(setting)
+    await setting.engine.write(setting.label, "a")
+
+
 async def key_leaves(setting: Setting) -> None:
     await both(setting)
     await key_queries.set_deleting(setting.stage.roost.store, setting.key_id)
@@ -262,6 +267,11 @@ async def tick(environment: Environment, kind: JobKind[JobArgs]) -> TickCase:
     return TickCase(job.id)
 
 
+Scenarios = tuple[Scenario, ...]
+_SHORT = ("bring", "keys", "delete")
+_NOT_EMPTY = "The bucket is not empty"
+
+
 def _scenario(
     kind: JobKind[jobs.BucketArgs] | JobKind[jobs.KeyArgs] | JobKind[jobs.AccountArgs],
     title: str,
@@ -269,18 +279,33 @@ def _scenario(
     *,
     bucket: bool,
     key: bool,
+    passes: tuple[str, ...] | None = None,
+    error: str | None = None,
 ) -> Scenario:
     chosen = partial(begin, prepare=prepare, kind=kind.name, bucket=bucket, key=key)
-    return Scenario(kind, chosen, title)
+    return Scenario(kind, chosen, title, passes, error)
+
+
+def _bucket_scenarios(kind: JobKind[jobs.BucketArgs], titles: tuple[str, str, str]) -> Scenarios:
+    """Only what is found not empty is opened again, and its event told why."""
+    made, gone, full = titles
+    return (
+        _scenario(kind, made, key_alone, bucket=True, key=True, passes=_SHORT),
+        _scenario(kind, gone, bucket_leaves, bucket=False, key=True, passes=_SHORT),
+        _scenario(kind, full, full_bucket_leaves, bucket=True, key=True, error=_NOT_EMPTY),
+    )
 
 
 SCENARIOS = (
-    _scenario(jobs.APPLY_BUCKET, "a bucket is made", key_alone, bucket=True, key=True),
-    _scenario(jobs.APPLY_BUCKET, "a bucket is deleted", bucket_leaves, bucket=False, key=True),
+    *_bucket_scenarios(
+        jobs.APPLY_BUCKET, ("a bucket is made", "a bucket is deleted", "a bucket is not empty")
+    ),
     _scenario(jobs.APPLY_KEY, "a key is made", bucket_alone, bucket=True, key=True),
     _scenario(jobs.APPLY_KEY, "a key is revoked", key_leaves, bucket=True, key=False),
-    _scenario(jobs.BRING_BUCKET, "a bucket is late", key_alone, bucket=True, key=True),
-    _scenario(jobs.BRING_BUCKET, "a deletion is late", bucket_leaves, bucket=False, key=True),
+    *_bucket_scenarios(
+        jobs.BRING_BUCKET,
+        ("a bucket is late", "a deletion is late", "a late deletion finds the bucket not empty"),
+    ),
     _scenario(jobs.BRING_KEY, "a key is late", bucket_alone, bucket=True, key=True),
     _scenario(jobs.PURGE, "object storage is cancelled", all_leave, bucket=False, key=False),
     Scenario(adoption_jobs.TAKE_UP, partial(client_makes, taken=True), "it may be"),

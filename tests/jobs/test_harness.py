@@ -19,7 +19,7 @@ from roost.jobs import (
 )
 from roost.store import Store
 from tests.jobs.bench import Bench
-from tests.jobs.harness import Scenario, Trial, pairs, trials, without_scenario
+from tests.jobs.harness import REASON, Scenario, Trial, pairs, trials, without_scenario
 from tests.jobs.lamps import LIGHT, TABLE, LampArgs, LampCase, LampEngine, begin
 
 SCENARIO = Scenario(LIGHT, begin)
@@ -52,7 +52,7 @@ async def test_a_crash_between_steps_loses_nothing(store: Store, boundary: Bound
     await store.execute(TABLE)
     last = Boundary(LIGHT.name, LIGHT.steps[-1].name, Point.BEFORE_COMMIT)
     failing = {last: Fatal} if boundary.undo else {}
-    trial = Trial("at rest", {**failing, boundary: Crash}, fails=boundary.undo)
+    trial = Trial("at rest", {**failing, boundary: Crash}, REASON if boundary.undo else None)
     await trial.run(environment(store), SCENARIO)
 
 
@@ -66,9 +66,10 @@ async def _broken(store: Store, kind: JobKind[LampArgs], title: str) -> None:
             job = await environment.queue.enqueue(conn, kind, args, resource="lamp:1")
         return LampCase(store, environment.services.get(LampEngine), 1, job.id)
 
-    trial = next(trial for trial in trials(kind) if trial.title == title)
+    scenario = Scenario(kind, begin_broken)
+    trial = next(trial for trial in trials(scenario) if trial.title == title)
     with pytest.raises(AssertionError):
-        await trial.run(environment(store, kind), Scenario(kind, begin_broken))
+        await trial.run(environment(store, kind), scenario)
 
 
 async def test_a_missing_undo_is_found(store: Store) -> None:
@@ -100,6 +101,14 @@ async def test_a_step_that_writes_outside_its_commit_is_found(store: Store) -> N
 
 def test_kinds_without_a_scenario_are_listed() -> None:
     assert without_scenario(["b", "lamp_light", "a"], [SCENARIO]) == ["a", "b"]
+
+
+def test_steps_that_no_scenario_comes_to_are_listed() -> None:
+    short = replace(SCENARIO, passes=("make", "light"))
+    assert without_scenario([LIGHT.name], [short]) == ["lamp_light measure"]
+    assert without_scenario([LIGHT.name], [short, SCENARIO]) == []
+    points = [boundary.step for trial in trials(short) for boundary in trial.faults]
+    assert set(points) == {"make", "light"}
 
 
 def test_a_planned_fault_strikes_as_often_as_planned() -> None:
