@@ -71,6 +71,8 @@ class ObjectCase:
     async def check_done(self) -> None:
         label, engine = self.setting.label, self.setting.engine
         assert (label in await engine.buckets()) is self.bucket
+        spec = await engine.spec(label)
+        assert (spec is not None and not spec["closed"]) is self.bucket
         assert (await self.setting.bucket() is not None) is self.bucket
         grants = await engine.grants(f"key-{self.setting.key_id}")
         assert (await self.setting.key() is not None) is self.key
