@@ -4,8 +4,10 @@ import gc
 import os
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import structlog
 
 from roost.settings import Settings
 from roost.store import Store
@@ -105,6 +107,27 @@ def quick_transactions(watched_transactions: None) -> Iterator[None]:
     transactions.violations.clear()
     yield
     assert transactions.violations == []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def uncached_loggers() -> Iterator[None]:
+    """A logger that a command of this process used first would miss the captures of later tests."""
+    configure = structlog.configure
+
+    def uncached(**settings: Any) -> None:
+        configure(**settings | {"cache_logger_on_first_use": False})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(structlog, "configure", uncached)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def own_logs(uncached_loggers: None) -> Iterator[None]:
+    """A command sets up logs for its whole process, which here has other tests to run."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.fixture(scope="session")

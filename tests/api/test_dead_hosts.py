@@ -43,6 +43,20 @@ async def die(cloud: Main, host: str) -> None:
     await cloud.main.store.execute(long_ago, host)
 
 
+async def gone(cloud: Main, *ids: int) -> None:
+    left = "select count(*) from compute_instance where id = any($1)"
+    await until(partial(cloud.main.store.fetchval, left, ids), lambda count: count == 0)
+
+
+async def clear(cloud: Main, host: str, state: Path, compute_id: int) -> None:
+    """A host that was fenced comes back, loses its instance, and dies."""
+    await hosts.undrain(cloud.main.store, host)
+    async with running_host(cloud.main, host, state):
+        await cloud.client.delete(f"{INSTANCES}/{compute_id}")
+        await gone(cloud, compute_id)
+    await die(cloud, host)
+
+
 async def host_of_volume(cloud: Main, volume_id: int) -> str:
     host: str = await cloud.main.store.fetchval("select host from volume where id = $1", volume_id)
     return host
@@ -121,8 +135,7 @@ async def test_another_host_takes_over(cloud: Main, tmp_path: Path) -> None:
         for row in (guest, leaving):
             await client.delete(f"{INSTANCES}/{row['id']}")
         await client.delete(f"{VOLUMES}/{volume['id']}")
-        left = "select count(*) from compute_instance"
-        await until(partial(store.fetchval, left), lambda count: count == 0)
+        await gone(cloud, guest["id"], leaving["id"])
     await die(cloud, "c")  # Nothing is placed on it any more.
 
 
@@ -158,8 +171,7 @@ async def test_nothing_is_taken_over_whose_disks_are_elsewhere(cloud: Main, tmp_
         assert (given["instance"], given["volume"]) == (1, 1)
         await client.delete(one)
         await client.delete(f"{VOLUMES}/{volume['id']}")
-        left = "select count(*) from compute_instance where id = $1"
-        await until(partial(store.fetchval, left, row["id"]), lambda count: count == 0)
+        await gone(cloud, row["id"])
     await die(cloud, "j")
 
 
@@ -191,9 +203,7 @@ async def test_a_silent_host_is_told_of_everywhere(cloud: Main, tmp_path: Path) 
         assert (await check_health(cloud.main))["problems"] == []
         for each in (row, here):
             await cloud.client.delete(f"{INSTANCES}/{each['id']}")
-        left = "select count(*) from compute_instance where id = any($1)"
-        gone = partial(store.fetchval, left, [row["id"], here["id"]])
-        await until(gone, lambda count: count == 0)
+        await gone(cloud, row["id"], here["id"])
     await die(cloud, "k")
 
 
@@ -226,11 +236,7 @@ async def test_a_worker_of_a_fenced_host_ends_its_guests(cloud: Main, tmp_path: 
         with pytest.raises(HostError, match="have been ended"):
             await working
         assert await running_guests(roost) == set()
-    await hosts.undrain(cloud.main.store, "d")
-    async with running_host(cloud.main, "d", tmp_path):
-        await cloud.client.delete(f"{INSTANCES}/{row['id']}")
-        left = "select count(*) from compute_instance"
-        await until(partial(cloud.main.store.fetchval, left), lambda count: count == 0)
+    await clear(cloud, "d", tmp_path, row["id"])
 
 
 async def test_what_hangs_keeps_no_guest_of_a_fenced_host(
@@ -262,6 +268,8 @@ async def test_what_hangs_keeps_no_guest_of_a_fenced_host(
             free.set()
         with pytest.raises(HostError, match="have been ended"):
             await working
+    monkeypatch.undo()
+    await clear(cloud, "g", tmp_path, row["id"])
 
 
 async def test_guests_that_cannot_be_ended_are_told(

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import structlog
 
 from roost.app.logs import configure_logs
 from roost.secrets import Box, hash_guest_password, hash_token
@@ -39,8 +40,6 @@ def test_hashes() -> None:
 def test_tracebacks_in_logs_hold_no_local_variables(
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    import structlog
-
     configure_logs()
     log = structlog.get_logger()
 
@@ -54,4 +53,3 @@ def test_tracebacks_in_logs_hold_no_local_variables(
     logged = capfdbinary.readouterr().err
     assert b"broken 27" in logged
     assert b"canary" not in logged
-    structlog.reset_defaults()
