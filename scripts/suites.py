@@ -127,10 +127,11 @@ def git(*arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def pytest(*arguments: str) -> tuple[str, ...]:
+def pytest(*arguments: str, shuffled: bool = True) -> tuple[str, ...]:
     """As many workers as processors; the order is one that the commit decides, and is printed."""
     seed = os.environ.get("ROOST_TEST_ORDER") or str(int(git("rev-parse", "HEAD")[0][:7], 16))
-    order = ("-p", "randomly", f"--randomly-seed={seed}", "--randomly-dont-reset-seed")
+    shuffle = ("-p", "randomly", f"--randomly-seed={seed}", "--randomly-dont-reset-seed")
+    order = shuffle if shuffled else ()
     workers = ("-n", str(len(os.sched_getaffinity(0))), "--dist", "worksteal")
     return ("python", "-m", "pytest", *workers, *order, f"--junitxml={REPORT}", *arguments)
 

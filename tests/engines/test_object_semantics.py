@@ -403,6 +403,7 @@ async def test_what_is_put_while_a_bucket_is_deleted_keeps_it(engine: OwnObjects
             assert (await put == 200) is not is_deleted
             await engine.purge_bucket("empty", MARK)
             await engine.put_bucket(BucketSpec("empty", MARK, "private", False))
+            await engine.put_key(KEY)
             assert await engine.is_empty("empty")
             assert await client.status("GET", "empty/a") == 404
 
@@ -414,6 +415,7 @@ async def test_urls_of_a_former_bucket_open_nothing_of_the_next(engine: OwnObjec
         ]
         await engine.delete_bucket("empty", MARK)
         await engine.put_bucket(BucketSpec("empty", MARK, "private", False))
+        await engine.put_key(KEY)
         assert await client.status("PUT", "empty/a", b"new") == 200
         for url, method in zip(urls, ("GET", "PUT"), strict=True):
             async with client.session.request(method, URL(url, encoded=True)) as answer:

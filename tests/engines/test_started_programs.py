@@ -10,11 +10,15 @@ import pytest
 
 from tests.support import program_starts
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.mark.seaweedfs
 def test_no_program_dies_while_buckets_are_busy(tmp_path: Path) -> None:
-    command = (sys.executable, program_starts.__file__, str(tmp_path / "objects"))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+    command = (sys.executable, "-m", program_starts.__name__, str(tmp_path / "objects"))
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=250, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == {"grpc": True, "transfers": True}
     assert done.stderr == ""
