@@ -122,11 +122,12 @@ async def test_a_new_price_holds_from_now_on(
     await client.post("/volumes", {"label": "data", "region": "us-lake", "size": 20})
     billable = roost.services.get(Billables).by_service["blockstorage"]
     async with roost.store.transaction() as db:
-        await db.execute("""update unit_price set price = '{"hourly": 0.1, "monthly": 7}'""")
+        priced = "update unit_price set price = $1::text::json where service = 'blockstorage'"
+        await db.execute(priced, '{"hourly": 0.1, "monthly": 7}')
         await record_all(db, billable, roost.clock.now())
         sql = "select hourly from ledger where account_id = $1 order by id"
         prices = [row["hourly"] for row in await db.fetch(sql, account.id)]
-        await db.execute("""update unit_price set price = '{"hourly": 0.00015, "monthly": 0.1}'""")
+        await db.execute(priced, '{"hourly": 0.00015, "monthly": 0.1}')
         await record_all(db, billable, roost.clock.now())
     assert prices == [Decimal("0.00015"), Decimal("0.1")]
 
