@@ -129,6 +129,7 @@ def _verify_header(signed: Signed, authorization: str, secret: Secret, now: date
         if signed.headers.get("content-length", "0") != "0":
             raise invalid("Missing required header: x-amz-content-sha256", "InvalidRequest")
         payload = EMPTY
+    _check_signed_headers(signed, names)
     key = _key_of(access_key, secret, scope)
     for path in signed.paths:
         wanted = _signature(signed, path, signed.query, names, payload, moment, scope, key)
@@ -155,6 +156,7 @@ def _verify_url(signed: Signed, query: Mapping[str, str], secret: Secret, now: d
         raise denied("Request has expired")
     if now < begins - _SKEW:
         raise denied("Request is not valid yet")
+    _check_signed_headers(signed, names)
     said = query.get("X-Amz-Content-Sha256") or signed.headers.get("x-amz-content-sha256")
     rest = [each for each in signed.query if each[0] != "X-Amz-Signature"]
     key = _key_of(access_key, secret, scope)
@@ -163,6 +165,13 @@ def _verify_url(signed: Signed, query: Mapping[str, str], secret: Secret, now: d
         if hmac.compare_digest(wanted.encode(), signature.encode(errors="replace")):
             return Caller(access_key, said or UNSIGNED)
     raise _mismatch()
+
+
+def _check_signed_headers(signed: Signed, names: Sequence[str]) -> None:
+    """Who was given a URL adds no copy source or metadata to what its maker signed."""
+    own = {*names, "x-amz-content-sha256"}
+    if any(name.startswith("x-amz-") and name not in own for name in signed.headers):
+        raise denied("There were headers present in the request which were not signed")
 
 
 def _verify_old_url(
@@ -266,7 +275,7 @@ def _signature(
 def _signing_key(secret: str, scope: str) -> bytes:
     key = f"AWS4{secret}".encode()
     for part in scope.split("/"):
-        key = hmac.digest(key, part.encode(), hashlib.sha256)
+        key = hmac.digest(key, _bytes(part), hashlib.sha256)
     return key
 
 
@@ -303,7 +312,7 @@ def _old_date(text: str | None) -> str:
         return text
     try:
         return parsedate_to_datetime(text).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    except ValueError:
+    except (ValueError, OverflowError):
         raise denied("A valid Date or x-amz-date header is required") from None
 
 
@@ -321,7 +330,7 @@ def _mismatch() -> S3Error:
 
 
 def _hex(key: bytes, text: str) -> str:
-    return hmac.digest(key, text.encode(), hashlib.sha256).hex()
+    return hmac.digest(key, _bytes(text), hashlib.sha256).hex()
 
 
 def _quoted(text: str) -> str:
