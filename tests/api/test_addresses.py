@@ -3,8 +3,8 @@
 import pytest
 
 from roost.app.roost import Roost
-from roost.resources.addresses.queries import release, take_back
-from roost.resources.addresses.service import PoolExhaustedError, allocate, held_by
+from roost.core.addresses.queries import release, take_back
+from roost.core.addresses.service import PoolExhaustedError, allocate, held_by
 from tests.api.conftest import Account
 
 REGION = "tiny"

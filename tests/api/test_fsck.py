@@ -8,9 +8,9 @@ import pytest
 
 from roost.app.fsck import check_all
 from roost.app.roost import open_roost
+from roost.core.addresses.queries import all_held, release
+from roost.core.addresses.service import allocate
 from roost.core.events.log import Starter
-from roost.resources.addresses.queries import all_held, release
-from roost.resources.addresses.service import allocate
 from roost.resources.compute.disk_engine import DiskSpec
 from roost.resources.compute.engine import Power
 from roost.resources.compute.jobs import BOOT, start_power

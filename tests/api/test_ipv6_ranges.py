@@ -8,9 +8,9 @@ from ipaddress import IPv6Network
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.addresses.range_queries import next_free
+from roost.core.addresses.share_queries import leave
 from roost.core.planes import Engines
-from roost.resources.addresses.range_queries import next_free
-from roost.resources.addresses.share_queries import leave
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.compute.network_engine import GuestAddresses
 from roost.resources.firewalls.engine import FIREWALL_PLANE

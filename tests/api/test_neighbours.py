@@ -6,7 +6,7 @@ import pytest
 
 from roost.app.groups import GROUPS
 from roost.app.roost import Roost
-from roost.resources.addresses import share_queries
+from roost.core.addresses import share_queries
 from roost.resources.firewalls.neighbours import FirewallDevices
 from roost.resources.images.neighbours import PrivateImages
 from roost.resources.maintenance.neighbours import PlannedMaintenance

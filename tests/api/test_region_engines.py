@@ -6,8 +6,8 @@ import pytest
 
 from roost.app.engines import EngineUnavailableError
 from roost.app.roost import open_roost
+from roost.core.addresses.service import held_by
 from roost.core.events.log import Starter
-from roost.resources.addresses.service import held_by
 from roost.resources.compute.jobs import start_delete
 from roost.settings import Settings
 from tests.jobs.compute_scenarios import finish_jobs

@@ -6,8 +6,8 @@ import random
 import pytest
 
 from roost.app.roost import Roost
+from roost.core.addresses.queries import release
 from roost.core.planes import Engines
-from roost.resources.addresses.queries import release
 from roost.resources.compute import queries as computes
 from roost.resources.compute.engine import INSTANCE_PLANE
 from roost.resources.tags import queries

@@ -2,7 +2,7 @@
 
 from roost.app.fsck import check_all
 from roost.app.roost import Roost, open_roost
-from roost.resources.addresses.queries import all_held
+from roost.core.addresses.queries import all_held
 from roost.resources.compute.engine import INSTANCE_PLANE
 from tests.e2e.cloud import Cloud
 from tests.support.client import Json, until

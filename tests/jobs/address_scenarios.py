@@ -6,12 +6,12 @@ from functools import partial
 from ipaddress import IPv4Address
 
 from roost.app.fsck import check_all
+from roost.core.addresses import share_queries
+from roost.core.addresses.queries import held_by, release_one
+from roost.core.addresses.service import allocate
 from roost.core.events import log
 from roost.jobs import Environment
 from roost.jobs.kinds import JobArgs
-from roost.resources.addresses import share_queries
-from roost.resources.addresses.queries import held_by, release_one
-from roost.resources.addresses.service import allocate
 from roost.resources.compute import address_queries, filter_watch_jobs
 from roost.resources.compute.locks import resource_of
 from roost.resources.networking.jobs import APPLY, start

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import orjson
 
 from roost.app.roost import Roost
+from roost.core.addresses.service import allocate
 from roost.core.planes import Engines
 from roost.engines.simulated.instances import SimulatedInstances
 from roost.ids import new_uuid
-from roost.resources.addresses.service import allocate
 from roost.resources.compute import address_queries, filter_service, profile_queries, queries, rules
 from roost.resources.compute.configs import queries as configs
 from roost.resources.compute.configs.rules import default_helpers

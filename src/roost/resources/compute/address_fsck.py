@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from roost.core.addresses.queries import all_held, release, take_back
+from roost.core.addresses.service import held_by
 from roost.core.fsck import Finding, Installation
 from roost.core.reconcile import Case, ChangedError, Reconciler
-from roost.resources.addresses.queries import all_held, release, take_back
-from roost.resources.addresses.service import held_by
 from roost.resources.compute import address_queries, queries
 from roost.resources.compute.locks import resource_of
 from roost.resources.compute.queries import InstanceFacts

@@ -7,7 +7,7 @@ instance that has it is locked (spec B networking 2, B networking 3).
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-from roost.resources.addresses.share_queries import sharers
+from roost.core.addresses.share_queries import sharers
 from roost.resources.compute import address_queries
 from roost.store import Queries
 

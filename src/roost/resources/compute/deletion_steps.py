@@ -3,11 +3,11 @@
 import structlog
 from pydantic import BaseModel
 
+from roost.core.addresses.queries import release
 from roost.core.engine import EngineError
 from roost.core.neighbours import Neighbours
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, next_step, writing
-from roost.resources.addresses.queries import release
 from roost.resources.compute import queries
 from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.disks import queries as disks

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from roost.core.addresses import share_queries
 from roost.core.fsck import Finding, Installation
 from roost.core.planes import Engines
 from roost.core.reconcile import Case, ChangedError, Reconciler, check_regions
-from roost.resources.addresses import share_queries
 from roost.resources.compute import filter_service, queries
 from roost.resources.compute.engine import INSTANCE_PLANE, InstanceEngine
 from roost.resources.compute.filter_service import Wanted

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Interface
 
+from roost.core.addresses import range_queries
+from roost.core.addresses.queries import held_by_all
 from roost.core.hosts import queries as hosts
-from roost.resources.addresses import range_queries
-from roost.resources.addresses.queries import held_by_all
 from roost.resources.compute import overlay_queries
 from roost.resources.compute.live_engine import HostAddress
 from roost.resources.compute.overlay_engine import Overlay, RemoteAddress

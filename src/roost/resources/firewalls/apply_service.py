@@ -9,8 +9,8 @@ those which filter the same instances are brought again too.
 from collections import defaultdict
 from collections.abc import Collection
 
+from roost.core.addresses.range_queries import used_by
 from roost.core.planes import Engines
-from roost.resources.addresses.range_queries import used_by
 from roost.resources.firewalls import device_queries, queries
 from roost.resources.firewalls.device_queries import GuestFacts
 from roost.resources.firewalls.engine import FIREWALL_PLANE, FirewallSpec

@@ -7,13 +7,13 @@ A row says what is wanted, so there is nothing to undo. Until an engine has it, 
 what it has lost, which nobody else gets meanwhile.
 """
 
+from roost.core.addresses.share_queries import has_left
 from roost.core.context import Context
 from roost.core.entities.records import Entity
 from roost.core.events import log
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Verdict, next_step, writing
-from roost.resources.addresses.share_queries import has_left
 from roost.resources.compute import queries as compute
 from roost.resources.compute.filter_service import bring
 from roost.resources.compute.locks import InstanceArgs, on_instance

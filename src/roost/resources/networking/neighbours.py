@@ -1,8 +1,8 @@
 """What shared addresses are to the instances that have them."""
 
+from roost.core.addresses import range_queries, share_queries
 from roost.core.catalog.entries import RegionEntry
 from roost.core.neighbours import Neighbour
-from roost.resources.addresses import range_queries, share_queries
 from roost.resources.compute import queries as compute
 from roost.resources.compute.filter_service import bring
 from roost.services import Services

@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 from ipaddress import IPv6Network
 
 from roost.core.access import require_all
+from roost.core.addresses import range_queries as ranges
+from roost.core.addresses import share_queries
+from roost.core.addresses.range_queries import RangeFacts
 from roost.core.catalog import Catalog
 from roost.core.context import Context
 from roost.core.limits.queries import hold
 from roost.errors import invalid, not_found
-from roost.resources.addresses import range_queries as ranges
-from roost.resources.addresses import share_queries
-from roost.resources.addresses.range_queries import RangeFacts
 from roost.resources.compute.locks import check_open, lock_turn
 from roost.resources.compute.queries import COMPUTE, InstanceFacts
 from roost.resources.networking import jobs, range_queries

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import TypeVar
 
-from roost.resources.addresses.queries import AddressRow
+from roost.core.addresses.queries import AddressRow
 from roost.web.fields import WHOLE, refuse
 
 T = TypeVar("T")

@@ -4,16 +4,16 @@ from collections.abc import Collection, Mapping, Sequence
 from ipaddress import IPv6Address
 
 from roost.core.access import require_all
+from roost.core.addresses import queries as addresses
+from roost.core.addresses import share_queries
+from roost.core.addresses.queries import AddressRow, HeldAddress
+from roost.core.addresses.range_queries import RangeFacts
+from roost.core.addresses.service import PoolExhaustedError, allocate
 from roost.core.context import Context
 from roost.core.entities.queries import labels
 from roost.core.limits.check import check_limits
 from roost.core.limits.queries import hold
 from roost.errors import Problem, invalid, invalid_fields, not_found
-from roost.resources.addresses import queries as addresses
-from roost.resources.addresses import share_queries
-from roost.resources.addresses.queries import AddressRow, HeldAddress
-from roost.resources.addresses.range_queries import RangeFacts
-from roost.resources.addresses.service import PoolExhaustedError, allocate
 from roost.resources.compute import address_queries
 from roost.resources.compute.address_service import objections
 from roost.resources.compute.billing_queries import charge_addresses

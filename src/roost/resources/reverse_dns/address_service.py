@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_address
 
+from roost.core.addresses import queries as addresses
 from roost.core.context import Context
 from roost.core.entities.locks import lock_all
 from roost.core.entities.queries import labels
@@ -11,7 +12,6 @@ from roost.core.grant_queries import Permission, permission
 from roost.core.limits.check import AtOnce
 from roost.errors import forbidden, invalid, not_found
 from roost.jobs.queue import JobQueue
-from roost.resources.addresses import queries as addresses
 from roost.resources.compute import address_queries
 from roost.resources.compute.neighbours import InstanceVpcs, Nat
 from roost.resources.compute.queries import COMPUTE

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, ip_address
 
-from roost.resources.addresses import queries as addresses
+from roost.core.addresses import queries as addresses
 from roost.resources.compute import queries as compute
 from roost.resources.domains.engine import RRset, Zone
 from roost.resources.domains.zone_service import PLATFORM_TTL, platform_zone

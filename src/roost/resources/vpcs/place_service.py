@@ -7,9 +7,9 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from pydantic_core import PydanticCustomError
 
 from roost.core.access import require_all
+from roost.core.addresses.service import held_by
 from roost.core.context import Context
 from roost.errors import Problem, invalid_fields
-from roost.resources.addresses.service import held_by
 from roost.resources.compute.address_service import objections
 from roost.resources.compute.neighbours import Host, Place, WantedPlace
 from roost.resources.vpcs import address_queries, queries, rules

@@ -13,11 +13,11 @@ from typing import Literal
 
 from pydantic import Base64Bytes
 
+from roost.core.addresses.queries import release
 from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, again, next_step, writing
-from roost.resources.addresses.queries import release
 from roost.resources.compute import queries as instances
 from roost.resources.compute.billing_queries import charge
 from roost.resources.compute.configs import queries as configs

@@ -10,6 +10,9 @@ as many others there.
 
 from functools import partial
 
+from roost.core.addresses.queries import release
+from roost.core.addresses.service import PoolExhaustedError, allocate, held_by
+from roost.core.addresses.share_queries import has_left, leave
 from roost.core.catalog import Catalog
 from roost.core.neighbours import Neighbours
 from roost.core.planes import Engines
@@ -17,9 +20,6 @@ from roost.jobs.kinds import JobKind, Retry, Step
 from roost.jobs.model import Job
 from roost.jobs.run import Run
 from roost.jobs.verdicts import Fatal, Verdict, next_step, writing
-from roost.resources.addresses.queries import release
-from roost.resources.addresses.service import PoolExhaustedError, allocate, held_by
-from roost.resources.addresses.share_queries import has_left, leave
 from roost.resources.compute import address_queries, rules
 from roost.resources.compute import queries as instances
 from roost.resources.compute.billing_queries import charge

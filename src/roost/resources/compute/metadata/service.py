@@ -3,10 +3,10 @@
 import base64
 from ipaddress import IPv6Network
 
+from roost.core.addresses import range_queries
+from roost.core.addresses.service import held_by
+from roost.core.addresses.share_queries import shared_with
 from roost.core.catalog import Catalog
-from roost.resources.addresses import range_queries
-from roost.resources.addresses.service import held_by
-from roost.resources.addresses.share_queries import shared_with
 from roost.resources.compute import queries as instances
 from roost.resources.compute import rules
 from roost.resources.compute.disks import queries as disks

@@ -7,7 +7,7 @@ are laid out as rows piece by piece, so that a large pool costs nothing until it
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface
 
-from roost.resources.addresses import queries
+from roost.core.addresses import queries
 from roost.store import Queries
 
 
